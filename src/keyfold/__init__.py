@@ -1,0 +1,1 @@
+"""keyfold: your DynamoDB design document, running."""

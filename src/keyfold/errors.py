@@ -1,0 +1,401 @@
+"""Every error keyfold raises.
+
+KeyfoldError
+├ DeclarationError    import time; stable code, place, suggestion
+├ OperationError      any DynamoDB answer, the same class on every backend
+├ ItemError           NotFound, Undecodable
+├ PlanError           TooManyWrites, MissingKeyField, BudgetExceeded, CursorRefused
+├ MigrationError      Pending, Drifted, VerifyFailed, Irreversible
+├ StorageError        Corrupt, Busy, FormatTooNew, Full
+└ TransportError      Timeout, Unreachable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+Item = dict[str, Any]
+
+
+class KeyfoldError(Exception):
+    """The root of all errors raised by keyfold."""
+
+
+class DeclarationError(KeyfoldError):
+    """A declaration that cannot work: which rule, where, and what to do."""
+
+    def __init__(self, code: str, message: str, *, place: str = "", suggestion: str = "") -> None:
+        self.code, self.message, self.place, self.suggestion = code, message, place, suggestion
+        where = f" {place}:" if place else ""
+        hint = f" {suggestion}" if suggestion else ""
+        super().__init__(f"{code}{where} {message}{hint}")
+
+
+class OperationError(KeyfoldError):
+    """An answer of DynamoDB that is an error; `wire_name` is its name on the wire."""
+
+    wire_name: ClassVar[str] = "InternalServerError"
+    status: ClassVar[int] = 400
+    namespace: ClassVar[str] = "com.amazonaws.dynamodb.v20120810"
+
+    def __init__(self, message: str = "") -> None:
+        self.message = message
+        super().__init__(message)
+
+
+class ValidationError(OperationError):
+    wire_name = "ValidationException"
+    namespace = "com.amazon.coral.validate"
+
+
+class SerializationError(OperationError):
+    wire_name = "SerializationException"
+    namespace = "com.amazon.coral.service"
+
+
+class UnknownOperation(OperationError):
+    wire_name = "UnknownOperationException"
+    namespace = "com.amazon.coral.service"
+
+
+class MissingAuthentication(OperationError):
+    wire_name = "MissingAuthenticationTokenException"
+    namespace = "com.amazon.coral.service"
+
+
+class IncompleteSignature(OperationError):
+    wire_name = "IncompleteSignatureException"
+    namespace = "com.amazon.coral.service"
+
+
+class InvalidSignature(OperationError):
+    wire_name = "InvalidSignatureException"
+    namespace = "com.amazon.coral.service"
+
+
+class UnrecognizedClient(OperationError):
+    wire_name = "UnrecognizedClientException"
+    namespace = "com.amazon.coral.service"
+
+
+class AccessDenied(OperationError):
+    wire_name = "AccessDeniedException"
+    namespace = "com.amazon.coral.service"
+
+
+class ConditionFailed(OperationError):
+    """A condition did not hold; `item` is the stored item where it was asked for."""
+
+    wire_name = "ConditionalCheckFailedException"
+
+    def __init__(self, message: str = "The conditional request failed", item: Item | None = None):
+        super().__init__(message)
+        self.item = item
+
+
+class CancellationReason:
+    """Why one part of a transaction was cancelled; `code` is "None" for the innocent ones."""
+
+    __slots__ = ("code", "item", "message")
+
+    def __init__(self, code: str = "None", message: str | None = None, item: Item | None = None):
+        self.code, self.message, self.item = code, message, item
+
+    def __repr__(self) -> str:
+        return f"CancellationReason({self.code!r}, {self.message!r})"
+
+
+class TransactionCanceled(OperationError):
+    """A transaction was cancelled; `reasons` has one entry for each of its parts."""
+
+    wire_name = "TransactionCanceledException"
+
+    def __init__(self, message: str = "", reasons: Sequence[CancellationReason] = ()) -> None:
+        if not message:
+            codes = ", ".join(reason.code for reason in reasons)
+            message = (
+                "Transaction cancelled, please refer cancellation reasons for specific reasons "
+                f"[{codes}]"
+            )
+        super().__init__(message)
+        self.reasons = list(reasons)
+
+
+class TransactionConflict(OperationError):
+    wire_name = "TransactionConflictException"
+
+
+class TransactionInProgress(OperationError):
+    wire_name = "TransactionInProgressException"
+
+
+class IdempotentParameterMismatch(OperationError):
+    wire_name = "IdempotentParameterMismatchException"
+
+
+class TableNotFound(OperationError):
+    wire_name = "ResourceNotFoundException"
+
+
+class TableInUse(OperationError):
+    wire_name = "ResourceInUseException"
+
+
+class NamedTableNotFound(OperationError):
+    wire_name = "TableNotFoundException"
+
+
+class TableAlreadyExists(OperationError):
+    wire_name = "TableAlreadyExistsException"
+
+
+class NamedTableInUse(OperationError):
+    wire_name = "TableInUseException"
+
+
+class LimitExceeded(OperationError):
+    wire_name = "LimitExceededException"
+
+
+class CollectionTooLarge(OperationError):
+    wire_name = "ItemCollectionSizeLimitExceededException"
+
+
+class DuplicateItem(OperationError):
+    wire_name = "DuplicateItemException"
+
+
+class BackupNotFound(OperationError):
+    wire_name = "BackupNotFoundException"
+
+
+class BackupInUse(OperationError):
+    wire_name = "BackupInUseException"
+
+
+class RecoveryUnavailable(OperationError):
+    wire_name = "PointInTimeRecoveryUnavailableException"
+
+
+class InvalidRestoreTime(OperationError):
+    wire_name = "InvalidRestoreTimeException"
+
+
+class ContinuousBackupsUnavailable(OperationError):
+    wire_name = "ContinuousBackupsUnavailableException"
+
+
+class ExportNotFound(OperationError):
+    wire_name = "ExportNotFoundException"
+
+
+class ImportNotFound(OperationError):
+    wire_name = "ImportNotFoundException"
+
+
+class ExpiredIterator(OperationError):
+    wire_name = "ExpiredIteratorException"
+
+
+class TrimmedData(OperationError):
+    wire_name = "TrimmedDataAccessException"
+
+
+class Throttled(OperationError):
+    wire_name = "ProvisionedThroughputExceededException"
+
+
+class RequestRateExceeded(OperationError):
+    wire_name = "ThrottlingException"
+
+
+class RequestLimitExceeded(OperationError):
+    wire_name = "RequestLimitExceeded"
+
+
+class InternalFailure(OperationError):
+    wire_name = "InternalServerError"
+    status = 500
+
+
+class Unavailable(OperationError):
+    wire_name = "ServiceUnavailable"
+    status = 503
+
+
+class RequestTooLarge(OperationError):
+    wire_name = "RequestEntityTooLargeException"
+    status = 413
+
+
+class UnexpectedAnswer(OperationError):
+    """An error this registry has no class for; the name it came with is in `name`."""
+
+    def __init__(self, name: str, message: str = "") -> None:
+        super().__init__(f"{name}: {message}" if message else name)
+        self.name = name
+
+
+class ItemError(KeyfoldError):
+    """An item that is not there, or that the declaration cannot read."""
+
+
+class NotFound(ItemError):
+    """No item has this key."""
+
+
+class Undecodable(ItemError):
+    """An item in the table does not fit its declaration; `key` says which one."""
+
+    def __init__(self, message: str, key: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.key = dict(key or {})
+
+
+class AlreadyExists(ItemError):
+    """A create met an item with the same key."""
+
+
+class UniqueTaken(ItemError):
+    """A unique value is held by another item: `field` names it, `holder` is that item's key."""
+
+    def __init__(self, message: str, *, field: str, holder: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.field, self.holder = field, dict(holder)
+
+
+class VersionConflict(ItemError):
+    """Somebody else changed the item since it was read."""
+
+
+class PlanError(KeyfoldError):
+    """An intent that cannot become requests."""
+
+
+class TooManyWrites(PlanError):
+    """More writes than one transaction takes."""
+
+
+class MissingKeyField(PlanError):
+    """A key cannot be rendered; the missing fields are named."""
+
+
+class KeyValueRefused(PlanError):
+    """A value would make a key ambiguous or too long."""
+
+
+class BudgetExceeded(PlanError):
+    """A pattern or unit of work made more requests than it declared, or an N+1 loop."""
+
+
+class CursorRefused(PlanError):
+    """A cursor that is damaged, edited, or made by another pattern."""
+
+
+class RequestReused(PlanError):
+    """A request id came again with another payload."""
+
+
+class MigrationError(KeyfoldError):
+    """A migration that cannot go on."""
+
+
+class Pending(MigrationError):
+    """Live tables and design differ: a migration has to run first."""
+
+
+class Drifted(MigrationError):
+    """A plan no longer matches the tables it was made for."""
+
+
+class VerifyFailed(MigrationError):
+    """The two sides of a migration differ."""
+
+
+class Irreversible(MigrationError):
+    """There is no way back from here that loses nothing."""
+
+
+class StorageError(KeyfoldError):
+    """The data file cannot be used as it is."""
+
+
+class Corrupt(StorageError):
+    """The file is damaged, truncated or not a keyfold file."""
+
+
+class Busy(StorageError):
+    """Another process holds the file."""
+
+
+class FormatTooNew(StorageError):
+    """The file was written by a newer keyfold."""
+
+
+class Full(StorageError):
+    """The disk is full; nothing was written."""
+
+
+class TransportError(KeyfoldError):
+    """No usable answer came back; whether the request had its effect is unknown."""
+
+
+class Timeout(TransportError):
+    """No answer in time."""
+
+
+class Unreachable(TransportError):
+    """No connection to the backend."""
+
+
+def _registered(kind: type[OperationError]) -> dict[str, type[OperationError]]:
+    found = {kind.wire_name: kind} if kind not in (OperationError, UnexpectedAnswer) else {}
+    for child in kind.__subclasses__():
+        found.update(_registered(child))
+    return found
+
+
+BY_WIRE_NAME: dict[str, type[OperationError]] = _registered(OperationError)
+
+
+def to_wire(error: OperationError) -> tuple[int, dict[str, Any]]:
+    """The HTTP status and JSON body that DynamoDB would answer with."""
+    body: dict[str, Any] = {"__type": f"{error.namespace}#{error.wire_name}"}
+    # DynamoDB spells the key "message" for its own errors and "Message" for the framework's and
+    # for cancelled transactions.
+    if isinstance(error, TransactionCanceled):
+        body["Message"] = error.message
+        body["CancellationReasons"] = [_reason_to_wire(reason) for reason in error.reasons]
+        return error.status, body
+    body["message"] = error.message
+    if isinstance(error, ConditionFailed) and error.item is not None:
+        body["Item"] = error.item
+    return error.status, body
+
+
+def _reason_to_wire(reason: CancellationReason) -> dict[str, Any]:
+    body: dict[str, Any] = {"Code": reason.code}
+    if reason.message is not None:
+        body["Message"] = reason.message
+    if reason.item is not None:
+        body["Item"] = reason.item
+    return body
+
+
+def from_wire(status: int, body: Mapping[str, Any]) -> OperationError:
+    """The error that an answer of any DynamoDB-compatible server stands for."""
+    name = str(body.get("__type", "")).rpartition("#")[2] or str(body.get("code", ""))
+    message = str(body.get("message") or body.get("Message") or "")
+    kind = BY_WIRE_NAME.get(name)
+    if kind is None:
+        return InternalFailure(message) if status >= 500 else UnexpectedAnswer(name, message)
+    if kind is TransactionCanceled:
+        reasons = [
+            CancellationReason(r.get("Code", "None"), r.get("Message"), r.get("Item"))
+            for r in body.get("CancellationReasons", ())
+        ]
+        return TransactionCanceled(message, reasons)
+    if kind is ConditionFailed:
+        return ConditionFailed(message, body.get("Item"))
+    return kind(message)

@@ -1,0 +1,1 @@
+"""The five systems, each a design, a service and its demo data."""
