@@ -1,0 +1,134 @@
+"""Formats of values inside keys: fixed width, so that text order is value order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from keyfold.errors import DeclarationError, KeyValueRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How one value becomes text in a key; `sortable` says that text order is value order."""
+
+    name: str
+    render: Callable[[Any], str]
+    sortable: bool
+    numeric: bool = False
+
+    def __repr__(self) -> str:
+        return f"Format({self.name!r})"
+
+
+def iso(value: datetime) -> str:
+    """UTC with microseconds, always 27 characters."""
+    return _utc(value).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def iso_milliseconds(value: datetime) -> str:
+    moment = _utc(value)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def iso_seconds(value: datetime) -> str:
+    return _utc(value).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def epoch_milliseconds(value: datetime | int | float) -> int:
+    return _scaled(value, 1000)
+
+
+def epoch_seconds(value: datetime | int | float) -> int:
+    return _scaled(value, 1)
+
+
+def _scaled(value: datetime | int | float, scale: int) -> int:
+    if isinstance(value, datetime):
+        delta = _utc(value) - _EPOCH
+        return (delta.days * 86400 + delta.seconds) * scale + delta.microseconds * scale // 10**6
+    return int(value)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _utc(value: datetime) -> datetime:
+    if not isinstance(value, datetime):
+        raise KeyValueRefused(f"{value!r} is not a datetime; give one with a time zone")
+    if value.tzinfo is None:
+        raise KeyValueRefused(f"{value!r} has no time zone; give one, as datetime.now(UTC)")
+    return value.astimezone(UTC)
+
+
+def plain(value: Any) -> str:
+    """The value as people write it; times get the fixed ISO form."""
+    if type(value) is str:
+        return value
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return format(value.normalize(), "f")
+    if isinstance(value, float):
+        raise KeyValueRefused(f"{value!r} is a float; a key needs an exact value")
+    return str(value)
+
+
+def _padded(width: int) -> Callable[[Any], str]:
+    def render(value: Any) -> str:
+        number = int(value)
+        if number < 0 or len(str(number)) > width:
+            raise KeyValueRefused(
+                f"{value!r} does not fit a key slot of {width} digits; negative and longer "
+                "numbers would sort wrongly"
+            )
+        return f"{number:0{width}d}"
+
+    return render
+
+
+def _lower(value: Any) -> str:
+    return " ".join(plain(value).casefold().split())
+
+
+PLAIN = Format("", plain, sortable=False)
+NAMED: dict[str, Format] = {
+    "": PLAIN,
+    "iso": Format("iso", iso, sortable=True),
+    "iso_ms": Format("iso_ms", iso_milliseconds, sortable=True),
+    "iso_s": Format("iso_s", iso_seconds, sortable=True),
+    "epoch_ms": Format(
+        "epoch_ms", lambda v: f"{epoch_milliseconds(v):013d}", sortable=True, numeric=True
+    ),
+    "epoch": Format("epoch", lambda v: f"{epoch_seconds(v):010d}", sortable=True, numeric=True),
+    "lower": Format("lower", _lower, sortable=True),
+}
+
+
+def parse_format(name: str, *, place: str = "") -> Format:
+    """A named format, or `012d` for a number padded to twelve digits."""
+    known = NAMED.get(name)
+    if known is not None:
+        return known
+    padded = re.fullmatch(r"0(\d+)d", name)
+    if padded:
+        return Format(name, _padded(int(padded[1])), sortable=True, numeric=True)
+    raise DeclarationError(
+        "K8",
+        f"the key format {name!r} is not known.",
+        place=place,
+        suggestion=f"Use one of {', '.join(n for n in NAMED if n)}, or 012d for padded numbers.",
+    )

@@ -1,0 +1,325 @@
+"""A design as plain, frozen data: what checks, documents, cost, migrations and runtime read.
+
+Python declarations and design files (YAML) both end here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal as Choice
+
+from keyfold.design.template import Template
+
+KeyType = Choice["S", "N", "B"]
+Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something is declared."""
+
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.file else ""
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True)
+class Silence:
+    """A finding accepted on purpose at this place."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of an entity: `name` on disk, `field` in Python."""
+
+    name: str
+    field: str
+    type: str
+    """string, number, boolean, binary, timestamp, date, list, map, string_set, number_set, ..."""
+    optional: bool = False
+    mutable: bool = True
+    values: tuple[str, ...] = ()
+    stored: str = ""
+    """A format of its own on disk: epoch, epoch_ms, iso ..."""
+    max_items: int | None = None
+    normalise: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class KeyTemplates:
+    """The templates of a key: one part for ordinary keys, several for multi-attribute ones."""
+
+    partition: Template
+    sort: Template | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return self.partition.fields + (self.sort.fields if self.sort else ())
+
+    def __str__(self) -> str:
+        return f"{self.partition} / {self.sort}" if self.sort else str(self.partition)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An entity's appearance in an index; `when` names the fields it is sparse by."""
+
+    name: str
+    index: str
+    key: KeyTemplates
+    when: tuple[str, ...] = ()
+    condition: str = ""
+    place: Place = NOWHERE
+    silences: tuple[Silence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Index:
+    """A secondary index of a table."""
+
+    name: str
+    partition: str
+    sort: str | None = None
+    partition_type: KeyType = "S"
+    sort_type: KeyType = "S"
+    projection: Choice["ALL", "KEYS_ONLY", "INCLUDE"] = "ALL"
+    included: tuple[str, ...] = ()
+    local: bool = False
+    sparse: bool | None = None
+    """What the document claims; None where it claims nothing."""
+    purpose: str = ""
+    holds: str = ""
+    """The allocation rule of this index: identifier, owner, alternative, ... or nothing."""
+    place: Place = NOWHERE
+    silences: tuple[Silence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ttl:
+    """When items expire: a number of days after a field, or a field that holds the moment."""
+
+    attribute: str
+    days: float | None = None
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its key attributes and indexes."""
+
+    name: str
+    partition: str = "PK"
+    sort: str | None = "SK"
+    partition_type: KeyType = "S"
+    sort_type: KeyType = "S"
+    indexes: tuple[Index, ...] = ()
+    ttl: str | None = None
+    stream: str | None = None
+    billing: str = "PAY_PER_REQUEST"
+    type_attribute: str | None = "type"
+    name_variable: str = ""
+    """The environment variable that overrides the name."""
+    prefixes: tuple[str, ...] = ()
+    """The document's own list of key prefixes, where it has one."""
+    description: str = ""
+    place: Place = NOWHERE
+    silences: tuple[Silence, ...] = ()
+
+    def index(self, name: str) -> Index | None:
+        return next((index for index in self.indexes if index.name == name), None)
+
+    @property
+    def key_attributes(self) -> tuple[str, ...]:
+        return (self.partition,) if self.sort is None else (self.partition, self.sort)
+
+
+@dataclass(frozen=True)
+class Unique:
+    """Fields that no two items of an entity share."""
+
+    fields: tuple[str, ...]
+    normalise: str = ""
+    by: Choice["marker", "index", "claim"] = "marker"
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A number kept equal to a count or sum over another entity's items."""
+
+    name: str
+    counts: str
+    """The entity whose items are counted."""
+    target: str
+    """The entity that holds the number."""
+    attribute: str
+    where: str = ""
+    sums: str = ""
+    sync: Choice["transaction", "stream", "none"] = "transaction"
+    shards: int = 1
+    exactly_once: bool = True
+    place: Place = NOWHERE
+    silences: tuple[Silence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Copy:
+    """What a pointer copies: from which canonical, which fields, and how it is kept right."""
+
+    of: str
+    fields: tuple[str, ...] = ()
+    each: str = ""
+    sync: Choice["transaction", "stream", "none"] = "transaction"
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A kind of item."""
+
+    name: str
+    table: str
+    key: KeyTemplates | None
+    attributes: tuple[Attribute, ...] = ()
+    placements: tuple[Placement, ...] = ()
+    role: Role = "canonical"
+    type_name: str = ""
+    copy: Copy | None = None
+    uniques: tuple[Unique, ...] = ()
+    cascades: tuple[str, ...] = ()
+    version: str | None = None
+    ttl: Ttl | None = None
+    description: str = ""
+    place: Place = NOWHERE
+    silences: tuple[Silence, ...] = ()
+
+    @cached_property
+    def by_field(self) -> dict[str, Attribute]:
+        return {attribute.field: attribute for attribute in self.attributes}
+
+    def placement(self, index: str) -> tuple[Placement, ...]:
+        return tuple(p for p in self.placements if p.index == index)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One side of a sort-key range over a template's next slot: the parameter that gives it."""
+
+    parameter: str
+    inclusive: bool = True
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a query asks of the sort key.
+
+    `prefix` is the template cut after its last given slot; `low` and `high` bound the next one.
+    `raw` keeps a hand-written condition of a design file, such as `> ACTIVITY#{timestamp}`.
+    """
+
+    operator: Choice["none", "eq", "begins_with", "between", "gt", "ge", "lt", "le"] = "none"
+    template: Template | None = None
+    low: Bound | None = None
+    high: Bound | None = None
+    raw: str = ""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """An access pattern: what it reads, from where, in which order, at which price."""
+
+    name: str
+    entities: tuple[str, ...]
+    kind: Choice["get", "query", "collection", "merge", "latest", "count", "exists", "scan"]
+    table: str
+    index: str | None = None
+    partition: Template | None = None
+    condition: Condition = Condition()
+    parameters: tuple[str, ...] = ()
+    descending: bool = False
+    limit: int | None = None
+    limit_parameter: str = ""
+    paged: bool = False
+    consistent: bool = False
+    filter: str = ""
+    projection: tuple[str, ...] = ()
+    requests: int | None = None
+    order: str = ""
+    """The order that the document promises: a field, or nothing."""
+    newest: bool = False
+    """The document promises the newest first."""
+    deduplicated: bool = False
+    partitions: str = ""
+    """For a merge: the parameter that holds the list of partitions."""
+    description: str = ""
+    place: Place = NOWHERE
+    silences: tuple[Silence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One write that an operation makes."""
+
+    action: Choice["put", "create", "update", "delete", "increment", "decrement"]
+    entity: str
+    guarded: bool = False
+    fields: tuple[str, ...] = ()
+    each: bool = False
+    via_index: str = ""
+    """The index read first to find the key."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A write operation of the document: its effects and what it promises about them."""
+
+    name: str
+    effects: tuple[Effect, ...] = ()
+    atomic: bool = False
+    idempotent: bool = False
+    retried: bool = False
+    reads: tuple[str, ...] = ()
+    description: str = ""
+    place: Place = NOWHERE
+    silences: tuple[Silence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A whole design."""
+
+    name: str
+    tables: tuple[Table, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    counters: tuple[Counter, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    description: str = ""
+    delimiter: str = "#"
+    extra: dict[str, object] = field(default_factory=dict, hash=False, compare=False)
+
+    @cached_property
+    def by_entity(self) -> dict[str, Entity]:
+        return {entity.name: entity for entity in self.entities}
+
+    @cached_property
+    def by_table(self) -> dict[str, Table]:
+        return {table.name: table for table in self.tables}
+
+    def entities_of(self, table: str) -> tuple[Entity, ...]:
+        return tuple(entity for entity in self.entities if entity.table == table)
+
+    def placed_on(self, table: str, index: str) -> Iterator[tuple[Entity, Placement]]:
+        for entity in self.entities_of(table):
+            for placement in entity.placement(index):
+                yield entity, placement

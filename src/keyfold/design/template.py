@@ -1,0 +1,188 @@
+"""Key templates: `ROOM#{room_id}` as data that renders, matches and can be reasoned about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from keyfold.design.formats import Format, parse_format
+from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField
+
+DELIMITER: Final = "#"
+HIGHEST: Final = "\U0010ffff"
+"""Sorts after every character that a key may hold."""
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Text that is the same in every key."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A field's value inside a key, in a fixed format."""
+
+    field: str
+    format: Format
+
+    @property
+    def text(self) -> str:
+        return f"{{{self.field}:{self.format.name}}}" if self.format.name else f"{{{self.field}}}"
+
+
+Part = Literal | Slot
+
+
+@dataclass(frozen=True)
+class Template:
+    """One key attribute's format; `escape` keeps delimiters in values by escaping them."""
+
+    parts: tuple[Part, ...]
+    escape: bool = False
+
+    @cached_property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(part.field for part in self.parts if isinstance(part, Slot))
+
+    @cached_property
+    def literal_prefix(self) -> str:
+        """What every rendered key starts with."""
+        first = self.parts[0] if self.parts else None
+        return first.text if isinstance(first, Literal) else ""
+
+    @cached_property
+    def is_literal(self) -> bool:
+        return not self.fields
+
+    @cached_property
+    def is_bare_field(self) -> bool:
+        """The key is exactly one value, so nothing in it can be ambiguous."""
+        return len(self.parts) == 1 and isinstance(self.parts[0], Slot)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Recognises rendered keys; slots that a delimiter follows stop at the delimiter."""
+        pieces = []
+        for part in self.parts:
+            if isinstance(part, Literal):
+                pieces.append(re.escape(part.text))
+            elif self.is_bare_field:
+                pieces.append(f"(?P<{part.field}>.+)")
+            else:
+                pieces.append(f"(?P<{part.field}>[^{DELIMITER}]*)")
+        seen: set[str] = set()
+        unique = []
+        for piece in pieces:
+            name = re.match(r"\(\?P<(\w+)>", piece)
+            if name and name[1] in seen:
+                piece = f"(?P={name[1]})"
+            elif name:
+                seen.add(name[1])
+            unique.append(piece)
+        return re.compile("".join(unique), re.DOTALL)
+
+    def matches(self, key: str) -> bool:
+        return self.pattern.fullmatch(key) is not None
+
+    def parse(self, key: str) -> dict[str, str] | None:
+        """The slots' texts of a rendered key, or None where it is not one of ours."""
+        found = self.pattern.fullmatch(key)
+        if found is None:
+            return None
+        return {k: _unescape(v) if self.escape else v for k, v in found.groupdict().items()}
+
+    def render(self, values: Mapping[str, object], *, owner: str = "key") -> str:
+        """The key for these field values; every slot must have one."""
+        out = []
+        for part in self.parts:
+            if isinstance(part, Literal):
+                out.append(part.text)
+            else:
+                out.append(self.render_slot(part, values, owner=owner))
+        return "".join(out)
+
+    def render_prefix(self, values: Mapping[str, object], *, owner: str = "key") -> str:
+        """As much of the key as the given leading fields determine."""
+        out = []
+        for part in self.parts:
+            if isinstance(part, Slot):
+                if values.get(part.field) is None:
+                    break
+                out.append(self.render_slot(part, values, owner=owner))
+            else:
+                out.append(part.text)
+        return "".join(out)
+
+    def render_slot(self, slot: Slot, values: Mapping[str, object], *, owner: str) -> str:
+        value = values.get(slot.field)
+        if value is None:
+            missing = [f for f in self.fields if values.get(f) is None]
+            raise MissingKeyField(
+                f"{owner}: the key {self.text!r} needs {', '.join(missing)}; give a value for each"
+            )
+        text = slot.format.render(value)
+        if self.is_bare_field:
+            return text
+        if HIGHEST in text:
+            raise KeyValueRefused(
+                f"{owner}: {slot.field}={text!r} holds U+10FFFF, which marks the end of a key range"
+            )
+        if self.escape:
+            return text.replace("%", "%25").replace(DELIMITER, "%23")
+        if DELIMITER in text:
+            raise KeyValueRefused(
+                f"{owner}: {slot.field}={text!r} holds the key delimiter {DELIMITER!r}; "
+                "use another value, or declare the key with escape=True"
+            )
+        if not text:
+            raise KeyValueRefused(f"{owner}: {slot.field} is empty; a key needs a value")
+        return text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_template(text: str, *, place: str = "", escape: bool = False) -> Template:
+    """Read `ROOM#{room_id}`; a field may say its format, as `{starts_at:epoch_ms}`."""
+    parts: list[Part] = []
+    end = 0
+    for found in _PLACEHOLDER.finditer(text):
+        if found.start() > end:
+            parts.append(Literal(text[end : found.start()]))
+        parts.append(Slot(found[1], parse_format(found[2] or "", place=place)))
+        end = found.end()
+    if end < len(text):
+        parts.append(Literal(text[end:]))
+    for part in parts:
+        if isinstance(part, Literal) and ("{" in part.text or "}" in part.text):
+            raise DeclarationError(
+                "K1",
+                f"the key template {text!r} has an unmatched brace.",
+                place=place,
+                suggestion="Write fields as {name} or {name:format}.",
+            )
+    for left, right in zip(parts, parts[1:], strict=False):
+        if isinstance(left, Slot) and isinstance(right, Slot):
+            raise DeclarationError(
+                "K6",
+                f"the key template {text!r} joins {left.field} and {right.field} with nothing "
+                "between, so that two different pairs can give one key.",
+                place=place,
+                suggestion=f"Put the delimiter {DELIMITER!r} between them.",
+            )
+    return Template(tuple(parts), escape)
+
+
+def _unescape(text: str) -> str:
+    return text.replace("%23", DELIMITER).replace("%25", "%")
