@@ -1,0 +1,82 @@
+# make run    the demo: every system, a DynamoDB endpoint, in one command
+# make test   the whole suite
+# make help   the other targets
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TESTS ?= tests
+PYTEST_WORKERS ?= 2
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help run test check bench docs peers browser fault pythons ci ci-tools clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
+	  | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
+
+run: $(STAMP) ## install and start the demo
+	@$(BIN)/keyfold demo
+
+test: $(STAMP) ## the whole suite; TESTS=tests/unit/cli for a part of it
+	@$(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile $(TESTS)
+
+check: $(STAMP) ## formatting, lint, types, import layers
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/mypy
+	@$(BIN)/pyright
+
+bench: $(STAMP) ## side by side with peers; rewrites the table in the README
+	@$(BIN)/python -m bench
+
+docs: $(STAMP) ## the documentation, warnings as errors, into docs/_build
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+peers: $(STAMP) ## real clients against our server, our clients against other servers
+	@$(BIN)/pytest -q tests/peers
+
+browser: $(STAMP) ## the pages, in Chromium
+	@$(BIN)/pytest -q tests/browser
+
+fault: $(STAMP) ## crashes, full disks, lost connections
+	@$(BIN)/pytest -q tests/fault
+
+pythons: ## the suite on every installed Python from 3.11 to 3.13
+	@found=; for version in 3.11 3.12 3.13; do \
+	  python$$version -c '' 2>/dev/null || { echo "python$$version: not installed, left out"; continue; }; \
+	  found=yes; echo "python$$version"; \
+	  $(MAKE) test VENV=.venv-$$version PYTHON=python$$version; \
+	done; test -n "$$found" || { echo "make pythons: no Python from 3.11 to 3.13 found" >&2; exit 1; }
+
+ci: ci-tools ## what continuous integration runs: nothing may be skipped
+	@$(MAKE) check
+	@KEYFOLD_NO_SKIPS=1 $(MAKE) test
+	@$(MAKE) docs
+
+clean: ## remove what make made
+	@rm -rf .venv .venv-3.* docs/_build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+ci-tools:
+	@.ci/tools
+
+$(STAMP): pyproject.toml constraints.txt
+	@python=; for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
+	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	  then python=$$candidate; break; fi; \
+	done; \
+	test -n "$$python" || { echo "make: keyfold needs Python 3.11 or newer, and none is on the PATH;" \
+	  "install one, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; }; \
+	test -x $(BIN)/python || "$$python" -m venv $(VENV) || { echo "make: $$python cannot make a virtual" \
+	  "environment; on Debian and Ubuntu install python3-venv" >&2; rm -rf $(VENV); exit 1; }; \
+	echo "Installing keyfold and its tools into $(VENV) ..."; \
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	@touch $@
