@@ -1,0 +1,119 @@
+"""DynamoDB's numbers: 38 significant digits between 1E-130 and 9.99...E+125, kept as text.
+
+The canonical text is plain decimal notation without leading or trailing zeros, so two numbers
+are equal exactly when their texts are.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Context, Decimal
+
+from keyfold.errors import ValidationError
+from keyfold.limits import NUMBER_DIGITS, NUMBER_MAX_EXPONENT, NUMBER_MIN_EXPONENT
+
+_PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,37}").fullmatch
+_NUMBER = re.compile(
+    r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?", re.ASCII
+).fullmatch
+
+# Wide enough that a sum of any two numbers is exact before it is checked.
+_EXACT = Context(prec=NUMBER_DIGITS + NUMBER_MAX_EXPONENT - NUMBER_MIN_EXPONENT + 2)
+
+_EXPONENT_DIGITS_WORTH_READING = 9
+
+
+def normalise(text: str) -> str:
+    """The canonical text of a number, or DynamoDB's complaint about it."""
+    if _PLAIN_INTEGER(text):
+        return text
+    sign, digits, exponent = _parts(text)
+    return _plain(sign, digits, exponent)
+
+
+def is_number(text: str) -> bool:
+    """Whether `normalise` would accept the text."""
+    try:
+        normalise(text)
+    except ValidationError:
+        return False
+    return True
+
+
+def add(a: str, b: str) -> str:
+    """The exact sum of two numbers, in canonical text."""
+    return normalise(str(_EXACT.add(Decimal(a), Decimal(b))))
+
+
+def subtract(a: str, b: str) -> str:
+    """The exact difference of two numbers, in canonical text."""
+    return normalise(str(_EXACT.subtract(Decimal(a), Decimal(b))))
+
+
+def significant(text: str) -> tuple[bool, str, int]:
+    """Whether it is negative, its significant digits, and the exponent of the first of them."""
+    sign, digits, exponent = _parts(text)
+    return sign == "-", digits, exponent + len(digits) - 1
+
+
+def order_bytes(text: str) -> bytes:
+    """Bytes that compare as the numbers do; no encoding is a prefix of another one."""
+    negative, digits, exponent = significant(text)
+    if digits == "0":
+        return b"\x80"
+    if len(digits) % 2:
+        digits += "0"
+    # Two digits a byte, from 1 to 100: 0 is the terminator, below every pair that could follow.
+    pairs = [int(digits[at : at + 2]) + 1 for at in range(0, len(digits), 2)]
+    body = bytes([exponent - NUMBER_MIN_EXPONENT, *pairs, 0])
+    if negative:
+        return b"\x7f" + bytes(255 - byte for byte in body)
+    return b"\x81" + body
+
+
+def _parts(text: str) -> tuple[str, str, int]:
+    """Sign, digits without zeros at either end, and the exponent of the last digit."""
+    match = _NUMBER(text)
+    if match is None:
+        detail = f": {text}" if text else ""
+        raise ValidationError(f"The parameter cannot be converted to a numeric value{detail}")
+    sign, whole, fraction, power = match.groups(default="")
+    written = (whole + fraction).lstrip("0")
+    digits = written.rstrip("0")
+    if not digits:
+        return "", "0", 0
+    exponent = _power(power) - len(fraction) + len(written) - len(digits)
+    leading = exponent + len(digits) - 1
+    if leading > NUMBER_MAX_EXPONENT:
+        raise ValidationError(
+            "Number overflow. Attempting to store a number with magnitude larger than "
+            "supported range"
+        )
+    if leading < NUMBER_MIN_EXPONENT:
+        raise ValidationError(
+            "Number underflow. Attempting to store a number with magnitude smaller than "
+            "supported range"
+        )
+    if len(digits) > NUMBER_DIGITS:
+        raise ValidationError(
+            f"Attempting to store more than {NUMBER_DIGITS} significant digits in a Number"
+        )
+    return ("-" if sign == "-" else ""), digits, exponent
+
+
+def _power(text: str) -> int:
+    if not text:
+        return 0
+    magnitude = text.lstrip("+-").lstrip("0")
+    if len(magnitude) > _EXPONENT_DIGITS_WORTH_READING:
+        magnitude = "9" * _EXPONENT_DIGITS_WORTH_READING
+    return int(magnitude or "0") * (-1 if text[0] == "-" else 1)
+
+
+def _plain(sign: str, digits: str, exponent: int) -> str:
+    if exponent >= 0:
+        return sign + digits + "0" * exponent
+    point = len(digits) + exponent
+    if point > 0:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    return f"{sign}0.{'0' * -point}{digits}"

@@ -1,0 +1,52 @@
+"""The order DynamoDB keeps keys in: strings by UTF-8, numbers by value, binary by unsigned byte."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from keyfold.values import AttributeValue
+from keyfold.values.number import order_bytes
+
+_TERMINATOR = b"\x00\x00"
+_ESCAPED_ZERO = b"\x00\xff"
+
+
+def key_bytes(value: AttributeValue) -> bytes:
+    """Bytes that compare as the values do, among values of one type (S, N or B)."""
+    for kind, content in value.items():
+        if kind == "S":
+            return content.encode()  # type: ignore[no-any-return]
+        if kind == "N":
+            return order_bytes(content)
+        if kind == "B":
+            return b64decode(content)
+    raise TypeError(f"no key order for {value!r}")
+
+
+def composite_bytes(values: Iterable[AttributeValue]) -> bytes:
+    """Bytes that compare as tuples of the values do, attribute by attribute."""
+    return b"".join(
+        key_bytes(value).replace(b"\x00", _ESCAPED_ZERO) + _TERMINATOR for value in values
+    )
+
+
+def compare(a: AttributeValue, b: AttributeValue) -> int:
+    """-1, 0 or 1 for two values of the same type (S, N or B)."""
+    left, right = sort_key(a), sort_key(b)
+    return int(left > right) - int(left < right)
+
+
+def sort_key(value: AttributeValue) -> Any:
+    """A Python value that compares as DynamoDB compares, among values of one type."""
+    for kind, content in value.items():
+        # Python compares text by code point, which is the order of UTF-8 bytes.
+        if kind == "S":
+            return content
+        if kind == "N":
+            return Decimal(content)
+        if kind == "B":
+            return b64decode(content)
+    raise TypeError(f"no order for {value!r}")

@@ -1,0 +1,68 @@
+"""The size of items as DynamoDB counts it: names and values, with its own rule for numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyfold.values import AttributeValue
+from keyfold.values.number import significant
+
+_COLLECTION_OVERHEAD = 3
+_ELEMENT_OVERHEAD = 1
+
+
+def item_size(item: Mapping[str, AttributeValue]) -> int:
+    """Bytes that an item counts for."""
+    total = 0
+    for name, value in item.items():
+        total += _text_size(name)
+        for kind, content in value.items():
+            total += _text_size(content) if kind == "S" else _content_size(kind, content)
+    return total
+
+
+def attribute_size(value: AttributeValue) -> int:
+    """Bytes that one value counts for, without its name."""
+    return sum(_content_size(kind, content) for kind, content in value.items())
+
+
+def _content_size(kind: str, content: Any) -> int:
+    match kind:
+        case "S":
+            return _text_size(content)
+        case "N":
+            return _number_size(content)
+        case "B":
+            return _binary_size(content)
+        case "SS":
+            return sum(map(_text_size, content))
+        case "NS":
+            return sum(map(_number_size, content))
+        case "BS":
+            return sum(map(_binary_size, content))
+        case "L":
+            return _COLLECTION_OVERHEAD + sum(
+                attribute_size(element) + _ELEMENT_OVERHEAD for element in content
+            )
+        case "M":
+            return _COLLECTION_OVERHEAD + item_size(content) + _ELEMENT_OVERHEAD * len(content)
+        case _:  # BOOL and NULL
+            return 1
+
+
+def _text_size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _binary_size(encoded: str) -> int:
+    return len(encoded) // 4 * 3 - encoded.count("=", -2)
+
+
+def _number_size(text: str) -> int:
+    """A byte for every two digits aligned at the point, one for the exponent, one for a minus."""
+    negative, digits, exponent = significant(text)
+    if digits == "0":
+        return 1
+    straddles = len(digits) % 2 == 0 and exponent % 2 == 0
+    return 1 + (len(digits) + 1) // 2 + straddles + negative

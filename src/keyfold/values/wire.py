@@ -1,0 +1,115 @@
+"""Validation of wire values: what DynamoDB refuses, in its words, and the normal form of the rest.
+
+Types (a string under "S", a list under "L" ...) were checked with the request's shape; here are
+the rules about what the values say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from keyfold.errors import ValidationError
+from keyfold.limits import NESTING_LEVELS
+from keyfold.values import AttributeValue, Item
+from keyfold.values.number import normalise
+
+_INVALID = "One or more parameter values were invalid: "
+_SCALARS_WITHOUT_RULES = frozenset(("S", "B", "BOOL"))
+
+
+def check_item(item: Mapping[str, AttributeValue]) -> Item:
+    """The item in normal form."""
+    return {name: check_value(value) for name, value in item.items()}
+
+
+def check_value(value: AttributeValue, depth: int = 0) -> AttributeValue:
+    """The value in normal form: canonical numbers, nothing DynamoDB would refuse."""
+    if len(value) != 1:
+        return _check_all_types(value, depth)
+    for kind, content in value.items():
+        if kind in _SCALARS_WITHOUT_RULES:
+            return value
+        if kind == "N":
+            canonical = normalise(content)
+            return value if canonical == content else {"N": canonical}
+        return {kind: _RULES[kind](content, depth)}
+    raise AssertionError("unreachable")
+
+
+def _check_all_types(value: AttributeValue, depth: int) -> AttributeValue:
+    if not value:
+        raise ValidationError(
+            "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+        )
+    for kind, content in value.items():
+        check_value({kind: content}, depth)
+    raise ValidationError(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+        "supported datatypes"
+    )
+
+
+def _null(content: bool, _depth: int) -> bool:
+    if content is not True:
+        raise ValidationError(f"{_INVALID}Null attribute value types must have the value of true")
+    return True
+
+
+def _strings(members: list[str], _depth: int) -> list[str]:
+    if not members:
+        raise ValidationError(f"{_INVALID}An string set  may not be empty")
+    if len(set(members)) != len(members):
+        raise ValidationError(
+            f"{_INVALID}Input collection [{', '.join(members)}] contains duplicates."
+        )
+    if "" in members:
+        raise ValidationError(f"{_INVALID}An string set may not have a empty string as a member")
+    return members
+
+
+def _numbers(members: list[str], _depth: int) -> list[str]:
+    if not members:
+        raise ValidationError(f"{_INVALID}An number set  may not be empty")
+    canonical = [normalise(member) for member in members]
+    if len(set(canonical)) != len(canonical):
+        raise ValidationError("Input collection contains duplicates")
+    return canonical
+
+
+def _binaries(members: list[str], _depth: int) -> list[str]:
+    if not members:
+        raise ValidationError(f"{_INVALID}Binary sets should not be empty")
+    if len(set(members)) != len(members):
+        raise ValidationError(
+            f"{_INVALID}Input collection [{', '.join(members)}]of type BS contains duplicates."
+        )
+    if "" in members:
+        raise ValidationError(f"{_INVALID}Binary sets may not contain null or empty values")
+    return members
+
+
+def _list(elements: list[AttributeValue], depth: int) -> list[AttributeValue]:
+    deeper = _deeper(depth)
+    return [check_value(element, deeper) for element in elements]
+
+
+def _map(entries: Item, depth: int) -> Item:
+    deeper = _deeper(depth)
+    return {name: check_value(value, deeper) for name, value in entries.items()}
+
+
+def _deeper(depth: int) -> int:
+    if depth >= NESTING_LEVELS:
+        raise ValidationError("Nesting Levels have exceeded supported limits")
+    return depth + 1
+
+
+_RULES: dict[str, Callable[[Any, int], Any]] = {
+    "NULL": _null,
+    "SS": _strings,
+    "NS": _numbers,
+    "BS": _binaries,
+    "L": _list,
+    "M": _map,
+}
