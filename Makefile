@@ -12,6 +12,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TESTS ?= tests
 PYTEST_WORKERS ?= 2
+PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -69,14 +70,14 @@ ci-tools:
 	@.ci/tools
 
 $(STAMP): pyproject.toml constraints.txt
-	@python=; for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
+	@python=; for candidate in $(PYTHONS); do \
 	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
 	  then python=$$candidate; break; fi; \
 	done; \
-	test -n "$$python" || { echo "make: keyfold needs Python 3.11 or newer, and none is on the PATH;" \
-	  "install one, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; }; \
+	test -n "$$python" || { echo "make: keyfold needs Python 3.11 or newer; none of these is:" \
+	  "$(PYTHONS). Install one, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; }; \
 	test -x $(BIN)/python || "$$python" -m venv $(VENV) || { echo "make: $$python cannot make a virtual" \
 	  "environment; on Debian and Ubuntu install python3-venv" >&2; rm -rf $(VENV); exit 1; }; \
 	echo "Installing keyfold and its tools into $(VENV) ..."; \
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	$(BIN)/python -m pip install -qq --constraint constraints.txt --editable '.[all,dev]'
 	@touch $@
