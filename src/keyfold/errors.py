@@ -2,6 +2,7 @@
 
 KeyfoldError
 ├ DeclarationError    import time; stable code, place, suggestion
+├ SettingError        keyfold.toml, [tool.keyfold], KEYFOLD_* variables, flags
 ├ OperationError      any DynamoDB answer, the same class on every backend
 ├ ItemError           NotFound, Undecodable
 ├ PlanError           TooManyWrites, MissingKeyField, BudgetExceeded, CursorRefused
@@ -30,6 +31,10 @@ class DeclarationError(KeyfoldError):
         where = f" {place}:" if place else ""
         hint = f" {suggestion}" if suggestion else ""
         super().__init__(f"{code}{where} {message}{hint}")
+
+
+class SettingError(KeyfoldError):
+    """A setting that does not exist or has a wrong value: which one and where it came from."""
 
 
 class OperationError(KeyfoldError):

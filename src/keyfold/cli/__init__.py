@@ -1,0 +1,104 @@
+"""The `keyfold` command: every module of this package is one of its commands.
+
+A command module has `HELP`, `configure(parser)` and `run(args) -> int`, and raises KeyfoldError
+for what its user can put right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from importlib import import_module, metadata
+from typing import Protocol, cast
+
+from keyfold.errors import KeyfoldError
+from keyfold.settings import nearest
+
+USER_ERROR = 2
+INTERRUPTED = 130
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Run": ("demo", "serve", "api", "studio", "client"),
+    "Design": ("check", "docs", "cost", "advise", "infra"),
+    "Data": ("migrations", "verify", "repair", "consumer", "import", "export"),
+    "About": ("settings",),
+}
+OTHERS = "More"
+
+
+class Command(Protocol):
+    """What a module of this package offers."""
+
+    HELP: str
+
+    def configure(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and answer its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _dispatch(given)
+        sys.stdout.flush()
+        return code
+    except KeyfoldError as error:
+        print(f"keyfold: {error}", file=sys.stderr)
+        return USER_ERROR
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`keyfold ... | head`): what Python flushes at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def command_names() -> list[str]:
+    """All commands, sorted."""
+    return sorted(
+        module.name.replace("_", "-")
+        for module in pkgutil.iter_modules(__path__)
+        if not module.name.startswith("_")
+    )
+
+
+def command(name: str) -> Command:
+    return cast("Command", import_module(f"{__name__}.{name.replace('-', '_')}"))
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of one command, complete with its subcommands."""
+    chosen = command(name)
+    parser = argparse.ArgumentParser(prog=f"keyfold {name}", description=chosen.HELP)
+    chosen.configure(parser)
+    return parser
+
+
+def _dispatch(given: list[str]) -> int:
+    name = given[0] if given else "--help"
+    if name in ("--help", "-h", "help"):
+        print(_overview())
+        return 0
+    if name in ("--version", "-V"):
+        print(f"keyfold {metadata.version('keyfold')}")
+        return 0
+    names = command_names()
+    if name not in names:
+        raise KeyfoldError(f"there is no command {name!r}; {nearest(name, names)}")
+    return command(name).run(command_parser(name).parse_args(given[1:]))
+
+
+def _overview() -> str:
+    names = command_names()
+    grouped = {name for group in GROUPS.values() for name in group}
+    groups = {**GROUPS, OTHERS: tuple(name for name in names if name not in grouped)}
+    lines = ["usage: keyfold COMMAND ...", "", "Your DynamoDB design document, running."]
+    for title, members in groups.items():
+        if present := [name for name in members if name in names]:
+            lines += ["", f"{title}:"]
+            lines += [f"  {name:<12}{command(name).HELP}" for name in present]
+    return "\n".join([*lines, "", "keyfold COMMAND --help says more about one command."])

@@ -1,0 +1,208 @@
+"""Settings: where the design is, which backend, how tables are called.
+
+They come from `[tool.keyfold]` in pyproject.toml or from keyfold.toml (the nearest one, from the
+working directory up), from `KEYFOLD_*` environment variables and from flags; the later wins.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import SettingError
+
+ENVIRONMENT_PREFIX = "KEYFOLD_"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that can be set; its flag and environment variable follow from its name."""
+
+    name: str
+    doc: str
+    example: str
+    default: str = ""
+    many: bool = False
+
+    @property
+    def variable(self) -> str:
+        return ENVIRONMENT_PREFIX + self.name.upper()
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        "design",
+        "Where the design is: an importable module and the name in it.",
+        example="hangouts.tables:design",
+    ),
+    Setting(
+        "backend",
+        "Where the items are: a data file, `:memory:`, `http://host:port` for a server that speaks "
+        "DynamoDB's protocol, or `dynamodb://region` for Amazon DynamoDB. A relative file is "
+        "taken from the folder of the settings file.",
+        example="dynamodb://eu-west-1",
+        default="keyfold.db",
+    ),
+    Setting(
+        "table_prefix",
+        "Put before the name of every table, so that several environments share an account.",
+        example="staging-",
+    ),
+    Setting(
+        "table_names",
+        "What a table is called instead of its name in the design; the prefix is not added. "
+        "In the environment and on the command line: `Table=name,Other=name`.",
+        example="InviterTable=inviter-production",
+        many=True,
+    ),
+)
+
+BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What was set, and for each setting where its value came from."""
+
+    design: str = ""
+    backend: str = BY_NAME["backend"].default
+    table_prefix: str = ""
+    table_names: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def origin(self, name: str) -> str:
+        return self.origins.get(name, DEFAULT)
+
+    def table_name(self, declared: str, *, variable: str = "") -> str:
+        """The real name of a table; `variable` is the environment variable its design names."""
+        if variable and (override := os.environ.get(variable)):
+            return override
+        return self.table_names.get(declared, self.table_prefix + declared)
+
+
+def load(
+    flags: Mapping[str, str] | None = None,
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """Read all sources; raises SettingError for what does not exist or has a wrong value."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for name, value, origin in (
+        *_from_file(folder or Path.cwd()),
+        *_from_environment(os.environ if environment is None else environment),
+        *_from_flags(flags or {}),
+    ):
+        values[name], origins[name] = value, origin
+    return Settings(**values, origins=origins)
+
+
+def add_flags(parser: ArgumentParser, *names: str) -> None:
+    """Give a command the flags of these settings; `from_arguments` reads them again."""
+    for setting in (BY_NAME[name] for name in names):
+        parser.add_argument(
+            setting.flag,
+            dest=setting.name,
+            metavar=setting.example.replace("%", "%%"),
+            help=setting.doc.replace("`", "").replace("%", "%%"),
+        )
+
+
+def from_arguments(arguments: Namespace) -> Settings:
+    """The settings of a command whose parser had `add_flags`."""
+    given = vars(arguments)
+    return load({name: given[name] for name in BY_NAME if given.get(name) is not None})
+
+
+_Found = tuple[str, str | dict[str, str], str]
+
+
+def _from_file(folder: Path) -> Iterator[_Found]:
+    for place in (folder, *folder.parents):
+        sections = list(_sections(place))
+        if len(sections) > 1:
+            both = " and ".join(str(path) for path, _ in sections)
+            raise SettingError(f"{both} both have settings; keep one of them")
+        for path, section in sections:
+            for name, value in section.items():
+                setting = _known(name, BY_NAME, f"{path}: unknown setting")
+                yield name, _typed(setting, value, path), str(path)
+            return
+
+
+def _sections(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    pyproject, own = folder / "pyproject.toml", folder / "keyfold.toml"
+    if pyproject.is_file() and "keyfold" in (tools := _parsed(pyproject).get("tool", {})):
+        yield pyproject, tools["keyfold"]
+    if own.is_file():
+        yield own, _parsed(own)
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingError(f"{path} cannot be read: {error}") from None
+
+
+def _typed(setting: Setting, value: Any, path: Path) -> str | dict[str, str]:
+    if setting.many:
+        if isinstance(value, dict) and all(isinstance(name, str) for name in value.values()):
+            return dict(value)
+        raise SettingError(f"{path}: {setting.name} must be a table of texts, not {value!r}")
+    if not isinstance(value, str):
+        raise SettingError(f"{path}: {setting.name} must be a text, not {value!r}")
+    if setting.name == "backend" and "://" not in value and value != ":memory:":
+        return str(path.parent / value)
+    return value
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[_Found]:
+    by_variable = {setting.variable: setting for setting in SETTINGS}
+    for variable in sorted(environment):
+        if variable.startswith(ENVIRONMENT_PREFIX):
+            setting = _known(variable, by_variable, "unknown environment variable")
+            yield setting.name, _from_text(setting, environment[variable], variable), variable
+
+
+def _from_flags(flags: Mapping[str, str]) -> Iterator[_Found]:
+    for name, text in flags.items():
+        setting = _known(name, BY_NAME, "unknown setting")
+        yield name, _from_text(setting, text, setting.flag), setting.flag
+
+
+def _from_text(setting: Setting, text: str, origin: str) -> str | dict[str, str]:
+    if not setting.many:
+        return text
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    if wrong := [name for name, equals, value in pairs if not (name and equals and value)]:
+        raise SettingError(
+            f"{origin}: {wrong[0]!r} is not of the form name=value (as in {setting.example})"
+        )
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _known(name: str, known: Mapping[str, Setting], problem: str) -> Setting:
+    if name in known:
+        return known[name]
+    raise SettingError(f"{problem} {name!r}; {nearest(name, known)}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A sentence that leads from a wrong name to the right one."""
+    names = sorted(known)
+    if close := difflib.get_close_matches(name, names, n=1):
+        return f"did you mean {close[0]!r}?"
+    return f"there are {', '.join(names)}"
