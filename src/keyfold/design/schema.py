@@ -10,32 +10,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as Choice
 
+from keyfold.design.change import Claim as Claim
+from keyfold.design.change import Retention as Retention
+from keyfold.design.change import Step as Step
+from keyfold.design.flow import Consumer as Consumer
+from keyfold.design.flow import Effect as Effect
+from keyfold.design.flow import Feed as Feed
+from keyfold.design.flow import Operation as Operation
+from keyfold.design.source import NOWHERE as NOWHERE
+from keyfold.design.source import Place as Place
+from keyfold.design.source import Silence as Silence
 from keyfold.design.template import Template
 
 KeyType = Choice["S", "N", "B"]
 Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where something is declared."""
-
-    file: str = ""
-    line: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else ""
-
-
-NOWHERE = Place()
-
-
-@dataclass(frozen=True)
-class Silence:
-    """A finding accepted on purpose at this place."""
-
-    code: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -53,6 +41,10 @@ class Attribute:
     """A format of its own on disk: epoch, epoch_ms, iso ..."""
     max_items: int | None = None
     normalise: str = ""
+    refers: str = ""
+    """The entity whose id this holds; for lists and sets, whose ids."""
+    looks_like: str = ""
+    """The format of the id itself, where the document gives one: PROFILE#{uuid}, {uuid} ..."""
     description: str = ""
 
 
@@ -80,7 +72,9 @@ class Placement:
     key: KeyTemplates
     when: tuple[str, ...] = ()
     condition: str = ""
-    place: Place = NOWHERE
+    sharded: Template | None = None
+    """The partition key that the document means to use when this one gets hot."""
+    place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
 
@@ -101,7 +95,7 @@ class Index:
     purpose: str = ""
     holds: str = ""
     """The allocation rule of this index: identifier, owner, alternative, ... or nothing."""
-    place: Place = NOWHERE
+    place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
 
@@ -112,6 +106,8 @@ class Ttl:
     attribute: str
     days: float | None = None
     after: str = ""
+    relied: bool = False
+    """The document counts on expired items being gone."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +128,10 @@ class Table:
     """The environment variable that overrides the name."""
     prefixes: tuple[str, ...] = ()
     """The document's own list of key prefixes, where it has one."""
+    needs: tuple[str, ...] = ()
+    """Locks, markers or records that the document names for this table."""
     description: str = ""
-    place: Place = NOWHERE
+    place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
     def index(self, name: str) -> Index | None:
@@ -151,7 +149,7 @@ class Unique:
     fields: tuple[str, ...]
     normalise: str = ""
     by: Choice["marker", "index", "claim"] = "marker"
-    place: Place = NOWHERE
+    place: Place = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -169,7 +167,11 @@ class Counter:
     sync: Choice["transaction", "stream", "none"] = "transaction"
     shards: int = 1
     exactly_once: bool = True
-    place: Place = NOWHERE
+    floor: int | None = None
+    """The number it is kept from falling under."""
+    peak: float | None = None
+    """The highest number of changes a second of one target."""
+    place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
 
@@ -197,10 +199,19 @@ class Entity:
     copy: Copy | None = None
     uniques: tuple[Unique, ...] = ()
     cascades: tuple[str, ...] = ()
+    owner: str = ""
+    """The field that holds the owner's id."""
+    immutable: bool = False
+    """The document says that it never changes once it is created."""
+    per_partition: int | None = None
+    """How many of these one partition holds at most."""
+    bytes: int | None = None
+    peak: float | None = None
+    """The highest number of writes a second to one partition."""
     version: str | None = None
     ttl: Ttl | None = None
     description: str = ""
-    place: Place = NOWHERE
+    place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
     @cached_property
@@ -244,6 +255,8 @@ class Pattern:
     table: str
     index: str | None = None
     partition: Template | None = None
+    other_partitions: tuple[Template, ...] = ()
+    """For a merge over partitions of several shapes: the other shapes."""
     condition: Condition = Condition()
     parameters: tuple[str, ...] = ()
     descending: bool = False
@@ -261,36 +274,15 @@ class Pattern:
     deduplicated: bool = False
     partitions: str = ""
     """For a merge: the parameter that holds the list of partitions."""
+    max_partitions: int | None = None
+    per_row: str = ""
+    """The pattern that is read again for each row."""
+    shows: tuple[str, ...] = ()
+    """The fields that its view shows, where the document says."""
+    rate: float | None = None
+    """Calls a second."""
     description: str = ""
-    place: Place = NOWHERE
-    silences: tuple[Silence, ...] = ()
-
-
-@dataclass(frozen=True)
-class Effect:
-    """One write that an operation makes."""
-
-    action: Choice["put", "create", "update", "delete", "increment", "decrement"]
-    entity: str
-    guarded: bool = False
-    fields: tuple[str, ...] = ()
-    each: bool = False
-    via_index: str = ""
-    """The index read first to find the key."""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A write operation of the document: its effects and what it promises about them."""
-
-    name: str
-    effects: tuple[Effect, ...] = ()
-    atomic: bool = False
-    idempotent: bool = False
-    retried: bool = False
-    reads: tuple[str, ...] = ()
-    description: str = ""
-    place: Place = NOWHERE
+    place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
 
@@ -304,13 +296,27 @@ class Schema:
     patterns: tuple[Pattern, ...] = ()
     counters: tuple[Counter, ...] = ()
     operations: tuple[Operation, ...] = ()
+    consumers: tuple[Consumer, ...] = ()
+    feeds: tuple[Feed, ...] = ()
+    steps: tuple[Step, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    retentions: tuple[Retention, ...] = ()
+    before: Schema | None = None
+    """The design that the steps start from."""
+    enforced: bool = False
+    """keyfold runs it: delimiters in values are refused, times have one format."""
     description: str = ""
     delimiter: str = "#"
-    extra: dict[str, object] = field(default_factory=dict, hash=False, compare=False)
+    place: Place = field(default=NOWHERE, compare=False)
+    silences: tuple[Silence, ...] = ()
 
     @cached_property
     def by_entity(self) -> dict[str, Entity]:
         return {entity.name: entity for entity in self.entities}
+
+    @cached_property
+    def by_pattern(self) -> dict[str, Pattern]:
+        return {pattern.name: pattern for pattern in self.patterns}
 
     @cached_property
     def by_table(self) -> dict[str, Table]:

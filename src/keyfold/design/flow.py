@@ -1,0 +1,85 @@
+"""What moves data: write operations, stream consumers and feeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as Choice
+
+from keyfold.design.source import NOWHERE, Place, Silence
+
+Action = Choice["put", "create", "update", "delete", "increment", "decrement"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One write that an operation makes."""
+
+    action: Action
+    entity: str
+    guarded: bool = False
+    fields: tuple[str, ...] = ()
+    each: bool = False
+    via_index: str = ""
+    """The index read first to find the key."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A write operation of the document: its effects and what it promises about them."""
+
+    name: str
+    effects: tuple[Effect, ...] = ()
+    parameters: tuple[str, ...] = ()
+    """What its caller gives; nothing where the document does not say."""
+    atomic: bool = False
+    idempotent: bool = False
+    retried: bool = False
+    reads: tuple[str, ...] = ()
+    """Patterns whose answer decides whether the write is made."""
+    then: tuple[str, ...] = ()
+    """Patterns that are read right after the write."""
+    needs: tuple[str, ...] = ()
+    """Locks, markers or records that it relies on."""
+    description: str = ""
+    place: Place = field(default=NOWHERE, compare=False)
+    silences: tuple[Silence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """A reader of a table's stream."""
+
+    name: str
+    table: str = ""
+    entities: tuple[str, ...] = ()
+    """The entity types whose records it acts on."""
+    events: tuple[Choice["INSERT", "MODIFY", "REMOVE"], ...] = ()
+    reads: tuple[str, ...] = ()
+    """Attributes of the record that it takes its target from."""
+    effects: tuple[Effect, ...] = ()
+    exactly_once: bool = False
+    dead_letter: str = ""
+    attempts: int | None = None
+    description: str = ""
+    place: Place = field(default=NOWHERE, compare=False)
+    silences: tuple[Silence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Posts brought to followers: gathered when read, copied when written, or both."""
+
+    name: str
+    post: str
+    item: str = ""
+    edge: str = ""
+    mode: Choice["fan_in", "fan_out", "hybrid"] = "fan_in"
+    audience: Choice["stated", "unstated"] = "unstated"
+    """Whether it is decided, for every post and every moment, who gets a copy."""
+    max_followers: int | None = None
+    cap: int | None = None
+    trimmed_by: str = ""
+    """What removes the items beyond the cap: a consumer or an operation."""
+    description: str = ""
+    place: Place = field(default=NOWHERE, compare=False)
+    silences: tuple[Silence, ...] = ()
