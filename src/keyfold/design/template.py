@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 from keyfold.design.formats import Format, parse_format
@@ -172,7 +173,7 @@ def parse_template(text: str, *, place: str = "", escape: bool = False) -> Templ
                 place=place,
                 suggestion="Write fields as {name} or {name:format}.",
             )
-    for left, right in zip(parts, parts[1:], strict=False):
+    for left, right in pairwise(parts):
         if isinstance(left, Slot) and isinstance(right, Slot):
             raise DeclarationError(
                 "K6",

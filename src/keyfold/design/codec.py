@@ -1,0 +1,182 @@
+"""Generated codecs: one function per entity and direction, with no walk over types at run time."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel
+
+from keyfold.design.fields import FieldSpec
+from keyfold.design.formats import (
+    epoch_milliseconds,
+    epoch_seconds,
+    iso,
+    iso_milliseconds,
+    iso_seconds,
+)
+from keyfold.values.codec import decode as decode_value
+from keyfold.values.codec import encode as encode_value
+
+WireItem = dict[str, Any]
+Encoder = Callable[[Any], dict[str, Any]]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TIME_TEXT = {"": iso, "iso": iso, "iso_ms": iso_milliseconds, "iso_s": iso_seconds}
+
+
+def _from_seconds(text: str) -> datetime:
+    return _EPOCH + timedelta(seconds=float(text))
+
+
+def _from_milliseconds(text: str) -> datetime:
+    return _EPOCH + timedelta(milliseconds=float(text))
+
+
+def _number(value: Any) -> str:
+    return str(value.value if isinstance(value, Enum) else value)
+
+
+def _decimal(value: Decimal) -> str:
+    return format(value, "f") if -30 < value.adjusted() < 30 else str(value)
+
+
+def _text(value: Any) -> str:
+    return value.value if isinstance(value, Enum) else str(value)
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode("ascii")
+
+
+def _document(value: Any) -> dict[str, Any]:
+    return encode_value(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """Models, times and enums inside lists and maps become what an item can hold."""
+    if isinstance(value, BaseModel):
+        return _plain(value.model_dump(by_alias=True, exclude_none=True))
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, set | frozenset):
+        return sorted(_plain(inner) for inner in value)
+    return value
+
+
+def encoder(spec: FieldSpec) -> Encoder:
+    """Encodes one value of a field (never None) as a wire value."""
+    kind = spec.kind
+    if kind in ("string", "uuid"):
+        return lambda v: {"S": v if type(v) is str else _text(v)}
+    if kind == "integer":
+        return lambda v: {"N": _number(v)}
+    if kind == "float":
+        return lambda v: {"N": repr(v)}
+    if kind == "decimal":
+        return lambda v: {"N": _decimal(Decimal(v))}
+    if kind == "boolean":
+        return lambda v: {"BOOL": bool(v)}
+    if kind == "binary":
+        return lambda v: {"B": _base64(v)}
+    if kind == "timestamp":
+        return _time_encoder(spec.stored)
+    if kind == "date":
+        return lambda v: {"S": v.isoformat()}
+    if kind == "string_set":
+        return lambda v: {"SS": sorted(_text(e) for e in v)}
+    if kind == "number_set":
+        return lambda v: {"NS": [_number(e) for e in sorted(v)]}
+    if kind == "binary_set":
+        return lambda v: {"BS": [_base64(e) for e in sorted(v)]}
+    return _document
+
+
+def _time_encoder(stored: str) -> Encoder:
+    if stored == "epoch":
+        return lambda v: {"N": str(epoch_seconds(v))}
+    if stored == "epoch_ms":
+        return lambda v: {"N": str(epoch_milliseconds(v))}
+    render = _TIME_TEXT[stored]
+    return lambda v: {"S": render(v)}
+
+
+_DECODERS: dict[str, str] = {
+    "string": 'w["S"]',
+    "uuid": 'w["S"]',
+    "integer": 'int(w["N"])',
+    "float": 'float(w["N"])',
+    "decimal": 'Decimal(w["N"])',
+    "boolean": 'w["BOOL"]',
+    "binary": 'b64decode(w["B"])',
+    "timestamp": 'w["S"]',
+    "date": 'w["S"]',
+    "string_set": 'w["SS"]',
+    "number_set": '[Decimal(n) for n in w["NS"]]',
+    "binary_set": '[b64decode(b) for b in w["BS"]]',
+}
+
+
+def _decoding(spec: FieldSpec) -> str:
+    if spec.stored == "epoch":
+        return 'from_seconds(w["N"])'
+    if spec.stored == "epoch_ms":
+        return 'from_milliseconds(w["N"])'
+    return _DECODERS.get(spec.kind, "decode_value(w)")
+
+
+def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, Any]]:
+    """`decode(item)` gives the field values that Pydantic then validates."""
+    lines = ["def decode(item):", "    values = {}", "    get = item.get"]
+    for spec in specs:
+        lines.append(f"    w = get({spec.attribute!r})")
+        lines.append('    if w is not None and "NULL" not in w:')
+        lines.append(f"        values[{spec.name!r}] = {_decoding(spec)}")
+    lines.append("    return values")
+    namespace: dict[str, Any] = {
+        "Decimal": Decimal,
+        "b64decode": base64.b64decode,
+        "decode_value": decode_value,
+        "from_seconds": _from_seconds,
+        "from_milliseconds": _from_milliseconds,
+    }
+    exec("\n".join(lines), namespace)
+    return namespace["decode"]  # type: ignore[no-any-return]
+
+
+_INLINE = {
+    "string": '{"S": v if type(v) is str else text(v)}',
+    "integer": '{"N": str(v) if type(v) is int else number(v)}',
+    "boolean": '{"BOOL": v}',
+}
+
+
+def compile_encoder(specs: list[FieldSpec]) -> Callable[[Mapping[str, Any]], WireItem]:
+    """`encode(values)` gives the attributes; absent for None and for empty sets."""
+    lines = ["def encode(values):", "    item = {}"]
+    namespace: dict[str, Any] = {"text": _text, "number": _number}
+    for position, spec in enumerate(specs):
+        namespace[f"e{position}"] = encoder(spec)
+        value = _INLINE.get(spec.kind, f"e{position}(v)")
+        present = "v" if spec.kind.endswith("_set") else "v is not None"
+        lines.append(f"    v = values[{spec.name!r}]")
+        lines.append(f"    if {present}:")
+        lines.append(f"        item[{spec.attribute!r}] = {value}")
+    lines.append("    return item")
+    exec("\n".join(lines), namespace)
+    return namespace["encode"]  # type: ignore[no-any-return]

@@ -1,0 +1,22 @@
+"""Codes of import-time errors that are no design rule.
+
+Where a rule of the reviewer says the same, its code is used: K1, K2, K3, K4, K6, K8, K12, Q10.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PATTERN_BRANCHES: Final = "E1"
+NAME_TAKEN: Final = "E2"
+MARKER_MISUSED: Final = "E3"
+UNKNOWN_REFERENCE: Final = "E4"
+TYPE_UNSUPPORTED: Final = "E5"
+
+TITLES: Final[dict[str, str]] = {
+    PATTERN_BRANCHES: "An access pattern looks at a parameter's value",
+    NAME_TAKEN: "Two things of a design have one name",
+    MARKER_MISUSED: "A marker stands on a field it cannot work with",
+    UNKNOWN_REFERENCE: "A declaration names something that the design does not have",
+    TYPE_UNSUPPORTED: "A field's type cannot be stored",
+}

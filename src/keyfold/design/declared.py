@@ -1,0 +1,25 @@
+"""Objects that stand in an entity's class body and attach themselves to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from keyfold.design.place import caller
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+
+class Declared:
+    """A class-level declaration: it knows its name and place, and its entity once attached."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.place = caller()
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def attach(self, entity: type[Entity]) -> None:
+        """Called once, when the entity's fields are known."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it attaches")

@@ -1,0 +1,178 @@
+"""`Design`: the declaration that everything else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+
+from keyfold.design import codes, schema
+from keyfold.design.pattern import Pattern
+from keyfold.design.place import caller
+from keyfold.design.read import Read
+from keyfold.design.table import Table
+from keyfold.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Design:
+    """A set of tables, entities and access patterns that belong together."""
+
+    def __init__(self, name: str, *, description: str = "") -> None:
+        self.name = name
+        self.description = description
+        self.tables: dict[str, Table] = {}
+        self.entities: dict[str, type[Entity]] = {}
+        self.patterns: dict[str, Pattern[Any, Any]] = {}
+        self.maintainers: list[Any] = []
+        """Objects that keep secondary structures right, in order of declaration."""
+        self.processors: list[Any] = []
+        """User-written stream processors."""
+        self._resolvers: list[Callable[[], None]] = []
+
+    def table(
+        self,
+        name: str,
+        *,
+        partition: str = "PK",
+        sort: str | None = "SK",
+        partition_type: schema.KeyType = "S",
+        sort_type: schema.KeyType = "S",
+        indexes: Iterable[schema.Index] = (),
+        ttl: str | None = None,
+        stream: Literal["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"] | None = None,
+        type_attribute: str | None = "type",
+        naming: Literal["camel", "snake"] = "camel",
+        name_variable: str = "",
+        description: str = "",
+        silence: tuple[tuple[str, str], ...] = (),
+    ) -> Table:
+        """Declare a table. Attributes are stored in camelCase unless `naming="snake"`."""
+        if name in self.tables:
+            raise DeclarationError(
+                codes.NAME_TAKEN, f"the design {self.name} has the table {name} twice."
+            )
+        declared = schema.Table(
+            name=name,
+            partition=partition,
+            sort=sort,
+            partition_type=partition_type,
+            sort_type=sort_type,
+            indexes=tuple(indexes),
+            ttl=ttl,
+            stream=stream,
+            type_attribute=type_attribute,
+            name_variable=name_variable,
+            description=description,
+            place=caller(),
+            silences=tuple(schema.Silence(code, reason) for code, reason in silence),
+        )
+        names = [index.name for index in declared.indexes]
+        for index in names:
+            if names.count(index) > 1:
+                raise DeclarationError(
+                    codes.NAME_TAKEN, f"the table {name} has the index {index} twice."
+                )
+        self.tables[name] = Table(self, declared, camel=naming == "camel")
+        return self.tables[name]
+
+    def pattern(
+        self,
+        *,
+        name: str = "",
+        requests: int | None = None,
+        newest: bool = False,
+        silence: tuple[tuple[str, str], ...] = (),
+    ) -> Callable[[Callable[P, Read[T]]], Pattern[P, T]]:
+        """Declare an access pattern; `requests` is its budget, enforced at run time."""
+
+        def declare(function: Callable[P, Read[T]]) -> Pattern[P, T]:
+            pattern = Pattern(
+                function, name=name, requests=requests, newest=newest, silence=silence
+            )
+            if pattern.name in self.patterns:
+                raise DeclarationError(
+                    codes.NAME_TAKEN,
+                    f"the design {self.name} has the access pattern {pattern.name} twice.",
+                    place=str(pattern.place),
+                )
+            self.patterns[pattern.name] = pattern
+            return pattern
+
+        return declare
+
+    def register(self, entity: type[Entity]) -> None:
+        """Called by an entity's class statement."""
+        spec = entity.__spec__
+        if entity.__name__ in self.entities:
+            raise DeclarationError(
+                codes.NAME_TAKEN,
+                f"the design {self.name} has the entity {entity.__name__} twice.",
+                place=str(spec.place),
+            )
+        shape = spec.key.templates
+        for other in self.entities.values():
+            theirs = other.__spec__.key.templates
+            same_table = other.__table__ is entity.__table__
+            if same_table and _shape(theirs) == _shape(shape):
+                raise DeclarationError(
+                    "K4",
+                    f"{entity.__name__} and {other.__name__} have one key shape, {shape}: "
+                    "their items can overwrite each other.",
+                    place=str(spec.place),
+                    suggestion="Give one of them a prefix of its own.",
+                )
+        self.entities[entity.__name__] = entity
+        entity.__table__.entities.append(entity)
+
+    def maintain(self, maintainer: Any) -> None:
+        """Called by declarations that keep a secondary structure right."""
+        self.maintainers.append(maintainer)
+
+    def when_complete(self, resolver: Callable[[], None]) -> None:
+        """Run once all entities are declared, for references by name."""
+        self._resolvers.append(resolver)
+
+    def complete(self) -> None:
+        """Resolve references between entities; unknown names are errors here."""
+        while self._resolvers:
+            self._resolvers.pop(0)()
+
+    def entity(self, name: str) -> type[Entity]:
+        found = self.entities.get(name)
+        if found is None:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"the design {self.name} has no entity {name!r}.",
+                suggestion=f"Declared are: {', '.join(self.entities) or 'none'}.",
+            )
+        return found
+
+    @property
+    def schema(self) -> schema.Schema:
+        """The whole design as data."""
+        self.complete()
+        counters = tuple(m.describe() for m in self.maintainers if m.kind == "counter")
+        return schema.Schema(
+            name=self.name,
+            tables=tuple(table.schema for table in self.tables.values()),
+            entities=tuple(entity.__spec__.describe() for entity in self.entities.values()),
+            patterns=tuple(pattern.describe() for pattern in self.patterns.values()),
+            counters=counters,
+            description=self.description,
+        )
+
+    def __repr__(self) -> str:
+        return f"Design({self.name!r})"
+
+
+def _shape(key: schema.KeyTemplates) -> tuple[str, ...]:
+    """The templates with their fields made anonymous."""
+    templates = (key.partition,) if key.sort is None else (key.partition, key.sort)
+    return tuple(
+        "".join("{}" if hasattr(p, "field") else p.text for p in t.parts) for t in templates
+    )

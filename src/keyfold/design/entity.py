@@ -1,0 +1,223 @@
+"""Entities: Pydantic models that know their keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import ValidationError as Invalid
+from pydantic.alias_generators import to_camel
+
+from keyfold.design import codes, markers, schema
+from keyfold.design.codec import WireItem, compile_decoder, compile_encoder
+from keyfold.design.declared import Declared
+from keyfold.design.fields import FieldSpec, read_fields
+from keyfold.design.keys import Key, On, Ref, Silences
+from keyfold.design.place import caller
+from keyfold.design.table import Table
+from keyfold.errors import DeclarationError, Undecodable
+
+E = TypeVar("E", bound="Entity")
+
+
+class EntitySpec:
+    """What the framework knows of an entity: fields, keys, codec."""
+
+    def __init__(self, entity: type[Entity], table: Table, type_name: str) -> None:
+        self.key: Key
+        self.entity = entity
+        self.name = entity.__name__
+        self.table = table
+        self.type_name = type_name
+        self.place = caller()
+        self.fields: dict[str, FieldSpec] = read_fields(
+            entity, camel=table.camel, place=f"{self.place} {self.name}"
+        )
+        self.by_attribute = {spec.attribute: spec for spec in self.fields.values()}
+        self.placements: dict[str, On] = {}
+        self.uniques: list[schema.Unique] = []
+        self.cascades: list[str] = []
+        self.role: schema.Role = "canonical"
+        self.copy: schema.Copy | None = None
+        self.silences: tuple[schema.Silence, ...] = ()
+        self.version = self._marked(markers.Version)
+        self.created = self._marked(markers.Created)
+        self.updated = self._marked(markers.Updated)
+        self.ttl = self._marked(markers.Ttl)
+        self.values_of = compile_decoder(list(self.fields.values()))
+        self.attributes_of = compile_encoder(list(self.fields.values()))
+
+    def _marked(self, kind: type) -> FieldSpec | None:
+        found = [spec for spec in self.fields.values() if spec.mark(kind) is not None]
+        if len(found) > 1:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{self.name} has {kind.__name__} on {' and '.join(f.name for f in found)}.",
+                place=str(self.place),
+                suggestion="One field of an entity can have it.",
+            )
+        return found[0] if found else None
+
+    def key_of(self, values: Mapping[str, Any]) -> WireItem:
+        """The wire primary key for these field values."""
+        return self.key.render(values, owner=self.name)
+
+    def index_attributes(self, values: Mapping[str, Any]) -> WireItem:
+        """The wire index keys; an index that does not apply contributes nothing."""
+        found: WireItem = {}
+        for placement in self.placements.values():
+            if placement.applies(values):
+                found.update(placement.render(values, owner=f"{self.name}.{placement.name}"))
+        return found
+
+    def encode(self, entity: Entity) -> WireItem:
+        """The whole item: keys, index keys, type and attributes."""
+        values = entity.__dict__
+        item = self.attributes_of(values)
+        item.update(self.index_attributes(values))
+        item.update(self.key_of(values))
+        type_attribute = self.table.schema.type_attribute
+        if type_attribute is not None and type_attribute not in item:
+            item[type_attribute] = {"S": self.type_name}
+        return item
+
+    def decode(self, item: WireItem) -> Any:
+        """The entity that a stored item stands for."""
+        try:
+            values = self.values_of(item)
+            return self.entity.__pydantic_validator__.validate_python(
+                values, by_name=True, by_alias=False, context=item
+            )
+        except (Invalid, KeyError, ValueError, TypeError, ArithmeticError) as problem:
+            key = {a: item[a] for a in self.table.schema.key_attributes if a in item}
+            raise Undecodable(
+                f"the item {_show(key)} of {self.table.name} cannot be read as {self.name}: "
+                f"{_explain(problem)}",
+                key,
+            ) from problem
+
+    def recognises(self, item: WireItem) -> bool:
+        """Whether an item is of this entity, by its type attribute or else by its key's shape."""
+        type_attribute = self.table.schema.type_attribute
+        if type_attribute is not None and type_attribute in item:
+            return bool(item[type_attribute].get("S") == self.type_name)
+        for attribute in self.key.attributes:
+            value = item.get(attribute.attribute)
+            if value is None:
+                return False
+            if attribute.type == "S" and not attribute.template.matches(value.get("S", "")):
+                return False
+        return True
+
+    def describe(self) -> schema.Entity:
+        ttl = None
+        if self.ttl is not None:
+            mark = self.ttl.mark(markers.Ttl)
+            ttl = schema.Ttl(self.ttl.attribute, mark.days, mark.after)
+        return schema.Entity(
+            name=self.name,
+            table=self.table.name,
+            key=self.key.templates,
+            attributes=tuple(spec.describe() for spec in self.fields.values()),
+            placements=tuple(p.describe() for p in self.placements.values()),
+            role=self.role,
+            type_name=self.type_name,
+            copy=self.copy,
+            uniques=tuple(self.uniques),
+            cascades=tuple(self.cascades),
+            version=self.version.name if self.version else None,
+            ttl=ttl,
+            description=_first_paragraph(self.entity.__doc__),
+            place=self.place,
+            silences=self.silences + self.key.silences,
+        )
+
+
+class Entity(BaseModel):
+    """A kind of item. Subclass it with `table=`, declare fields, and give it a `Key`.
+
+    Entities are values: a change goes through `db.update`, which gives the new one.
+    """
+
+    model_config = ConfigDict(
+        ignored_types=(Declared,),
+        alias_generator=to_camel,
+        populate_by_name=True,
+        frozen=True,
+        use_attribute_docstrings=True,
+    )
+    __spec__: ClassVar[EntitySpec]
+    __table__: ClassVar[Table]
+    __version_field__: ClassVar[str | None] = None
+
+    def __init_subclass__(
+        cls,
+        *,
+        table: Table | None = None,
+        type_name: str | None = None,
+        silence: Silences = (),
+        **options: Any,
+    ) -> None:
+        super().__init_subclass__(**options)
+
+    @classmethod
+    def __pydantic_init_subclass__(
+        cls,
+        *,
+        table: Table | None = None,
+        type_name: str | None = None,
+        silence: Silences = (),
+        **options: Any,
+    ) -> None:
+        super().__pydantic_init_subclass__(**options)
+        if table is None:
+            return
+        cls.__table__ = table
+        spec = EntitySpec(cls, table, type_name or cls.__name__)
+        spec.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
+        cls.__spec__ = spec
+        cls.__version_field__ = spec.version.name if spec.version else None
+        for declared in _declared(cls):
+            declared.attach(cls)
+        if "key" not in spec.__dict__:
+            raise DeclarationError(
+                "K2",
+                f"{cls.__name__} has no key.",
+                place=str(spec.place),
+                suggestion='Declare one, as key = Key("ROOM#{room_id}", "ROOM").',
+            )
+        table.design.register(cls)
+
+    def ref(self: E) -> Ref[E]:
+        """This item's address."""
+        spec = self.__spec__
+        return Ref(type(self), {f: getattr(self, f) for f in spec.key.templates.fields})
+
+
+def _declared(cls: type) -> list[Declared]:
+    """Declarations of the class and its parents, nearest first, each name once."""
+    found: dict[str, Declared] = {}
+    for owner in cls.__mro__:
+        for name, value in vars(owner).items():
+            if isinstance(value, Declared) and name not in found:
+                found[name] = value
+    return sorted(found.values(), key=lambda declared: isinstance(declared, On))
+
+
+def _show(key: WireItem) -> str:
+    return ", ".join(f"{name}={next(iter(value.values()))!r}" for name, value in key.items())
+
+
+def _explain(problem: Exception) -> str:
+    if isinstance(problem, Invalid):
+        errors = problem.errors(include_url=False)
+        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in errors)
+    if isinstance(problem, KeyError):
+        return f"an attribute has another type than declared (no {problem} in it)"
+    return str(problem)
+
+
+def _first_paragraph(text: str | None) -> str:
+    return re.split(r"\n\s*\n", text.strip())[0].replace("\n", " ") if text else ""

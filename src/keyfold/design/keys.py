@@ -1,0 +1,290 @@
+"""`Key` and `On`: an entity's address in its table and its appearances in indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from keyfold.design import schema
+from keyfold.design.declared import Declared
+from keyfold.design.predicate import Path as FieldPath
+from keyfold.design.predicate import Predicate, Test, record
+from keyfold.design.template import Slot, Template, parse_template
+from keyfold.errors import DeclarationError, MissingKeyField, PlanError
+from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+    from keyfold.design.read import Query
+
+E = TypeVar("E", bound="Entity")
+Silences = tuple[tuple[str, str], ...]
+
+_NOT_IN_KEYS = ("list", "map", "model", "any", "boolean")
+
+
+@dataclass(frozen=True)
+class KeyAttribute:
+    """One attribute of a key: its name, type and template."""
+
+    attribute: str
+    type: schema.KeyType
+    template: Template
+    limit: int
+
+    def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, str]:
+        """The wire value of this attribute."""
+        text = self.template.render(values, owner=owner)
+        return self.value(text, owner=owner)
+
+    def value(self, text: str, *, owner: str) -> dict[str, str]:
+        if self.type == "N":
+            return {"N": str(int(text))}
+        size = len(text.encode())
+        if size > self.limit:
+            raise PlanError(
+                f"{owner}: the key attribute {self.attribute} would be {size} bytes long; "
+                f"DynamoDB takes {self.limit}"
+            )
+        return {"S": text}
+
+
+class Key(Declared):
+    """The primary key: `Key("ROOM#{room_id}", "MEMBER#{user_id}")`."""
+
+    index: str | None = None
+
+    def __init__(
+        self,
+        partition: str,
+        sort: str | None = None,
+        *,
+        escape: bool = False,
+        silence: Silences = (),
+    ) -> None:
+        super().__init__()
+        self.templates = schema.KeyTemplates(
+            parse_template(partition, place=str(self.place), escape=escape),
+            parse_template(sort, place=str(self.place), escape=escape)
+            if sort is not None
+            else None,
+        )
+        self.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
+        self.attributes: tuple[KeyAttribute, ...] = ()
+
+    def __get__(self, instance: object, owner: type[E]) -> KeyOf[E]:
+        return KeyOf(owner, self)
+
+    def attach(self, entity: type[Entity]) -> None:
+        table = entity.__table__.schema
+        self._build(entity, table.partition, table.partition_type, table.sort, table.sort_type)
+        entity.__spec__.key = self
+
+    def _build(
+        self,
+        entity: type[Entity],
+        partition: str,
+        partition_type: schema.KeyType,
+        sort: str | None,
+        sort_type: schema.KeyType,
+    ) -> None:
+        place = f"{self.place} {entity.__name__}.{self.name}"
+        declared = entity.__spec__.fields
+        for field in self.templates.fields:
+            if field not in declared:
+                raise DeclarationError(
+                    "K1",
+                    f"the key names the field {field!r}, which {entity.__name__} does not declare.",
+                    place=place,
+                    suggestion=f"Declared are: {', '.join(declared)}.",
+                )
+        if (sort is None) != (self.templates.sort is None):
+            wanted = "only a partition key" if sort is None else "a partition and a sort key"
+            raise DeclarationError(
+                "K2",
+                f"{self.index or entity.__table__.name} has {wanted}.",
+                place=place,
+                suggestion="Give one template for each of its key attributes.",
+            )
+        attributes = [
+            KeyAttribute(partition, partition_type, self.templates.partition, PARTITION_KEY_BYTES)
+        ]
+        if sort is not None and self.templates.sort is not None:
+            attributes.append(KeyAttribute(sort, sort_type, self.templates.sort, SORT_KEY_BYTES))
+        for attribute in attributes:
+            _check_type(entity, attribute, place)
+        self.attributes = tuple(attributes)
+
+    def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, Any]:
+        """The wire key for these field values."""
+        return {a.attribute: a.render(values, owner=owner) for a in self.attributes}
+
+
+class On(Key):
+    """An appearance in an index: `On("GSI1", "USER#{user_id}", "POST#{post_id}")`.
+
+    `when` makes it sparse: the name of a field that must have a value, or a condition.
+    """
+
+    def __init__(
+        self,
+        index: str,
+        partition: str,
+        sort: str | None = None,
+        *,
+        when: str | tuple[str, ...] | Callable[[Any], object] = (),
+        escape: bool = False,
+        silence: Silences = (),
+    ) -> None:
+        super().__init__(partition, sort, escape=escape, silence=silence)
+        self.index = index
+        self._when = when
+        self.condition: Predicate | None = None
+
+    def attach(self, entity: type[Entity]) -> None:
+        table = entity.__table__.schema
+        place = f"{self.place} {entity.__name__}.{self.name}"
+        found = table.index(self.index or "")
+        if found is None:
+            known = ", ".join(index.name for index in table.indexes) or "none"
+            raise DeclarationError(
+                "K3",
+                f"the table {table.name} has no index {self.index!r}.",
+                place=place,
+                suggestion=f"Its indexes are: {known}.",
+            )
+        self._build(entity, found.partition, found.partition_type, found.sort, found.sort_type)
+        self.condition = self._read_when(entity)
+        fields = entity.__spec__.fields
+        covered = self.condition.fields if self.condition else frozenset()
+        optional = [f for f in self.templates.fields if fields[f].optional and f not in covered]
+        if optional:
+            raise DeclarationError(
+                "K3",
+                f"the index key uses {', '.join(optional)}, which may be missing: "
+                "such items would silently not be in the index.",
+                place=place,
+                suggestion=f"Make it required, or say so with when={optional[0]!r}.",
+            )
+        entity.__spec__.placements[self.name] = self
+
+    def _read_when(self, entity: type[Entity]) -> Predicate | None:
+        names = frozenset(entity.__spec__.fields)
+        if callable(self._when):
+            return record(self._when, names)
+        wanted = (self._when,) if isinstance(self._when, str) else self._when
+        condition: Predicate | None = None
+        for field in wanted:
+            if field not in names:
+                raise DeclarationError(
+                    "K1",
+                    f"when= names the field {field!r}, which {entity.__name__} does not declare.",
+                    place=str(self.place),
+                    suggestion=f"Declared are: {', '.join(sorted(names))}.",
+                )
+            test = Test("exists", FieldPath((field,)))
+            condition = test if condition is None else condition & test
+        return condition
+
+    def applies(self, values: Mapping[str, Any]) -> bool:
+        return self.condition is None or self.condition.holds(values)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """All fields that decide what this index holds for an item."""
+        extra = self.condition.fields if self.condition else frozenset()
+        return frozenset(self.templates.fields) | extra
+
+    def describe(self) -> schema.Placement:
+        when = tuple(sorted(self.condition.fields)) if self.condition else ()
+        return schema.Placement(
+            name=self.name,
+            index=self.index or "",
+            key=self.templates,
+            when=when,
+            condition=str(self.condition) if self.condition else "",
+            place=self.place,
+            silences=self.silences,
+        )
+
+
+def _check_type(entity: type[Entity], attribute: KeyAttribute, place: str) -> None:
+    template = attribute.template
+    fields = entity.__spec__.fields
+    slots = [part for part in template.parts if isinstance(part, Slot)]
+    if attribute.type == "N":
+        numeric = template.is_bare_field and (
+            slots[0].format.numeric or fields[slots[0].field].sorts_as_number
+        )
+        if not numeric:
+            raise DeclarationError(
+                "K12",
+                f"{attribute.attribute} is a number, but {template.text!r} gives text.",
+                place=place,
+                suggestion="Use one number field, or a time with :epoch_ms.",
+            )
+        return
+    for slot in slots:
+        spec = fields[slot.field]
+        if spec.kind in ("integer", "decimal", "float") and not slot.format.sortable:
+            raise DeclarationError(
+                "K8",
+                f"the number {slot.field} stands in the text key {template.text!r} without a "
+                "width, so that 10 sorts before 9.",
+                place=place,
+                suggestion=f"Give it one, as {{{slot.field}:012d}}.",
+            )
+        if spec.kind in _NOT_IN_KEYS or spec.kind.endswith("_set"):
+            raise DeclarationError(
+                "K12",
+                f"{slot.field} is a {spec.kind}, which cannot be part of a key.",
+                place=place,
+                suggestion="Keys hold text, numbers, times and binary values.",
+            )
+
+
+@dataclass(frozen=True)
+class Ref(Generic[E]):
+    """The address of one item: `Hangout.key(hangout_id="h1")`."""
+
+    entity: type[E]
+    values: Mapping[str, Any]
+
+    def wire(self) -> dict[str, Any]:
+        spec = self.entity.__spec__
+        return spec.key.render(self.values, owner=self.entity.__name__)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in self.values.items())
+        return f"{self.entity.__name__}({given})"
+
+
+@dataclass(frozen=True)
+class KeyOf(Generic[E]):
+    """A key of an entity, from which reads start."""
+
+    entity: type[E]
+    declared: Key
+
+    def __call__(self, **values: Any) -> Ref[E]:
+        """The address of one item; every field of the key is needed."""
+        if self.declared.index is not None:
+            raise PlanError(
+                f"{self.entity.__name__}.{self.declared.name} is on the index "
+                f"{self.declared.index}; an item is addressed by its primary key"
+            )
+        wanted = set(self.declared.templates.fields)
+        if set(values) != wanted:
+            needed = ", ".join(sorted(wanted)) or "no fields"
+            raise MissingKeyField(
+                f"{self.entity.__name__}.{self.declared.name} is made of {needed}; "
+                f"got {', '.join(sorted(values)) or 'none'}"
+            )
+        return Ref(self.entity, values)
+
+    def query(self, **values: Any) -> Query[E]:
+        """All items with these key fields: the whole partition key, and leading sort fields."""
+        from keyfold.design.read import start_query
+
+        return start_query(self, values)

@@ -1,0 +1,79 @@
+"""What a field can say about itself, in `Annotated`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The optimistic lock: counts the writes of an item; a stale writer is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """Set to the current time when the item is created."""
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """Set to the current time by every write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ttl:
+    """The moment an item expires, stored in epoch seconds.
+
+    With `days` it is computed: that long after the field `after`, or after the write.
+    """
+
+    days: float | None = None
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The attribute's name on disk."""
+
+    attribute: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A time's format on disk; numbers in epoch formats, otherwise fixed ISO text."""
+
+    format: Literal["iso", "iso_ms", "iso_s", "epoch", "epoch_ms"]
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """How many elements a list or set may hold, so that the item cannot grow to 400 KB."""
+
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """Applied to the value before it is stored, so that lookups meet one spelling."""
+
+    function: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Transient:
+    """Computed, never stored."""
+
+
+def _aware(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise ValueError("a timestamp needs a time zone, as datetime.now(UTC)")
+    return value.astimezone(UTC)
+
+
+Id = Annotated[str, "id"]
+Timestamp = Annotated[datetime, AfterValidator(_aware)]

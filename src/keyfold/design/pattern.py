@@ -1,0 +1,98 @@
+"""Access patterns: typed functions, run once at import with placeholders, kept as plans."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
+
+from keyfold.design import codes, schema
+from keyfold.design.place import caller
+from keyfold.design.read import Param, Read
+from keyfold.design.reading import describe
+from keyfold.errors import DeclarationError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class SyncReader(Protocol):
+    """A handle that answers at once: `Db`."""
+
+    def read_pattern(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T: ...
+
+
+class AsyncReader(Protocol):
+    """A handle that answers when awaited: `AsyncDb`."""
+
+    async def read_pattern_async(
+        self, pattern: Pattern[Any, T], arguments: dict[str, Any]
+    ) -> T: ...
+
+
+class Pattern(Generic[P, T]):
+    """A declared access pattern: call it with a handle and its parameters."""
+
+    def __init__(
+        self,
+        function: Callable[P, Read[T]],
+        *,
+        name: str = "",
+        requests: int | None = None,
+        newest: bool = False,
+        silence: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        self.function = function
+        self.name = name or function.__name__
+        self.requests = requests
+        self.newest = newest
+        self.place = caller()
+        self.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
+        self.description = inspect.getdoc(function) or ""
+        self.signature = inspect.signature(function)
+        self.read: Read[T] = self._record()
+        self.__doc__ = self.description
+        self.__wrapped__ = function
+
+    def _record(self) -> Read[T]:
+        call: Callable[..., object] = self.function
+        try:
+            read = call(**{name: Param(name) for name in self.signature.parameters})
+        except DeclarationError as problem:
+            raise DeclarationError(
+                problem.code,
+                problem.message,
+                place=f"{self.place} pattern {self.name}",
+                suggestion=problem.suggestion,
+            ) from None
+        if not isinstance(read, Read):
+            raise DeclarationError(
+                codes.PATTERN_BRANCHES,
+                f"the access pattern gave {type(read).__name__} instead of a read.",
+                place=f"{self.place} pattern {self.name}",
+                suggestion="Return get(...), a key's query(...), merge(...) or collection(...).",
+            )
+        return read
+
+    def arguments(self, *args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
+
+    @overload
+    def __call__(self, db: SyncReader, /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+    @overload
+    def __call__(self, db: AsyncReader, /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]: ...
+    def __call__(
+        self, db: SyncReader | AsyncReader, /, *args: P.args, **kwargs: P.kwargs
+    ) -> T | Awaitable[T]:
+        arguments = self.arguments(*args, **kwargs)
+        if hasattr(db, "read_pattern"):
+            return db.read_pattern(self, arguments)
+        return db.read_pattern_async(self, arguments)
+
+    def describe(self) -> schema.Pattern:
+        return describe(self)
+
+    def __repr__(self) -> str:
+        return f"Pattern({self.name!r})"

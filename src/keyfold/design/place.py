@@ -1,0 +1,25 @@
+"""Where in the user's code a declaration stands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from keyfold.design.schema import Place
+
+_OURS = str(Path(__file__).resolve().parents[1])
+_PYDANTIC = "pydantic"
+
+
+def caller() -> Place:
+    """The innermost line that is neither keyfold's nor Pydantic's."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if not name.startswith(_OURS) and package != _PYDANTIC and name != "<string>":
+            return Place(name, frame.f_lineno)
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return Place()

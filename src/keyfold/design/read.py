@@ -1,0 +1,330 @@
+"""Reads as data: what an access pattern asks for, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+
+from keyfold.design import codes
+from keyfold.design.keys import KeyOf, Ref
+from keyfold.design.predicate import Predicate, record
+from keyfold.errors import DeclarationError, MissingKeyField, NotFound
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+E = TypeVar("E", bound="Entity")
+A = TypeVar("A", bound="Entity")
+B = TypeVar("B", bound="Entity")
+
+
+class Param:
+    """A pattern's parameter while the pattern is read; it can be passed on, not looked at."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def _refuse(self, *_: object) -> Any:
+        raise DeclarationError(
+            codes.PATTERN_BRANCHES,
+            f"the access pattern looks at the value of its parameter {self.name!r}.",
+            suggestion="A pattern says which parameter goes where; decide before calling it.",
+        )
+
+    __bool__ = __iter__ = __len__ = __int__ = __index__ = __float__ = __str__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __getitem__ = __contains__ = __format__ = __call__ = _refuse
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Param):
+            return self.name == other.name
+        return cast("bool", self._refuse())
+
+    def __hash__(self) -> int:
+        return hash(("Param", self.name))
+
+    def __repr__(self) -> str:
+        return f"Param({self.name!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """One query for each element of a parameter."""
+
+    values: Any
+
+
+def each(values: Iterable[T]) -> T:
+    """In a merge: one partition for each of these values."""
+    return cast("T", Each(values))
+
+
+def resolve(value: Any, arguments: Mapping[str, Any]) -> Any:
+    """The value that a parameter stands for."""
+    return arguments[value.name] if type(value) is Param else value
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """A page of results; `cursor` continues after it, and is None at the end."""
+
+    items: list[T]
+    cursor: str | None = None
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, position: int) -> T:
+        return self.items[position]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Items of several entities from one partition, by type."""
+
+    items: list[Any]
+    cursor: str | None = None
+
+    def of(self, entity: type[E]) -> list[E]:
+        return [item for item in self.items if type(item) is entity]
+
+    def one(self, entity: type[E]) -> E:
+        found = self.of(entity)
+        if not found:
+            raise NotFound(f"the collection holds no {entity.__name__}")
+        return found[0]
+
+    def maybe(self, entity: type[E]) -> E | None:
+        found = self.of(entity)
+        return found[0] if found else None
+
+
+class Read(Generic[T_co]):
+    """Anything that can be read; T is what reading it gives."""
+
+
+@dataclass(frozen=True)
+class Get(Read["E | None"], Generic[E]):
+    """One item by its whole key."""
+
+    ref: Ref[E]
+    consistent_read: bool = True
+
+    def eventual(self) -> Get[E]:
+        """Half the price; the answer may be a moment old."""
+        return replace(self, consistent_read=False)
+
+
+def get(ref: Ref[E]) -> Get[E]:
+    """One item by its key, as an access pattern."""
+    return Get(ref)
+
+
+@dataclass(frozen=True)
+class Query(Read[Page[E]], Generic[E]):
+    """Items of one entity in one partition, in key order."""
+
+    source: KeyOf[E]
+    values: Mapping[str, Any]
+    ranged: str | None = None
+    low: tuple[Any, bool] | None = None
+    high: tuple[Any, bool] | None = None
+    backwards: bool = False
+    size: Any = None
+    condition: Predicate | None = None
+    consistent_read: bool = False
+
+    @property
+    def entity(self) -> type[E]:
+        return self.source.entity
+
+    def after(self, **bound: Any) -> Query[E]:
+        """Only items whose next sort field is greater."""
+        return self._bounded(bound, low=False)
+
+    def since(self, **bound: Any) -> Query[E]:
+        """Only items whose next sort field is greater or equal."""
+        return self._bounded(bound, low=True)
+
+    def before(self, **bound: Any) -> Query[E]:
+        """Only items whose next sort field is smaller."""
+        return self._bounded(bound, high=False)
+
+    def until(self, **bound: Any) -> Query[E]:
+        """Only items whose next sort field is smaller or equal."""
+        return self._bounded(bound, high=True)
+
+    def _bounded(
+        self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
+    ) -> Query[E]:
+        slot = self._next_slot()
+        if len(bound) != 1 or slot is None or slot not in bound:
+            expected = f"the next sort field is {slot}" if slot else "all sort fields are given"
+            raise DeclarationError(
+                "Q5",
+                f"a range over {', '.join(bound) or 'nothing'} cannot be served by "
+                f"{self.entity.__name__}.{self.source.declared.name}: {expected}.",
+                suggestion="Bound the sort field that follows the given ones.",
+            )
+        value = bound[slot]
+        if low is not None:
+            return replace(self, ranged=slot, low=(value, low))
+        return replace(self, ranged=slot, high=(value, bool(high)))
+
+    def _next_slot(self) -> str | None:
+        sort = self.source.declared.templates.sort
+        free = [f for f in sort.fields if f not in self.values] if sort else []
+        return free[0] if free else None
+
+    def descending(self) -> Query[E]:
+        """Last keys first."""
+        return replace(self, backwards=True)
+
+    def limit(self, items: int) -> Query[E]:
+        """At most so many items a page."""
+        return replace(self, size=items)
+
+    def where(self, condition: Callable[[E], object]) -> Query[E]:
+        """A filter: applied after the read and paid for like it."""
+        recorded = record(condition, frozenset(self.entity.__spec__.fields))
+        joined = recorded if self.condition is None else self.condition & recorded
+        return replace(self, condition=joined)
+
+    def consistent(self) -> Query[E]:
+        if self.source.declared.index is not None:
+            raise DeclarationError(
+                "X6",
+                f"{self.entity.__name__}.{self.source.declared.name} is on an index, which has no "
+                "consistent reads.",
+                suggestion="Read by the primary key, or accept an eventual read.",
+            )
+        return replace(self, consistent_read=True)
+
+    def first(self) -> First[E]:
+        """The first item in order, or None."""
+        return First(replace(self, size=1))
+
+    def count(self) -> Count[E]:
+        """How many there are; reads all of them."""
+        return Count(self)
+
+    def exists(self) -> Exists[E]:
+        """Whether there is one."""
+        return Exists(replace(self, size=1))
+
+
+@dataclass(frozen=True)
+class First(Read["E | None"], Generic[E]):
+    """The first item of a query: the latest one, when descending."""
+
+    query: Query[E]
+
+
+@dataclass(frozen=True)
+class Count(Read[int], Generic[E]):
+    query: Query[E]
+
+
+@dataclass(frozen=True)
+class Exists(Read[bool], Generic[E]):
+    query: Query[E]
+
+
+@dataclass(frozen=True)
+class Merge(Read[Page[E]], Generic[E]):
+    """Several partitions read in parallel and merged in key order, each thing once."""
+
+    queries: tuple[Query[Any], ...]
+    unique: str = ""
+    size: Any = None
+    _result: tuple[type[E], ...] = field(default=(), compare=False)
+
+    def limit(self, items: int) -> Merge[E]:
+        return replace(self, size=items)
+
+
+@overload
+def merge(first: Query[E], /, *, unique: str = "") -> Merge[E]: ...
+@overload
+def merge(first: Query[A], second: Query[B], /, *, unique: str = "") -> Merge[A | B]: ...
+@overload
+def merge(*queries: Query[Any], unique: str = "") -> Merge[Any]: ...
+def merge(*queries: Query[Any], unique: str = "") -> Merge[Any]:
+    """Merge queries in the order of their sort keys; `unique` names the field that is one thing."""
+    directions = {query.backwards for query in queries}
+    if len(directions) != 1:
+        raise DeclarationError(
+            "Q5",
+            "the queries of a merge go in different directions.",
+            suggestion="Make all of them ascending or all descending.",
+        )
+    for query in queries:
+        if unique and unique not in query.entity.__spec__.fields:
+            raise DeclarationError(
+                "K1",
+                f"a merge is unique by {unique!r}, which {query.entity.__name__} does not declare.",
+                suggestion="Name a field that all merged entities have.",
+            )
+    return Merge(queries, unique)
+
+
+@dataclass(frozen=True)
+class Collection(Read[Collected]):
+    """Items of several entities in one partition, in one query."""
+
+    entities: tuple[type[Any], ...]
+    values: Mapping[str, Any]
+    size: Any = None
+    backwards: bool = False
+    consistent_read: bool = False
+
+    def limit(self, items: int) -> Collection:
+        return replace(self, size=items)
+
+    def consistent(self) -> Collection:
+        return replace(self, consistent_read=True)
+
+
+def collection(*entities: type[Entity], **values: Any) -> Collection:
+    """Everything of these entities in one partition of their table."""
+    shapes = {entity.__spec__.key.templates.partition.text for entity in entities}
+    tables = {entity.__table__.name for entity in entities}
+    if len(shapes) != 1 or len(tables) != 1:
+        raise DeclarationError(
+            "Q10",
+            f"{', '.join(e.__name__ for e in entities)} do not share a partition: "
+            f"{', '.join(sorted(shapes))}.",
+            suggestion="A collection takes entities of one table with one partition template.",
+        )
+    needed = set(entities[0].__spec__.key.templates.partition.fields)
+    if set(values) != needed:
+        raise MissingKeyField(f"the collection needs {', '.join(sorted(needed))}")
+    return Collection(entities, values)
+
+
+def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> Query[E]:
+    """Check that the given fields are the partition key and the first sort fields."""
+    templates = source.declared.templates
+    where = f"{source.entity.__name__}.{source.declared.name}"
+    missing = [f for f in templates.partition.fields if f not in values]
+    if missing:
+        raise MissingKeyField(
+            f"a query on {where} needs the whole partition key: {', '.join(missing)} missing"
+        )
+    sort = list(templates.sort.fields) if templates.sort else []
+    given = [f for f in values if f not in templates.partition.fields]
+    leading = sort[: len(given)]
+    if set(given) != set(leading):
+        raise MissingKeyField(
+            f"a query on {where} takes leading sort fields only: "
+            f"{', '.join(sort) or 'it has none'}; got {', '.join(given)}"
+        )
+    return Query(source, values)

@@ -1,0 +1,141 @@
+"""Reads described for the schema: index, key condition, order, limit, budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from keyfold.design import schema
+from keyfold.design.read import (
+    Collection,
+    Count,
+    Each,
+    Exists,
+    First,
+    Get,
+    Merge,
+    Param,
+    Query,
+)
+from keyfold.design.template import Literal, Slot, Template
+
+if TYPE_CHECKING:
+    from keyfold.design.pattern import Pattern
+
+
+def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
+    """The pattern as data, for checks, documents and cost."""
+    common = schema.Pattern(
+        name=pattern.name,
+        entities=(),
+        kind="get",
+        table="",
+        parameters=tuple(pattern.signature.parameters),
+        requests=pattern.requests,
+        newest=pattern.newest,
+        description=pattern.description,
+        place=pattern.place,
+        silences=pattern.silences,
+    )
+    read: Any = pattern.read
+    limit = _default(pattern, getattr(read, "size", None))
+    if isinstance(read, Get):
+        key = read.ref.entity.__spec__.key.templates
+        return replace(
+            common,
+            entities=(read.ref.entity.__name__,),
+            table=read.ref.entity.__table__.name,
+            partition=key.partition,
+            condition=schema.Condition("eq", key.sort) if key.sort else schema.Condition(),
+            consistent=read.consistent_read,
+        )
+    if isinstance(read, Query):
+        return replace(_query(common, read), kind="query", paged=True, limit=limit)
+    if isinstance(read, First):
+        return replace(_query(common, read.query), kind="latest", limit=1)
+    if isinstance(read, Count):
+        return replace(_query(common, read.query), kind="count")
+    if isinstance(read, Exists):
+        return replace(_query(common, read.query), kind="exists", limit=1)
+    if isinstance(read, Collection):
+        key = read.entities[0].__spec__.key.templates
+        return replace(
+            common,
+            kind="collection",
+            entities=tuple(entity.__name__ for entity in read.entities),
+            table=read.entities[0].__table__.name,
+            partition=key.partition,
+            paged=True,
+            limit=limit,
+            consistent=read.consistent_read,
+        )
+    assert isinstance(read, Merge), f"{type(read).__name__} is no read"
+    return replace(
+        _query(common, read.queries[0]),
+        kind="merge",
+        entities=tuple(query.entity.__name__ for query in read.queries),
+        partitions=_partitions(read),
+        deduplicated=bool(read.unique),
+        paged=True,
+        limit=limit,
+    )
+
+
+def _query(common: schema.Pattern, query: Query[Any]) -> schema.Pattern:
+    declared = query.source.declared
+    return replace(
+        common,
+        entities=(query.entity.__name__,),
+        table=query.entity.__table__.name,
+        index=declared.index,
+        partition=declared.templates.partition,
+        condition=_condition(query),
+        descending=query.backwards,
+        limit_parameter=query.size.name if isinstance(query.size, Param) else "",
+        consistent=query.consistent_read,
+        filter=str(query.condition) if query.condition else "",
+    )
+
+
+def _condition(query: Query[Any]) -> schema.Condition:
+    sort = query.source.declared.templates.sort
+    if sort is None:
+        return schema.Condition()
+    prefix = _cut(sort, set(query.values))
+    if query.ranged is not None:
+        return schema.Condition("between", prefix, _bound(query.low), _bound(query.high))
+    if len(prefix.parts) == len(sort.parts):
+        return schema.Condition("eq", sort)
+    return schema.Condition("begins_with", prefix) if prefix.parts else schema.Condition()
+
+
+def _cut(template: Template, given: set[str]) -> Template:
+    """The template up to its first slot that has no value."""
+    parts: list[Literal | Slot] = []
+    for part in template.parts:
+        if isinstance(part, Slot) and part.field not in given:
+            break
+        parts.append(part)
+    return Template(tuple(parts), template.escape)
+
+
+def _bound(side: tuple[Any, bool] | None) -> schema.Bound | None:
+    if side is None:
+        return None
+    value, inclusive = side
+    return schema.Bound(value.name if isinstance(value, Param) else repr(value), inclusive)
+
+
+def _partitions(read: Merge[Any]) -> str:
+    for query in read.queries:
+        for value in query.values.values():
+            if isinstance(value, Each):
+                return value.values.name if isinstance(value.values, Param) else "each"
+    return ""
+
+
+def _default(pattern: Pattern[Any, Any], size: Any) -> int | None:
+    if isinstance(size, Param):
+        default = pattern.signature.parameters[size.name].default
+        return default if isinstance(default, int) else None
+    return size if isinstance(size, int) else None
