@@ -1,0 +1,146 @@
+"""Writes the reference pages from the code, before each build: commands, settings, errors, API."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import io
+import os
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from keyfold import cli, errors, settings
+
+API_MODULES = ("keyfold",)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", write_pages)
+    return {"parallel_read_safe": True}
+
+
+def write_pages(app: Sphinx) -> None:
+    folder = Path(app.srcdir) / "reference"
+    for name, page in (
+        ("cli", cli_page()),
+        ("settings", settings_page()),
+        ("errors", errors_page()),
+        ("api", api_page()),
+    ):
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text("utf-8") != page:
+            path.write_text(page, "utf-8")
+
+
+def cli_page() -> str:
+    """Every command with its own `--help`."""
+    parts = ["# Commands", "", "`keyfold COMMAND --help` prints the same.", ""]
+    for name in cli.command_names():
+        parser = cli.command_parser(name)
+        parts += [f"## `keyfold {name}`", "", *_help(parser)]
+        for sub in _subparsers(parser):
+            parts += [f"### `{sub.prog}`", "", *_help(sub)]
+    return "\n".join(parts)
+
+
+def _help(parser: argparse.ArgumentParser) -> list[str]:
+    # argparse folds to the width of the terminal; the page must not depend on who builds it.
+    os.environ["COLUMNS"] = "92"
+    text = io.StringIO()
+    with redirect_stdout(text):
+        parser.print_help()
+    return ["```text", text.getvalue().rstrip(), "```", ""]
+
+
+def _subparsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.values()
+
+
+def settings_page() -> str:
+    parts = ["# Settings", "", inspect.cleandoc(settings.__doc__ or ""), ""]
+    parts += ["`keyfold settings` shows each value and where it came from.", ""]
+    for setting in settings.SETTINGS:
+        parts += [
+            f"## `{setting.name}`",
+            "",
+            setting.doc,
+            "",
+            f"- Environment variable: `{setting.variable}`",
+            f"- Flag: `{setting.flag}`",
+            f"- Example: `{setting.example}`",
+            f"- Default: {f'`{setting.default}`' if setting.default else 'nothing'}",
+            "",
+        ]
+    return "\n".join(parts)
+
+
+def errors_page() -> str:
+    """The tree of errors; those of DynamoDB with their names on the wire."""
+    parts = ["# Errors", "", "All are in `keyfold.errors`.", ""]
+    parts += ["```text", *_tree(errors.KeyfoldError, ""), "```", ""]
+    for kind in error_classes():
+        parts += [f"## `{kind.__name__}`", "", inspect.cleandoc(_own_doc(kind)), ""]
+        if issubclass(kind, errors.OperationError):
+            parts += [f"On the wire: `{kind.wire_name}`, status {kind.status}.", ""]
+    return "\n".join(parts)
+
+
+def error_classes() -> list[type[errors.KeyfoldError]]:
+    """The classes of `keyfold.errors`, in the order of the file."""
+    return [
+        kind
+        for kind in vars(errors).values()
+        if inspect.isclass(kind) and issubclass(kind, errors.KeyfoldError)
+    ]
+
+
+def _tree(kind: type[errors.KeyfoldError], indent: str) -> Iterator[str]:
+    yield indent + kind.__name__
+    for child in kind.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield from _tree(child, indent + "  ")
+
+
+def _own_doc(kind: type) -> str:
+    return kind.__dict__.get("__doc__") or ""
+
+
+def api_page() -> str:
+    """Every name that a public module exports."""
+    parts = ["# Public API", "", "What is not on this page may change at any time.", ""]
+    for module_name in API_MODULES:
+        module = import_module(module_name)
+        parts += [f"## `{module_name}`", "", inspect.cleandoc(module.__doc__ or ""), ""]
+        for name in sorted(getattr(module, "__all__", ())):
+            parts += _documented(name, getattr(module, name))
+    return "\n".join(parts)
+
+
+def _documented(name: str, value: Any) -> list[str]:
+    lines = [f"### `{name}`", ""]
+    if not (inspect.isclass(value) or callable(value)):
+        return lines
+    lines += ["```text", f"{name}{_signature(value)}", "```", ""]
+    if text := (_own_doc(value) if inspect.isclass(value) else inspect.getdoc(value) or ""):
+        lines += [inspect.cleandoc(text), ""]
+    if inspect.isclass(value):
+        for method, function in vars(value).items():
+            if not method.startswith("_") and inspect.isfunction(function) and function.__doc__:
+                summary = inspect.cleandoc(function.__doc__).partition("\n\n")[0]
+                lines += [f"- `{method}{_signature(function)}`: {' '.join(summary.split())}"]
+        lines += [""]
+    return lines
+
+
+def _signature(value: Any) -> str:
+    try:
+        return str(inspect.signature(value)).replace("(self, ", "(").replace("(self)", "()")
+    except (TypeError, ValueError):
+        return ""

@@ -1,0 +1,90 @@
+"""What exists is documented, and what is documented exists."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keyfold import cli, errors, settings
+
+ROOT = Path(__file__).parents[3]
+FENCED = re.compile(r"^ *```\w+[^\n]*\n(.*?)^ *```$", re.M | re.S)
+INLINE = re.compile(r"`([^`\n]+)`")
+COMMAND = re.compile(r"^(?:\$ )?keyfold ([a-z][a-z-]*)", re.M)
+VARIABLE = re.compile(r"\bKEYFOLD_[A-Z_]+\b")
+ERROR = re.compile(r"`(?:keyfold\.)?errors\.([A-Z]\w+)`")
+NAMED_AS_WRONG = {"KEYFOLD_BACKND"}
+FOR_THE_TESTS = {"KEYFOLD_NO_SKIPS"}
+
+
+def written_pages() -> dict[Path, str]:
+    """Pages by hand: the generated reference would agree with anything."""
+    paths = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.md")]
+    return {
+        path: path.read_text("utf-8")
+        for path in paths
+        if "_build" not in path.parts and path.parent.name != "reference"
+    }
+
+
+def named(pattern: re.Pattern[str]) -> set[str]:
+    return {name for text in written_pages().values() for name in pattern.findall(text)}
+
+
+def shown_commands() -> set[str]:
+    """The commands in code, between lines or within one: in prose, `keyfold` is just a name."""
+    return {
+        name
+        for text in written_pages().values()
+        for code in (*FENCED.findall(text), *INLINE.findall(text))
+        for name in COMMAND.findall(code)
+    }
+
+
+def test_every_command_is_shown_on_a_page() -> None:
+    assert set(cli.command_names()) - shown_commands() == set()
+
+
+def test_pages_show_only_commands_that_exist() -> None:
+    assert shown_commands() - set(cli.command_names()) == set()
+
+
+def arguments(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    for action in parser._actions:
+        yield parser.prog, action
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                yield from arguments(child)
+
+
+@pytest.mark.parametrize("name", cli.command_names())
+def test_every_argument_says_what_it_is_for(name: str) -> None:
+    for program, action in arguments(cli.command_parser(name)):
+        if not isinstance(action, argparse._SubParsersAction):
+            assert action.help, f"{program}: {action.option_strings or action.dest} has no help"
+
+
+def test_every_setting_is_explained() -> None:
+    for setting in settings.SETTINGS:
+        assert setting.doc.endswith("."), setting.name
+        assert setting.example, setting.name
+
+
+def test_pages_name_only_variables_that_exist() -> None:
+    known = {setting.variable for setting in settings.SETTINGS}
+    assert named(VARIABLE) - NAMED_AS_WRONG <= known | FOR_THE_TESTS
+
+
+def test_every_error_says_when_it_is_raised() -> None:
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, errors.KeyfoldError):
+            on_the_wire = issubclass(kind, errors.OperationError) and "wire_name" in vars(kind)
+            assert vars(kind).get("__doc__") or on_the_wire, kind.__name__
+
+
+def test_pages_name_only_errors_that_exist() -> None:
+    assert {name for name in named(ERROR) if not hasattr(errors, name)} == set()
