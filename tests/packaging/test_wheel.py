@@ -1,0 +1,60 @@
+"""The wheel, built and installed into an empty environment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    answer = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    run(*build, cwd=ROOT)
+    (path,) = folder.glob("keyfold-*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `bin` folder of an environment that has the core and nothing else."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=True)
+    constraints = ROOT / "constraints.txt"
+    run(folder / "bin/python", "-m", "pip", "install", "-qq", "-c", constraints, wheel, cwd=folder)
+    return folder / "bin"
+
+
+def test_the_command_runs_from_the_core_alone(environment: Path, tmp_path: Path) -> None:
+    assert run(environment / "keyfold", "--version", cwd=tmp_path).startswith("keyfold ")
+    assert "settings" in run(environment / "keyfold", "--help", cwd=tmp_path)
+
+
+def test_the_core_needs_three_packages_and_what_they_need(
+    environment: Path, tmp_path: Path
+) -> None:
+    listed = run(environment / "pip", "list", "--format=freeze", cwd=tmp_path)
+    names = {line.partition("==")[0].lower().replace("-", "_") for line in listed.splitlines()}
+    pydantic_needs = {"annotated_types", "pydantic_core", "typing_extensions", "typing_inspection"}
+    assert (
+        names - {"pip", "setuptools", "keyfold"} <= {"pydantic", "orjson", "apsw"} | pydantic_needs
+    )
+
+
+def test_types_are_shipped(environment: Path, tmp_path: Path) -> None:
+    script = (
+        "import importlib.resources as r; print(r.files('keyfold').joinpath('py.typed').is_file())"
+    )
+    assert run(environment / "python", "-c", script, cwd=tmp_path) == "True\n"
