@@ -100,8 +100,9 @@ def _map(entries: Item, depth: int) -> Item:
 
 
 def _deeper(depth: int) -> int:
-    if depth >= NESTING_LEVELS:
-        raise ValidationError("Nesting Levels have exceeded supported limits")
+    if depth >= NESTING_LEVELS - 1:
+        raise ValidationError("Nesting Levels have exceeded supported limits: Attributes in the item have nested "
+            "levels beyond supported limit")
     return depth + 1
 
 

@@ -1,0 +1,153 @@
+"""The tree that conditions, updates and projections become.
+
+A parsed tree holds placeholders (`NameRef`, `ValueRef`); a bound one holds attribute names and
+`Value`s only. Everything that executes takes bound trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from keyfold.values import AttributeValue
+
+
+@dataclass(frozen=True, slots=True)
+class NameRef:
+    """A placeholder for an attribute name: `#n`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRef:
+    """A placeholder for a value: `:v`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A document path: attribute names and list indexes."""
+
+    parts: tuple[str | int | NameRef, ...]
+
+    @property
+    def root(self) -> str:
+        """The top-level attribute that a bound path starts from."""
+        return str(self.parts[0])
+
+    def __str__(self) -> str:
+        steps = (f"[{part}]" if isinstance(part, int) else str(part) for part in self.parts)
+        return f"[{', '.join(steps)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A wire value in a bound tree."""
+
+    content: AttributeValue
+
+    @property
+    def kind(self) -> str:
+        return next(iter(self.content))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function: a condition (`contains`), or an operand (`size`, `if_not_exists`)."""
+
+    function: str
+    arguments: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`left + right` or `left - right`, in a SET action."""
+
+    operator: str
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """One of `=`, `<>`, `<`, `<=`, `>`, `>=`."""
+
+    operator: str
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    operand: Operand
+    low: Operand
+    high: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    operand: Operand
+    options: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    terms: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    terms: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    term: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    path: Path
+    value: Operand | Arithmetic
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    path: Path
+    value: Value | ValueRef
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    path: Path
+    value: Value | ValueRef
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """The actions of an update, in the order they were written."""
+
+    actions: tuple[Action, ...]
+    type_mismatch: str = "An operand in the update expression has an incorrect data type"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTerm:
+    """What a key condition says about one key attribute."""
+
+    name: str
+    operator: str  # = < <= > >= BETWEEN begins_with
+    values: tuple[AttributeValue, ...]
+
+
+Operand: TypeAlias = Path | Value | ValueRef | Call
+Condition: TypeAlias = And | Or | Not | Compare | Between | In | Call
+Action: TypeAlias = Set | Remove | Add | Delete
+Projection: TypeAlias = tuple[Path, ...]

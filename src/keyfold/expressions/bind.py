@@ -1,0 +1,267 @@
+"""Placeholders resolved: parsed trees become bound ones, and what is left over is reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from keyfold.errors import ValidationError
+from keyfold.expressions import check, parser
+from keyfold.expressions.ast import (
+    Action,
+    Add,
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Compare,
+    Condition,
+    Delete,
+    In,
+    NameRef,
+    Not,
+    Operand,
+    Or,
+    Path,
+    Projection,
+    Remove,
+    Set,
+    Update,
+    Value,
+    ValueRef,
+)
+from keyfold.values import AttributeValue
+from keyfold.values.wire import check_value
+
+_NAME = re.compile(r"#[A-Za-z0-9_]+").fullmatch
+_VALUE = re.compile(r":[A-Za-z0-9_]+").fullmatch
+_MAX_PLACEHOLDER_BYTES = 255
+
+
+class Placeholders:
+    """The ExpressionAttributeNames and ExpressionAttributeValues of one request.
+
+    Bind every expression of the request, then `check_used`.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[str, str] | None = None,
+        values: Mapping[str, AttributeValue] | None = None,
+    ) -> None:
+        self._names = _checked_names(names)
+        self._values = _checked_values(values)
+        self._used_names: set[str] = set()
+        self._used_values: set[str] = set()
+
+    def condition(self, text: str, parameter: str = "ConditionExpression") -> Condition:
+        """A condition or filter, ready for `evaluate`."""
+        return self._binder(parameter).condition(parser.condition(text, parameter))
+
+    def key_condition(self, text: str) -> Condition:
+        """A key condition, ready for `keys.terms`."""
+        return self.condition(text, "KeyConditionExpression")
+
+    def update(self, text: str) -> Update:
+        """An update, ready for `update.apply`."""
+        return self._binder("UpdateExpression").update(parser.update(text))
+
+    def projection(self, text: str) -> Projection:
+        """A projection, ready for `projection.project`."""
+        binder = self._binder("ProjectionExpression")
+        paths = tuple(binder.path(path) for path in parser.projection(text))
+        check.no_overlap(paths, "ProjectionExpression")
+        return paths
+
+    def check_used(self) -> None:
+        """Refuse placeholders that no expression used."""
+        if len(self._used_names) < len(self._names):
+            _refuse_unused("ExpressionAttributeNames", self._names, self._used_names)
+        if len(self._used_values) < len(self._values):
+            _refuse_unused("ExpressionAttributeValues", self._values, self._used_values)
+
+    def _binder(self, parameter: str) -> _Binder:
+        return _Binder(parameter, self._names, self._values, self._used_names, self._used_values)
+
+
+class _Binder:
+    def __init__(
+        self,
+        parameter: str,
+        names: Mapping[str, str],
+        values: Mapping[str, AttributeValue],
+        used_names: set[str],
+        used_values: set[str],
+    ) -> None:
+        self._parameter = parameter
+        self._names, self._values = names, values
+        self._used_names, self._used_values = used_names, used_values
+
+    def condition(self, node: Condition) -> Condition:
+        bound: Condition
+        match node:
+            case And(terms):
+                return And(tuple(map(self.condition, terms)))
+            case Or(terms):
+                return Or(tuple(map(self.condition, terms)))
+            case Not(term):
+                return Not(self.condition(term))
+            case Compare(operator, left, right):
+                bound = Compare(operator, self.operand(left), self.operand(right))
+                check.operands_of_comparison(bound, self._parameter)
+            case Between(operand, low, high):
+                bound = Between(self.operand(operand), self.operand(low), self.operand(high))
+                check.operands_of_between(bound, self._parameter)
+            case In(operand, options):
+                bound = In(self.operand(operand), tuple(map(self.operand, options)))
+                check.operands_of_in(bound, self._parameter)
+            case Call():
+                return self.call(node)
+        return bound
+
+    def update(self, update: Update) -> Update:
+        # DynamoDB compares the paths first, then checks values from the last action back.
+        targets = [self.path(action.path) for action in update.actions]
+        check.no_overlap(targets, self._parameter)
+        pairs = list(zip(update.actions, targets, strict=True))
+        bound = [self._action(action, target) for action, target in reversed(pairs)]
+        return Update(tuple(reversed(bound)), update.type_mismatch)
+
+    def _action(self, action: Action, target: Path) -> Action:
+        bound: Action
+        match action:
+            case Set(_, value):
+                return Set(target, self._assigned(value))
+            case Remove():
+                return Remove(target)
+            case Add(_, value):
+                bound = Add(target, self.value(value))
+            case Delete(_, value):
+                bound = Delete(target, self.value(value))
+        check.operand_of_action(bound, self._parameter)
+        return bound
+
+    def _assigned(self, value: Operand | Arithmetic) -> Operand | Arithmetic:
+        if not isinstance(value, Arithmetic):
+            return self.operand(value)
+        bound = Arithmetic(value.operator, self.operand(value.left), self.operand(value.right))
+        check.operands_of_arithmetic(bound, self._parameter)
+        return bound
+
+    def operand(self, node: Operand) -> Operand:
+        match node:
+            case Path():
+                return self.path(node)
+            case Call():
+                return self.call(node)
+            case _:
+                return self.value(node)
+
+    def call(self, call: Call) -> Call:
+        check.arity(call, self._parameter)
+        bound = Call(call.function, tuple(map(self.operand, call.arguments)))
+        check.operands_of_call(bound, self._parameter)
+        return bound
+
+    def value(self, value: Value | ValueRef) -> Value:
+        if isinstance(value, Value):
+            return value
+        content = self._values.get(value.text)
+        if content is None:
+            check.refuse(
+                self._parameter,
+                "An expression attribute value used in expression is not defined; "
+                f"attribute value: {value.text}",
+            )
+        self._used_values.add(value.text)
+        return Value(content)
+
+    def path(self, path: Path) -> Path:
+        check.path_depth(path, self._parameter)
+        if not any(isinstance(part, NameRef) for part in path.parts):
+            return path
+        return Path(tuple(map(self._part, path.parts)))
+
+    def _part(self, part: str | int | NameRef) -> str | int:
+        if not isinstance(part, NameRef):
+            return part
+        name = self._names.get(part.text)
+        if name is None:
+            check.refuse(
+                self._parameter,
+                "An expression attribute name used in the document path is not defined; "
+                f"attribute name: {part.text}",
+            )
+        self._used_names.add(part.text)
+        return name
+
+
+def _checked_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
+    if names is None:
+        return {}
+    if not names:
+        raise ValidationError("ExpressionAttributeNames must not be empty")
+    for placeholder, name in names.items():
+        _check_placeholder("ExpressionAttributeNames", placeholder, bool(_NAME(placeholder)))
+        if not name:
+            raise ValidationError(
+                "ExpressionAttributeNames contains invalid value: Empty attribute name for key "
+                f"{placeholder}"
+            )
+    return names
+
+
+def _checked_values(
+    values: Mapping[str, AttributeValue] | None,
+) -> Mapping[str, AttributeValue]:
+    if values is None:
+        return {}
+    if not values:
+        raise ValidationError("ExpressionAttributeValues must not be empty")
+    for placeholder in values:
+        _check_placeholder("ExpressionAttributeValues", placeholder, bool(_VALUE(placeholder)))
+    checked = {}
+    for placeholder, value in values.items():
+        try:
+            checked[placeholder] = check_value(value)
+        except ValidationError as error:
+            raise ValidationError(
+                f"ExpressionAttributeValues contains invalid value: {error.message} "
+                f"for key {placeholder}"
+            ) from None
+    return checked
+
+
+def _check_placeholder(parameter: str, placeholder: str, well_formed: bool) -> None:
+    size = len(placeholder.encode())
+    if size > _MAX_PLACEHOLDER_BYTES:
+        raise ValidationError(
+            f"{parameter} contains invalid key: The expression attribute map contains a key that "
+            f"is too long; size of key: {size}"
+        )
+    if not well_formed:
+        raise ValidationError(
+            f'{parameter} contains invalid key: Syntax error; key: "{placeholder}"'
+        )
+
+
+def _refuse_unused(parameter: str, given: Mapping[str, object], used: set[str]) -> None:
+    unused = _hash_set_order([key for key in given if key not in used], len(given))
+    raise ValidationError(
+        f"Value provided in {parameter} unused in expressions: keys: {{{', '.join(unused)}}}"
+    )
+
+
+def _hash_set_order(keys: list[str], total: int) -> list[str]:
+    """The order of a Java HashSet, in which DynamoDB lists unused keys."""
+    slots = 16
+    while slots <= total / 0.75:
+        slots *= 2
+    return sorted(keys, key=lambda key: _java_hash(key) & (slots - 1))
+
+
+def _java_hash(text: str) -> int:
+    code = 0
+    for character in text:
+        code = (31 * code + ord(character)) & 0xFFFFFFFF
+    return code ^ (code >> 16)

@@ -1,0 +1,236 @@
+"""Conditions as functions of an item. Compiled once, since filters run for every item read."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from operator import ge, gt, le, lt
+from typing import Any
+
+from keyfold.expressions.ast import (
+    And,
+    Between,
+    Call,
+    Compare,
+    Condition,
+    In,
+    Not,
+    Operand,
+    Or,
+    Path,
+    Value,
+)
+from keyfold.values import AttributeValue
+from keyfold.values.ordering import sort_key
+
+ReadableItem = Mapping[str, AttributeValue]
+Test = Callable[[ReadableItem], bool]
+Getter = Callable[[ReadableItem], "AttributeValue | None"]
+
+_ORDERED = frozenset(("S", "N", "B"))
+_SETS = frozenset(("SS", "NS", "BS"))
+_INEQUALITIES: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+
+
+def matches(condition: Condition, item: ReadableItem) -> bool:
+    """Whether a bound condition holds for an item; an item that is not there is an empty one."""
+    return compiled(condition)(item)
+
+
+def compiled(condition: Condition) -> Test:
+    """A bound condition as a function, for use with many items."""
+    match condition:
+        case And(terms):
+            tests = [compiled(term) for term in terms]
+            return lambda item: all(test(item) for test in tests)
+        case Or(terms):
+            tests = [compiled(term) for term in terms]
+            return lambda item: any(test(item) for test in tests)
+        case Not(term):
+            negated = compiled(term)
+            return lambda item: not negated(item)
+        case Compare():
+            return _comparison(condition)
+        case Between():
+            return _between(condition)
+        case In(operand, options):
+            return _in(getter(operand), [getter(option) for option in options])
+        case Call():
+            return _call(condition)
+
+
+def getter(operand: Operand) -> Getter:
+    """An operand as a function: its value in an item, or None."""
+    match operand:
+        case Value(content):
+            return lambda _: content
+        case Path():
+            return _path(operand)
+        case Call("size", (argument,)):
+            return _size(getter(argument))
+        case _:
+            raise TypeError(f"not an operand of a condition: {operand!r}")
+
+
+def resolve(path: Path, item: ReadableItem) -> AttributeValue | None:
+    """The value at a bound path, or None."""
+    return _path(path)(item)
+
+
+def same(a: AttributeValue, b: AttributeValue) -> bool:
+    """Equality of normalised values: sets without order, everything else as written."""
+    if a == b:
+        return True
+    kind = next(iter(a))
+    if kind not in b:
+        return False
+    left, right = a[kind], b[kind]
+    if kind in _SETS:
+        return set(left) == set(right)
+    if kind == "L":
+        return len(left) == len(right) and all(map(same, left, right))
+    if kind == "M":
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    return False
+
+
+def _path(path: Path) -> Getter:
+    root = path.root
+    if len(path.parts) == 1:
+        return lambda item: item.get(root)
+    steps = path.parts[1:]
+
+    def walk(item: ReadableItem) -> AttributeValue | None:
+        value = item.get(root)
+        for step in steps:
+            if value is None:
+                return None
+            if isinstance(step, int):
+                elements = value.get("L")
+                value = elements[step] if elements and step < len(elements) else None
+            else:
+                entries = value.get("M")
+                value = entries.get(step) if entries else None
+        return value
+
+    return walk
+
+
+def _size(argument: Getter) -> Getter:
+    def size(item: ReadableItem) -> AttributeValue | None:
+        value = argument(item)
+        if value is None:
+            return None
+        for kind, content in value.items():
+            if kind == "S":
+                return {"N": str(_text_length(content))}
+            if kind == "B":
+                return {"N": str(len(b64decode(content)))}
+            if kind in _SETS or kind in ("L", "M"):
+                return {"N": str(len(content))}
+        return None
+
+    return size
+
+
+def _text_length(text: str) -> int:
+    # DynamoDB counts UTF-16 units, as Java does.
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
+def _comparison(node: Compare) -> Test:
+    left, right, operator = getter(node.left), getter(node.right), node.operator
+    if operator in _INEQUALITIES:
+        return _inequality(left, right, _INEQUALITIES[operator])
+
+    def equal(item: ReadableItem) -> bool:
+        a = left(item)
+        b = right(item)
+        return a is not None and b is not None and same(a, b)
+
+    # A missing attribute differs from every value.
+    return equal if operator == "=" else lambda item: not equal(item)
+
+
+def _inequality(left: Getter, right: Getter, holds: Callable[[Any, Any], bool]) -> Test:
+    def test(item: ReadableItem) -> bool:
+        a = left(item)
+        b = right(item)
+        return (
+            a is not None
+            and b is not None
+            and _comparable(a, b)
+            and holds(sort_key(a), sort_key(b))
+        )
+
+    return test
+
+
+def _comparable(a: AttributeValue, b: AttributeValue) -> bool:
+    kind = next(iter(a))
+    return kind in _ORDERED and kind in b
+
+
+def _between(node: Between) -> Test:
+    low = _inequality(getter(node.low), getter(node.operand), le)
+    high = _inequality(getter(node.operand), getter(node.high), le)
+    return lambda item: low(item) and high(item)
+
+
+def _in(operand: Getter, options: list[Getter]) -> Test:
+    def test(item: ReadableItem) -> bool:
+        value = operand(item)
+        if value is None:
+            return False
+        candidates = (option(item) for option in options)
+        return any(option is not None and same(value, option) for option in candidates)
+
+    return test
+
+
+def _call(call: Call) -> Test:
+    arguments = [getter(argument) for argument in call.arguments]
+    first = arguments[0]
+    match call.function:
+        case "attribute_exists":
+            return lambda item: first(item) is not None
+        case "attribute_not_exists":
+            return lambda item: first(item) is None
+        case "attribute_type":
+            return _two(arguments, lambda value, kind: kind["S"] in value)
+        case "begins_with":
+            return _two(arguments, _begins_with)
+        case "contains":
+            return _two(arguments, _contains)
+        case unknown:
+            raise TypeError(f"not a condition: {unknown}")
+
+
+def _two(arguments: list[Getter], holds: Callable[[AttributeValue, AttributeValue], bool]) -> Test:
+    first, second = arguments
+
+    def test(item: ReadableItem) -> bool:
+        a = first(item)
+        b = second(item)
+        return a is not None and b is not None and holds(a, b)
+
+    return test
+
+
+def _begins_with(value: AttributeValue, prefix: AttributeValue) -> bool:
+    if "S" in value and "S" in prefix:
+        return bool(value["S"].startswith(prefix["S"]))
+    if "B" in value and "B" in prefix:
+        return b64decode(value["B"]).startswith(b64decode(prefix["B"]))
+    return False
+
+
+def _contains(value: AttributeValue, wanted: AttributeValue) -> bool:
+    for kind, content in value.items():
+        if kind == "L":
+            return any(same(element, wanted) for element in content)
+        if kind == "B":
+            return "B" in wanted and b64decode(wanted["B"]) in b64decode(content)
+        if kind == "S" or kind in _SETS:
+            return kind[0] in wanted and wanted[kind[0]] in content
+    return False

@@ -1,0 +1,160 @@
+"""Key conditions: the restricted conditions that say which part of an index to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from keyfold.errors import ValidationError
+from keyfold.expressions.ast import (
+    And,
+    Between,
+    Call,
+    Compare,
+    Condition,
+    In,
+    KeyTerm,
+    Not,
+    Operand,
+    Or,
+    Path,
+    Value,
+)
+from keyfold.values import AttributeValue
+
+_MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_INVALID = "One or more parameter values were invalid: "
+
+
+@dataclass(frozen=True, slots=True)
+class KeySelection:
+    """The keys to read: equality on the partition, then a prefix of sort attributes, then a range.
+
+    `range` is at most one term, about the sort attribute behind the last equal one.
+    """
+
+    partition: tuple[AttributeValue, ...]
+    sort_equal: tuple[AttributeValue, ...]
+    range: KeyTerm | None
+
+
+def terms(condition: Condition) -> dict[str, KeyTerm]:
+    """The terms of a bound key condition by attribute name, refused where DynamoDB does."""
+    found: dict[str, KeyTerm] = {}
+    for part in _parts(condition):
+        term = _term(part)
+        if term.name in found:
+            raise ValidationError("KeyConditionExpressions must only contain one condition per key")
+        found[term.name] = term
+    return found
+
+
+def select(
+    terms: Mapping[str, KeyTerm],
+    partition: Sequence[str],
+    sort: Sequence[str],
+    types: Mapping[str, str],
+) -> KeySelection:
+    """Fit the terms to a key schema: `partition` and `sort` are its attributes, in order."""
+    for name in partition:
+        if name not in terms:
+            raise ValidationError(f"Query condition missed key schema element: {name}")
+    _check_types(terms, types)
+    if any(terms[name].operator != "=" for name in partition):
+        raise ValidationError("Query key condition not supported")
+    equal: list[AttributeValue] = []
+    range_term: KeyTerm | None = None
+    used = len(partition)
+    for name in sort:
+        if name not in terms:
+            break
+        used += 1
+        if terms[name].operator != "=":
+            range_term = terms[name]
+            break
+        equal.append(terms[name].values[0])
+    if used < len(terms):
+        unfit = next((name for name in sort if name not in terms), None)
+        if unfit is None:
+            raise ValidationError("Query key condition not supported")
+        raise ValidationError(f"Query condition missed key schema element: {unfit}")
+    return KeySelection(
+        tuple(terms[name].values[0] for name in partition), tuple(equal), range_term
+    )
+
+
+def _check_types(terms: Mapping[str, KeyTerm], types: Mapping[str, str]) -> None:
+    for name, term in terms.items():
+        if name not in types:
+            continue
+        for value in term.values:
+            kind = next(iter(value))
+            if kind != types[name]:
+                raise ValidationError(
+                    f"{_INVALID}Condition parameter type does not match schema type"
+                )
+            if value[kind] == "" and term.operator == "=":
+                what = "string" if kind == "S" else "binary"
+                raise ValidationError(
+                    "One or more parameter values are not valid. The AttributeValue for a key "
+                    f"attribute cannot contain an empty {what} value. Key: {name}"
+                )
+
+
+def _parts(node: Condition) -> list[Compare | Between | Call]:
+    match node:
+        case And(terms):
+            return [part for term in terms for part in _parts(term)]
+        case Or():
+            _refuse_operator("OR")
+        case Not():
+            _refuse_operator("NOT")
+        case In():
+            _refuse_operator("IN")
+        case Compare("<>"):
+            _refuse_operator("<>")
+        case Call(name) if name != "begins_with":
+            _refuse_operator(name)
+    return [node]  # type: ignore[list-item]
+
+
+def _refuse_operator(name: str) -> None:
+    raise ValidationError(f"Invalid operator used in KeyConditionExpression: {name}")
+
+
+def _term(part: Compare | Between | Call) -> KeyTerm:
+    match part:
+        case Compare(operator, left, right):
+            operands: tuple[Operand, ...] = (left, right)
+            if isinstance(right, Path) and not isinstance(left, Path):
+                operator, operands = _MIRRORED[operator], (right, left)
+        case Between(operand, low, high):
+            operator, operands = "BETWEEN", (operand, low, high)
+        case Call(operator, arguments):
+            operands = arguments
+    return _build(operator, operands)
+
+
+def _build(operator: str, operands: tuple[Operand, ...]) -> KeyTerm:
+    if any(isinstance(operand, Call) for operand in operands):
+        raise ValidationError("KeyConditionExpressions cannot contain nested operations")
+    paths = [operand for operand in operands if isinstance(operand, Path)]
+    if len(paths) > 1:
+        raise ValidationError(
+            "Invalid condition in KeyConditionExpression: Multiple attribute names used in one "
+            "condition"
+        )
+    key = operands[0]
+    if not isinstance(key, Path):
+        if not paths:
+            raise ValidationError(
+                "Invalid condition in KeyConditionExpression: No key attribute specified"
+            )
+        raise ValidationError(
+            f"Invalid condition in KeyConditionExpression: {operator} operator must have the key "
+            "attribute as its first operand"
+        )
+    if len(key.parts) > 1:
+        raise ValidationError("KeyConditionExpressions cannot have conditions on nested attributes")
+    values = tuple(operand.content for operand in operands[1:] if isinstance(operand, Value))
+    return KeyTerm(key.root, operator, values)

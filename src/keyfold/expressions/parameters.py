@@ -1,0 +1,94 @@
+"""The expression parameters of a request, modern or legacy, as bound trees.
+
+An operation calls `refuse_mixture` where DynamoDB does, early, and `read` when everything else
+about the request was found right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.errors import ValidationError
+from keyfold.expressions import keys, legacy
+from keyfold.expressions.ast import Condition, KeyTerm, Projection, Update
+from keyfold.expressions.bind import Placeholders
+
+_WITHOUT_VALUES = "ProjectionExpression"
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """What a request says in expressions, or said in legacy parameters."""
+
+    condition: Condition | None = None
+    filter: Condition | None = None
+    key_terms: Mapping[str, KeyTerm] | None = None
+    update: Update | None = None
+    projection: Projection | None = None
+
+
+def refuse_mixture(
+    request: Mapping[str, Any], expressions: Sequence[str], legacy_parameters: Sequence[str]
+) -> None:
+    """Refuse expressions beside legacy parameters, and placeholders without expressions."""
+    modern = [name for name in expressions if request.get(name) is not None]
+    old = [name for name in legacy_parameters if request.get(name) is not None]
+    if modern and "KeyConditionExpression" not in modern and "KeyConditions" in old:
+        # A filter expression may go with legacy key conditions.
+        old.remove("KeyConditions")
+    if modern and old:
+        raise ValidationError(
+            "Can not use both expression and non-expression parameters in the same request: "
+            f"Non-expression parameters: {{{', '.join(old)}}} "
+            f"Expression parameters: {{{', '.join(modern)}}}"
+        )
+    if request.get("ExpressionAttributeNames") is not None and not modern:
+        raise ValidationError(
+            "ExpressionAttributeNames can only be specified when using expressions"
+        )
+    takers = [name for name in expressions if name != _WITHOUT_VALUES]
+    if (
+        takers
+        and request.get("ExpressionAttributeValues") is not None
+        and all(request.get(name) is None for name in takers)
+    ):
+        verb = "are" if len(takers) > 1 else "is"
+        raise ValidationError(
+            "ExpressionAttributeValues can only be specified when using expressions: "
+            f"{' and '.join(takers)} {verb} null"
+        )
+
+
+def read(request: Mapping[str, Any]) -> Expressions:
+    """The request's expressions, all placeholders bound and accounted for."""
+    placeholders = Placeholders(
+        request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
+    )
+    update = _parsed(request, "UpdateExpression", placeholders.update)
+    condition = _parsed(request, "ConditionExpression", placeholders.condition)
+    chosen = _parsed(request, "FilterExpression", _as_filter(placeholders))
+    projection = _parsed(request, "ProjectionExpression", placeholders.projection)
+    key_condition = _parsed(request, "KeyConditionExpression", placeholders.key_condition)
+    placeholders.check_used()
+    return Expressions(
+        condition=condition if condition is not None else legacy.expected(request),
+        filter=chosen if chosen is not None else legacy.filter(request),
+        key_terms=(
+            keys.terms(key_condition)
+            if key_condition is not None
+            else legacy.key_conditions(request)
+        ),
+        update=update if update is not None else legacy.attribute_updates(request),
+        projection=projection if projection is not None else legacy.attributes_to_get(request),
+    )
+
+
+def _as_filter(placeholders: Placeholders) -> Any:
+    return lambda text: placeholders.condition(text, "FilterExpression")
+
+
+def _parsed(request: Mapping[str, Any], parameter: str, parse: Any) -> Any:
+    text = request.get(parameter)
+    return None if text is None else parse(text)

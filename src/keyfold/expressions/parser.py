@@ -1,0 +1,312 @@
+"""Expression text to trees. The trees of recent texts are kept, so parsing happens once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NoReturn
+
+from keyfold.errors import ValidationError
+from keyfold.expressions import check
+from keyfold.expressions.ast import (
+    Action,
+    Add,
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Compare,
+    Condition,
+    Delete,
+    In,
+    NameRef,
+    Not,
+    Operand,
+    Or,
+    Path,
+    Projection,
+    Remove,
+    Set,
+    Update,
+    ValueRef,
+)
+from keyfold.expressions.lexer import Token, near, tokens
+from keyfold.limits import EXPRESSION_BYTES
+
+COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
+
+_TEXTS_KEPT = 2048
+_MAX_DEPTH = 100
+
+
+@lru_cache(_TEXTS_KEPT)
+def condition(text: str, parameter: str = "ConditionExpression") -> Condition:
+    """A condition, filter or key condition; `parameter` is the one it came in."""
+    parser = _Parser(text, parameter)
+    tree = parser.condition()
+    parser.expect_end()
+    check.written_condition(tree, parameter)
+    return tree
+
+
+def key_condition(text: str) -> Condition:
+    """A key condition: any condition here, `keys.terms` restricts it."""
+    return condition(text, "KeyConditionExpression")
+
+
+@lru_cache(_TEXTS_KEPT)
+def update(text: str, parameter: str = "UpdateExpression") -> Update:
+    """The actions of an update expression."""
+    parser = _Parser(text, parameter)
+    sections = parser.sections()
+    parser.expect_end()
+    check.written_update(sections, parameter)
+    return Update(tuple(action for _, actions in sections for action in actions))
+
+
+@lru_cache(_TEXTS_KEPT)
+def projection(text: str, parameter: str = "ProjectionExpression") -> Projection:
+    """The paths of a projection expression."""
+    parser = _Parser(text, parameter)
+    paths = parser.paths()
+    parser.expect_end()
+    check.written_paths(paths, parameter)
+    return paths
+
+
+class _Parser:
+    """Recursive descent over the tokens of one text."""
+
+    def __init__(self, text: str, parameter: str) -> None:
+        self._text, self._parameter = text, parameter
+        if not text.strip(" \t\r\n"):
+            self._refuse("The expression can not be empty;")
+        size = len(text.encode(errors="surrogatepass"))
+        if size > EXPRESSION_BYTES:
+            self._refuse(
+                f"Expression size has exceeded the maximum allowed size; expression size: {size}"
+            )
+        self._tokens = tokens(text)
+        self._at = 0
+        self._depth = 0
+
+    def expect_end(self) -> None:
+        self._expect("end")
+
+    def condition(self) -> Condition:
+        return self._require_condition(self._alternatives())
+
+    def sections(self) -> list[tuple[str, list[Action]]]:
+        sections: list[tuple[str, list[Action]]] = []
+        while not sections or self._token.kind != "end":
+            keyword = self._token.kind
+            if keyword not in ("SET", "REMOVE", "ADD", "DELETE"):
+                self._fail()
+            self._advance()
+            actions = [self._action(keyword)]
+            while self._take(","):
+                actions.append(self._action(keyword))
+            sections.append((keyword, actions))
+        return sections
+
+    def paths(self) -> Projection:
+        paths = [self._path()]
+        while self._take(","):
+            paths.append(self._path())
+        return tuple(paths)
+
+    # Conditions. A parenthesis may hold a condition or an operand, and which one shows only
+    # behind it; so these return either, and `_require_condition` settles it where it matters.
+
+    def _alternatives(self) -> Condition | Operand:
+        terms = [self._conjunction()]
+        while self._token.kind == "OR":
+            terms[-1] = self._require_condition(terms[-1])
+            self._advance()
+            terms.append(self._require_condition(self._conjunction()))
+        return terms[0] if len(terms) == 1 else Or(tuple(terms))  # type: ignore[arg-type]
+
+    def _conjunction(self) -> Condition | Operand:
+        terms = [self._negation()]
+        while self._token.kind == "AND":
+            terms[-1] = self._require_condition(terms[-1])
+            self._advance()
+            terms.append(self._require_condition(self._negation()))
+        return terms[0] if len(terms) == 1 else And(tuple(terms))  # type: ignore[arg-type]
+
+    def _negation(self) -> Condition | Operand:
+        if self._take("NOT"):
+            self._deeper()
+            term = self._require_condition(self._negation())
+            self._depth -= 1
+            return Not(term)
+        return self._comparison()
+
+    def _comparison(self) -> Condition | Operand:
+        left = self._group() if self._token.kind == "(" else self._operand()
+        if not isinstance(left, (Path, ValueRef, Call)):
+            return left
+        operator = self._token.kind
+        if operator in COMPARATORS:
+            self._advance()
+            return Compare(operator, left, self._operand())
+        if operator == "BETWEEN":
+            self._advance()
+            low = self._operand()
+            self._expect("AND")
+            return Between(left, low, self._operand())
+        if operator == "IN":
+            self._advance()
+            self._expect("(")
+            return In(left, self._operands())
+        return left
+
+    def _group(self) -> Condition | Operand:
+        self._expect("(")
+        self._deeper()
+        redundant = self._token.kind == "("
+        start = self._at
+        inner = self._alternatives()
+        self._expect(")")
+        self._depth -= 1
+        if redundant and self._closes(start) == self._at - 2:
+            self._refuse("The expression has redundant parentheses;")
+        return inner
+
+    def _closes(self, opening: int) -> int:
+        """The index of the parenthesis that closes the one at `opening`."""
+        depth = 0
+        for at in range(opening, self._at):
+            kind = self._tokens[at].kind
+            depth += (kind == "(") - (kind == ")")
+            if depth == 0:
+                return at
+        return -1
+
+    def _require_condition(self, node: Condition | Operand) -> Condition:
+        if isinstance(node, (Path, ValueRef)):
+            self._fail()
+        return node  # type: ignore[return-value]
+
+    # Operands.
+
+    def _operand(self) -> Operand:
+        token = self._token
+        if token.kind == "(":
+            self._advance()
+            self._deeper()
+            redundant = self._token.kind == "("
+            inner = self._operand()
+            self._expect(")")
+            self._depth -= 1
+            if redundant:
+                self._refuse("The expression has redundant parentheses;")
+            return inner
+        if token.kind == "value":
+            self._advance()
+            return ValueRef(token.text)
+        if token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
+            self._advance()
+            self._advance()
+            self._deeper()
+            call = Call(token.text, self._operands())
+            self._depth -= 1
+            return call
+        return self._path()
+
+    def _operands(self) -> tuple[Operand, ...]:
+        """Operands up to a closing parenthesis."""
+        operands = [self._operand()]
+        while self._take(","):
+            operands.append(self._operand())
+        self._expect(")")
+        return tuple(operands)
+
+    def _path(self) -> Path:
+        parts: list[str | int | NameRef] = [self._name()]
+        while True:
+            if self._take("."):
+                parts.append(self._name())
+            elif self._take("["):
+                parts.append(int(self._expect("integer").text))
+                self._expect("]")
+            else:
+                return Path(tuple(parts))
+
+    def _name(self) -> str | NameRef:
+        token = self._token
+        if token.kind == "name":
+            self._advance()
+            return NameRef(token.text)
+        return self._expect("identifier").text
+
+    # Updates.
+
+    def _action(self, keyword: str) -> Action:
+        path = self._path()
+        if keyword == "REMOVE":
+            return Remove(path)
+        if keyword == "SET":
+            self._expect("=")
+            return Set(path, self._assigned())
+        value = ValueRef(self._expect("value").text)
+        return Add(path, value) if keyword == "ADD" else Delete(path, value)
+
+    def _assigned(self) -> Operand | Arithmetic:
+        if self._token.kind == "(" and self._arithmetic_inside():
+            self._advance()
+            value = self._assigned()
+            self._expect(")")
+            return value
+        left = self._operand()
+        operator = self._token.kind
+        if operator in ("+", "-"):
+            self._advance()
+            return Arithmetic(operator, left, self._operand())
+        return left
+
+    def _arithmetic_inside(self) -> bool:
+        """Whether the parenthesis that opens here holds a sum rather than one operand."""
+        depth = 0
+        for token in self._tokens[self._at :]:
+            depth += (token.kind == "(") - (token.kind == ")")
+            if depth == 0:
+                return False
+            if depth == 1 and token.kind in ("+", "-"):
+                return True
+        return False
+
+    # Tokens.
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._at]
+
+    def _advance(self) -> None:
+        self._at += 1
+
+    def _take(self, kind: str) -> bool:
+        if self._tokens[self._at].kind != kind:
+            return False
+        self._at += 1
+        return True
+
+    def _expect(self, kind: str) -> Token:
+        token = self._token
+        if token.kind != kind:
+            self._fail()
+        self._at += 1
+        return token
+
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            self._refuse(
+                f"The expression has too many nesting levels; nesting levels: {self._depth}"
+            )
+
+    def _fail(self) -> NoReturn:
+        quoted = near(self._tokens, self._at, self._text)
+        self._refuse(f'Syntax error; token: "{self._token.text}", near: "{quoted}"')
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise ValidationError(f"Invalid {self._parameter}: {reason}")
