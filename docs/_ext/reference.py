@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 from keyfold import cli, errors, settings
 
 API_MODULES = ("keyfold",)
+SECRETS_NOTE = "These are read from the environment alone: never from a file, never shown."
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -78,7 +79,9 @@ def settings_page() -> str:
             f"- Default: {f'`{setting.default}`' if setting.default else 'nothing'}",
             "",
         ]
-    return "\n".join(parts)
+    parts += ["## Secrets", "", SECRETS_NOTE, ""]
+    parts += [f"- `{variable}`: {doc}" for variable, doc in settings.SECRETS.items()]
+    return "\n".join([*parts, ""])
 
 
 def errors_page() -> str:

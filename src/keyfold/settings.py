@@ -68,6 +68,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
 )
 
+SECRETS: Mapping[str, str] = {
+    "KEYFOLD_CREDENTIALS": "Access keys and their secrets, `ACCESS_KEY:SECRET,...`, that "
+    "`keyfold serve` verifies signatures with.",
+}
+"""Read from the environment alone, by the command that needs them: never in a file, never shown."""
+
 BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
 
@@ -172,7 +178,7 @@ def _typed(setting: Setting, value: Any, path: Path) -> str | dict[str, str]:
 def _from_environment(environment: Mapping[str, str]) -> Iterator[_Found]:
     by_variable = {setting.variable: setting for setting in SETTINGS}
     for variable in sorted(environment):
-        if variable.startswith(ENVIRONMENT_PREFIX):
+        if variable.startswith(ENVIRONMENT_PREFIX) and variable not in SECRETS:
             setting = _known(variable, by_variable, "unknown environment variable")
             yield setting.name, _from_text(setting, environment[variable], variable), variable
 

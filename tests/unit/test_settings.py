@@ -92,6 +92,12 @@ def test_a_misspelt_variable_is_refused_with_the_right_name(tmp_path: Path) -> N
         load(folder=tmp_path, environment={"KEYFOLD_TABLE_PREFX": "x"})
 
 
+def test_a_secret_in_the_environment_is_no_setting_and_no_mistake(tmp_path: Path) -> None:
+    for variable in settings.SECRETS:
+        found = load(folder=tmp_path, environment={variable: "key:secret"})
+        assert "secret" not in repr(found)
+
+
 def test_table_names_as_text_are_pairs(tmp_path: Path) -> None:
     environment = {"KEYFOLD_TABLE_NAMES": "A=one, B=two"}
     assert load(folder=tmp_path, environment=environment).table_names == {"A": "one", "B": "two"}
