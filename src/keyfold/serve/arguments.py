@@ -1,0 +1,121 @@
+"""From what a caller sent to an operation's typed arguments: parsed once, for every surface."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args, get_origin
+
+import pydantic
+from pydantic import BaseModel
+
+from .paging import PageRequest
+from .problems import FieldError, Invalid, invalid_input
+from .signature import Operation
+
+_REQUEST_ID = re.compile(r"[!-~]{1,255}")
+_DIGITS = re.compile(r"[0-9]{1,15}")
+
+Texts = Mapping[str, Sequence[str]]
+
+
+def from_request(
+    operation: Operation,
+    path: Mapping[str, str],
+    query: Texts,
+    headers: Mapping[str, str],
+    body: bytes,
+) -> dict[str, Any]:
+    """The arguments in an HTTP request: texts are converted, the JSON body is read strictly."""
+    given: dict[str, Any] = dict(path)
+    many = {one.public for one in operation.parameters if _takes_many(one.annotation)}
+    for name, texts in query.items():
+        if name in path:
+            raise Invalid(name, "is in the path already")
+        given[name] = list(texts) if name in many or len(texts) > 1 else texts[0]
+    arguments = _plain(operation, given)
+    if operation.body is not None:
+        try:
+            value = operation.body.validate_json(body, strict=True)
+        except pydantic.ValidationError as wrong:
+            raise invalid_input(wrong) from None
+        _add_body(operation, arguments, value)
+    if operation.takes_request_id:
+        arguments["request_id"] = _request_id("Idempotency-Key", headers.get("idempotency-key"))
+    if operation.takes_version:
+        tag = headers.get("if-match", "*").strip()
+        version = None if tag == "*" else _version("If-Match", tag.strip('"'))
+        arguments["expected_version"] = version
+    return arguments
+
+
+def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments in parsed JSON values by public name, as GraphQL and AppSync give them."""
+    values = dict(values)
+    injected: dict[str, Any] = {}
+    if operation.takes_request_id:
+        injected["request_id"] = _request_id("requestId", values.pop("requestId", None))
+    if operation.takes_version:
+        version = values.pop("expectedVersion", None)
+        injected["expected_version"] = _version("expectedVersion", version)
+    in_body = {one.public for one in operation.parameters if one.place == "body"}
+    arguments = _plain(operation, {k: v for k, v in values.items() if k not in in_body})
+    if operation.body is not None:
+        given: Any = {k: v for k, v in values.items() if k in in_body}
+        prefix = ""
+        if operation.body_parameter is not None:
+            (prefix,) = in_body
+            if prefix not in given:
+                raise Invalid([FieldError(prefix, "is required")])
+            given = given[prefix]
+        try:
+            value = operation.body.validate_python(given)
+        except pydantic.ValidationError as wrong:
+            raise invalid_input(wrong, prefix) from None
+        _add_body(operation, arguments, value)
+    return arguments | injected
+
+
+def _plain(operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
+    try:
+        model = operation.plain.model_validate(given)
+    except pydantic.ValidationError as wrong:
+        raise invalid_input(wrong) from None
+    arguments = _unpacked(model)
+    if operation.page is not None:
+        limit, cursor = arguments.pop("limit"), arguments.pop("cursor")
+        arguments[operation.page] = PageRequest(limit, cursor or None)
+    return arguments
+
+
+def _add_body(operation: Operation, arguments: dict[str, Any], value: Any) -> None:
+    if operation.body_parameter is not None:
+        arguments[operation.body_parameter] = value
+    else:
+        arguments.update(_unpacked(value))
+
+
+def _unpacked(model: BaseModel) -> dict[str, Any]:
+    return {name: getattr(model, name) for name in type(model).model_fields}
+
+
+def _request_id(where: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _REQUEST_ID.fullmatch(value):
+        raise Invalid(where, "must be 1 to 255 printable characters")
+    return value
+
+
+def _version(where: str, value: object) -> int | None:
+    if value is None:
+        return None
+    if not _DIGITS.fullmatch(str(value)):
+        raise Invalid(where, 'must be a version as it was answered, like "3"')
+    return int(str(value))
+
+
+def _takes_many(annotation: Any) -> bool:
+    if get_origin(annotation) in (list, set, frozenset, tuple):
+        return True
+    return any(_takes_many(one) for one in get_args(annotation))

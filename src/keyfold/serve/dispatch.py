@@ -1,0 +1,110 @@
+"""One way into every operation: authorise, call, measure, whatever surface the call came by."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .identity import Identity
+from .metrics import Registry
+from .problems import NotAuthenticated, problem_for
+from .ratelimit import RateLimit
+from .service import Service
+from .signature import Operation
+from .tracing import Tracer, span
+
+Surface = Literal["rest", "graphql", "lambda"]
+log = logging.getLogger("keyfold.serve")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls and from where; anonymous callers are told apart by their address."""
+
+    identity: Identity
+    address: str = ""
+
+    @property
+    def bucket(self) -> str:
+        return f"user:{self.identity.id}" if self.identity.id else f"address:{self.address}"
+
+
+class OperationMetrics:
+    """The figures kept for every operation."""
+
+    def __init__(self, registry: Registry) -> None:
+        labels = ("service", "operation", "surface")
+        self.requests = registry.counter(
+            "keyfold_operation_requests_total", "Calls of operations.", (*labels, "code")
+        )
+        self.seconds = registry.histogram(
+            "keyfold_operation_seconds", "How long operations take.", labels
+        )
+
+
+class Dispatch:
+    """The way into one service's operations."""
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        metrics: OperationMetrics | None = None,
+        limit: RateLimit | None = None,
+        tracer: Tracer | None = None,
+    ) -> None:
+        self.service = service
+        self._metrics = metrics or OperationMetrics(Registry())
+        self._limit, self._tracer = limit, tracer
+
+    async def call(
+        self,
+        operation: Operation,
+        parse: Callable[[], dict[str, Any]],
+        caller: Caller,
+        surface: Surface,
+    ) -> Any:
+        """Run an operation; raises what it raises, after it was counted and logged."""
+        started = time.perf_counter()
+        code = "OK"
+        try:
+            with span(self._tracer, operation.name, {"keyfold.service": self.service.name}):
+                return await self._run(operation, parse, caller)
+        except Exception as error:
+            problem = problem_for(error)
+            code = problem.code
+            if problem.status >= 500:
+                log.error("%s failed", operation.name, exc_info=error)
+            raise
+        finally:
+            seconds = time.perf_counter() - started
+            labels = (self.service.name, operation.name, surface)
+            self._metrics.requests.add(1, *labels, code)
+            self._metrics.seconds.observe(seconds, *labels)
+            if log.isEnabledFor(logging.INFO):
+                fields = {
+                    "service": self.service.name,
+                    "operation": operation.name,
+                    "surface": surface,
+                    "code": code,
+                    "milliseconds": round(seconds * 1000, 3),
+                    "caller": caller.identity.id or None,
+                }
+                log.info("%s %s", operation.name, code, extra={"fields": fields})
+
+    async def _run(
+        self, operation: Operation, parse: Callable[[], dict[str, Any]], caller: Caller
+    ) -> Any:
+        if self._limit is not None:
+            self._limit.take(caller.bucket)
+        # Who must sign in first hears that, and nothing about the input.
+        if caller.identity.is_anonymous and not operation.allow.anonymous:
+            raise NotAuthenticated()
+        arguments = parse()
+        await operation.allow.require(self.service, caller.identity, arguments)
+        if operation.caller is not None:
+            arguments[operation.caller] = caller.identity
+        return await operation.function(self.service, **arguments)

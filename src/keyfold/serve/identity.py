@@ -1,0 +1,46 @@
+"""Who is calling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ADMIN_GROUP = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A caller: the subject of a verified token and its groups; an empty id is nobody."""
+
+    id: str
+    groups: frozenset[str] = frozenset()
+    claims: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    is_admin: bool = False
+
+    @classmethod
+    def of(cls, id: str, *groups: str) -> Identity:
+        """An identity as a token with these groups would give it."""
+        return cls(id, frozenset(groups), is_admin=ADMIN_GROUP in groups)
+
+    @classmethod
+    def from_claims(cls, claims: Mapping[str, Any], *, admin_group: str = ADMIN_GROUP) -> Identity:
+        """The identity that verified claims stand for; Cognito's group claim counts too."""
+        groups = frozenset(_texts(claims.get("groups")) | _texts(claims.get("cognito:groups")))
+        return cls(str(claims["sub"]), groups, dict(claims), is_admin=admin_group in groups)
+
+    @property
+    def is_anonymous(self) -> bool:
+        return not self.id
+
+
+ANONYMOUS = Identity("")
+
+
+def _texts(value: object) -> set[str]:
+    if isinstance(value, str):
+        # API Gateway flattens list claims into "[a b]".
+        return set(value.strip("[]").replace(",", " ").split())
+    if isinstance(value, Iterable):
+        return {str(one) for one in value}
+    return set()

@@ -1,0 +1,37 @@
+"""Pages: what a caller asks for, and how a declared `Page[T]` is recognised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, get_args, get_origin
+
+DEFAULT_LIMIT: Final = 50
+MAX_LIMIT: Final = 200
+CURSOR_CHARACTERS: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """How many items, and from where: the cursor is the one that the page before ended with."""
+
+    limit: int = DEFAULT_LIMIT
+    cursor: str | None = None
+
+
+class PageOf(Protocol):
+    """What operations that answer `Page[T]` return."""
+
+    @property
+    def items(self) -> list[Any]: ...
+
+    @property
+    def cursor(self) -> str | None: ...
+
+
+def page_item(annotation: Any) -> Any | None:
+    """T where the annotation is `Page[T]`, otherwise None."""
+    origin = get_origin(annotation)
+    if origin is None:
+        return None
+    names = getattr(origin, "__annotations__", {})
+    return get_args(annotation)[0] if {"items", "cursor"} <= set(names) else None

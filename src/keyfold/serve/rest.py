@@ -1,0 +1,123 @@
+"""A service's operations as REST: a FastAPI application with one route for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from .auth import Tokens
+from .dispatch import Dispatch
+from .exchange import BODY_BYTES, Answer, BodyTooLarge, Request, answer, problem_answer
+from .openapi import paths_and_schemas
+from .problems import INTERNAL, Problem, problem_for
+from .signature import Operation
+
+
+def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
+    """The REST application of a service; more routes can be added to it as to any FastAPI."""
+    service = type(dispatch.service)
+    app = FastAPI(title=service.name, docs_url=None, redoc_url=None, openapi_url="/openapi.json")
+    for operation in in_routing_order(service.operations.values()):
+        app.router.routes.append(
+            Route(
+                operation.path,
+                _endpoint(operation, dispatch, tokens),
+                methods=[operation.verb],
+                name=operation.name,
+            )
+        )
+    app.add_exception_handler(HTTPException, _http_problem)
+    app.add_exception_handler(RequestValidationError, _validation_problem)
+    app.add_exception_handler(Exception, _internal_problem)
+    document: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not document:
+            paths, schemas = paths_and_schemas(service)
+            document.update(
+                get_openapi(
+                    title=service.name,
+                    version="1",
+                    description=(service.__doc__ or "").strip(),
+                    routes=app.routes,
+                )
+            )
+            document["paths"] = paths | document["paths"]
+            components = document.setdefault("components", {})
+            components["schemas"] = schemas | components.get("schemas", {})
+            scheme = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+            components["securitySchemes"] = {"bearer": scheme}
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    return app
+
+
+def in_routing_order(operations: Any) -> list[Operation]:
+    """Literal segments before placeholders, so that `/rooms/mine` is not the room "mine"."""
+    return sorted(
+        operations, key=lambda one: [part.startswith("{") for part in one.path.split("/")]
+    )
+
+
+async def read_body(request: HttpRequest, most: int = BODY_BYTES) -> bytes:
+    """The body, unless it is larger than it may be."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise BodyTooLarge(f"The body may have {most} bytes.")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def response(made: Answer) -> Response:
+    """An answer as Starlette sends it."""
+    return Response(made.body, made.status, headers=made.headers)
+
+
+def _endpoint(operation: Operation, dispatch: Dispatch, tokens: Tokens | None) -> Any:
+    reads_body = operation.body is not None
+
+    async def endpoint(http: HttpRequest) -> Response:
+        try:
+            body = await read_body(http) if reads_body else b""
+        except BodyTooLarge as error:
+            return response(problem_answer(problem_for(error)))
+        query = http.query_params
+        request = Request(
+            operation=operation,
+            url=http.scope["path"],
+            path=http.path_params,
+            query={name: query.getlist(name) for name in query} if query else {},
+            headers=http.headers,
+            body=body,
+            address=http.client.host if http.client else "",
+        )
+        return response(await answer(dispatch, tokens, request))
+
+    return endpoint
+
+
+async def _http_problem(_request: HttpRequest, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    title = str(error.detail)
+    code = title.upper().replace(" ", "_")
+    made = problem_answer(Problem(error.status_code, code, title, f"{title}."))
+    made.headers.update(error.headers or {})
+    return response(made)
+
+
+async def _validation_problem(_request: HttpRequest, error: Exception) -> Response:
+    return response(problem_answer(problem_for(error)))
+
+
+async def _internal_problem(_request: HttpRequest, _error: Exception) -> Response:
+    return response(problem_answer(INTERNAL))

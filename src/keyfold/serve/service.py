@@ -1,0 +1,59 @@
+"""A service: the operations of one system over one database."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+from keyfold.errors import DeclarationError
+
+from .signature import Operation, RelatedField, read_operation, read_related
+
+
+class Service:
+    """Subclass it, take the database in `__init__`, declare operations with decorators.
+
+    `design` is what `keyfold api` opens the database from. `name` is where the service is
+    mounted; it defaults to the class's name in lower case with dashes.
+    """
+
+    name: ClassVar[str] = "service"
+    design: ClassVar[Any] = None
+    operations: ClassVar[dict[str, Operation]] = {}
+    related: ClassVar[list[RelatedField]] = []
+
+    def __init_subclass__(cls, *, name: str | None = None) -> None:
+        super().__init_subclass__()
+        cls.name = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        cls.operations, cls.related = {}, []
+        routes: dict[tuple[str, str], str] = {}
+        for attribute in _attributes(cls):
+            if hasattr(attribute, "__operation__"):
+                operation = read_operation(attribute)
+                _claim(cls.operations, routes, operation)
+            elif hasattr(attribute, "__related__"):
+                cls.related.append(read_related(attribute))
+
+    async def start(self) -> None:
+        """Called once before the first request: start consumers here."""
+
+    async def stop(self) -> None:
+        """Called once after the last request."""
+
+
+def _attributes(cls: type) -> list[Any]:
+    found: dict[str, Any] = {}
+    for owner in reversed(cls.__mro__):
+        found.update(vars(owner))
+    return list(found.values())
+
+
+def _claim(
+    operations: dict[str, Operation], routes: dict[tuple[str, str], str], new: Operation
+) -> None:
+    if new.name in operations:
+        raise DeclarationError("O10", f"two operations are named {new.name!r}.")
+    shape = re.sub(r"\{\w+\}", "{}", new.path)
+    if (other := routes.setdefault((new.verb, shape), new.name)) != new.name:
+        raise DeclarationError("O10", f"{new.name} and {other} share {new.verb} {new.path}.")
+    operations[new.name] = new
