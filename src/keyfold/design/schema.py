@@ -242,6 +242,8 @@ class Condition:
     template: Template | None = None
     low: Bound | None = None
     high: Bound | None = None
+    upper: Template | None = None
+    """The other end of a hand-written between."""
     raw: str = ""
 
 

@@ -1,0 +1,332 @@
+"""Design files: a whole design as YAML that a person writes by hand, and back.
+
+Needs PyYAML (the extra `review`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from keyfold.design import records, shorthand
+from keyfold.design.change import Claim, Retention, Step
+from keyfold.design.flow import Consumer, Feed, Operation
+from keyfold.design.nodes import DesignFileError as DesignFileError
+from keyfold.design.nodes import Value, compose
+from keyfold.design.schema import (
+    Attribute,
+    Condition,
+    Counter,
+    Entity,
+    Index,
+    KeyTemplates,
+    Pattern,
+    Placement,
+    Schema,
+    Table,
+    Ttl,
+)
+from keyfold.design.template import Template
+from keyfold.design.writing import dump, dumps
+from keyfold.errors import KeyfoldError
+from keyfold.settings import nearest
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+KINDS = ("get", "query", "collection", "merge", "latest", "count", "exists", "scan")
+_T = TypeVar("_T", bound="DataclassInstance")
+_Also = dict[str, Callable[[Value], dict[str, Any]]]
+
+
+def load(path: str | Path) -> Schema:
+    """Read a design file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise KeyfoldError(f"{path}: the design file cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise KeyfoldError(f"{path}: the design file is not UTF-8 text") from None
+    return loads(text, file=str(path))
+
+
+def loads(text: str, *, file: str = "design.yaml") -> Schema:
+    """Read a design from YAML text."""
+    return _schema(compose(text, file))
+
+
+def _schema(value: Value) -> Schema:
+    parts = {word.text("a word"): inner for word, inner in value.items("a design")}
+    tables = _named(parts.get("tables"), _table) or (Table("main", place=value.place),)
+    reader = _Reader(tables)
+    entities = _named(parts.get("entities"), reader.entity)
+    reader.entities = {entity.name: entity for entity in entities}
+    own: _Also = {
+        "design": lambda v: {"name": v.text("the design's name")},
+        "tables": _elsewhere,
+        "entities": _elsewhere,
+        "patterns": lambda v: {"patterns": _named(v, reader.pattern)},
+        "counters": lambda v: {"counters": _named(v, _record(Counter))},
+        "operations": lambda v: {"operations": _named(v, _record(Operation))},
+        "consumers": lambda v: {"consumers": _named(v, _record(Consumer))},
+        "feeds": lambda v: {"feeds": _named(v, _record(Feed))},
+        "steps": lambda v: {"steps": _named(v, _record(Step))},
+        "claims": lambda v: {"claims": _listed(v, Claim, "claims")},
+        "retentions": lambda v: {"retentions": _listed(v, Retention, "retentions")},
+        "before": lambda v: {"before": _schema(v)},
+    }
+    stated = records.read(Schema, value, also=own)
+    return Schema(**{"name": "", **stated, "tables": tables, "entities": entities})
+
+
+def _elsewhere(_: Value) -> dict[str, Any]:
+    """A word that has been read before its neighbours, which depend on it."""
+    return {}
+
+
+def _named(value: Value | None, read: Callable[[str, Value], _T]) -> tuple[_T, ...]:
+    if value is None:
+        return ()
+    # A block mapping starts under its name: the name is where people look.
+    return tuple(
+        replace(read(name.text("a name"), inner), place=name.place)
+        for name, inner in value.items("names with their fields")
+    )
+
+
+def _listed(value: Value, kind: type[_T], what: str) -> tuple[_T, ...]:
+    return tuple(records.build(kind, records.read(kind, v), v) for v in value.elements(what))
+
+
+def _record(kind: type[_T]) -> Callable[[str, Value], _T]:
+    def read(name: str, value: Value) -> _T:
+        built: _T = records.build(kind, {**records.read(kind, value), "name": name}, value)
+        return built
+
+    return read
+
+
+def _key_attributes(value: Value) -> dict[str, Any]:
+    """`key: [PK, SK]`, or `key: {PK: S, SK: N}`."""
+    if value.is_mapping:
+        pairs = [(n.text("an attribute"), v) for n, v in value.items("key attributes")]
+        types = [records.convert(records.hints(Table)["sort_type"][1], v, n) for n, v in pairs]
+        names = [name for name, _ in pairs]
+    else:
+        names = [v.text("an attribute") for v in value.elements("key attributes")]
+        types = ["S"] * len(names)
+    if not 1 <= len(names) <= 2:
+        value.refuse(f"a key has a partition attribute and perhaps a sort one, found {len(names)}")
+    return {
+        "partition": names[0],
+        "partition_type": types[0],
+        "sort": names[1] if len(names) > 1 else None,
+        "sort_type": types[1] if len(names) > 1 else "S",
+    }
+
+
+def _table(name: str, value: Value) -> Table:
+    indexes: _Also = {"indexes": lambda v: {"indexes": _named(v, _index)}}
+    stated = records.read(Table, value, also={"key": _key_attributes, **indexes})
+    return Table(**{**stated, "name": name})
+
+
+def _index(name: str, value: Value) -> Index:
+    stated = {**records.read(Index, value, also={"key": _key_attributes}), "name": name}
+    if "partition" not in stated:
+        value.refuse(f"the index {name} needs its key attributes, as key: [GSI1PK, GSI1SK]")
+    built: Index = records.build(Index, stated, value)
+    return built
+
+
+class _Reader:
+    """Reads what depends on the tables: entities and patterns."""
+
+    def __init__(self, tables: tuple[Table, ...]) -> None:
+        self.tables = {table.name: table for table in tables}
+        self.entities: dict[str, Entity] = {}
+
+    def _table_of(self, value: Value) -> Table:
+        for name, inner in value.items("fields"):
+            if name.text("a field") == "table":
+                wanted = inner.text("a table's name")
+                if wanted not in self.tables:
+                    inner.refuse(f"there is no table {wanted!r}; {nearest(wanted, self.tables)}")
+                return self.tables[wanted]
+        if len(self.tables) > 1:
+            value.refuse(f"say in which table this is: {', '.join(self.tables)}")
+        return next(iter(self.tables.values()))
+
+    def entity(self, name: str, value: Value) -> Entity:
+        table = self._table_of(value)
+        own: _Also = {
+            "key": lambda v: {"key": _key(v, table.partition, table.sort)},
+            "attributes": lambda v: {"attributes": _attributes(v)},
+            "indexes": lambda v: {"placements": _placements(v, table)},
+            "ttl": lambda v: {"ttl": _ttl(v, table)},
+        }
+        stated = {**records.read(Entity, value, also=own), "name": name, "table": table.name}
+        return Entity(**{"key": None, **stated})
+
+    def pattern(self, name: str, value: Value) -> Pattern:
+        kinds: _Also = {kind: lambda v, k=kind: _verb(k, v) for kind in KINDS}  # type: ignore[misc]
+        own: _Also = {
+            **kinds,
+            "partition": _partitions,
+            "limit": _limit,
+            "where": lambda v: {"where": v},
+            "condition": lambda v: {"condition": _condition(v)},
+            "table": _elsewhere,
+        }
+        stated = {**records.read(Pattern, value, also=own), "name": name}
+        if "kind" not in stated:
+            value.refuse(f"the pattern {name!r} needs one of {', '.join(KINDS)} with its entities")
+        table = self._pattern_table(stated, value)
+        where = stated.pop("where", None)
+        if where is not None:
+            stated.update(_where(where, table, stated.get("index")))
+        stated["table"] = table.name
+        built: Pattern = records.build(Pattern, stated, value)
+        return built
+
+    def _pattern_table(self, stated: dict[str, Any], value: Value) -> Table:
+        spelled = any(n.text("a field") == "table" for n, _ in value.items("fields"))
+        for name in () if spelled else stated["entities"]:
+            if name in self.entities:
+                return self.tables[self.entities[name].table]
+        return self._table_of(value)
+
+
+def _verb(kind: str, value: Value) -> dict[str, Any]:
+    names = (v.text("an entity") for v in value.elements("entities"))
+    found = tuple(part.strip() for name in names for part in name.split(",") if part.strip())
+    return {"kind": kind, "entities": () if found == ("everything",) else found}
+
+
+def _limit(value: Value) -> dict[str, Any]:
+    text = value.text("a number or a parameter")
+    return {"limit": int(text)} if text.isdigit() else {"limit_parameter": text}
+
+
+def _partitions(value: Value) -> dict[str, Any]:
+    first, *others = [records.template(v) for v in value.elements("partition keys")]
+    return {"partition": first, "other_partitions": tuple(others)}
+
+
+def _condition(value: Value) -> Condition:
+    if value.is_mapping:
+        built: Condition = records.build(Condition, records.read(Condition, value), value)
+        return built
+    text = value.text("a condition such as: SK begins_with MEMBER#")
+    found = shorthand.condition(text, place=str(value.place))
+    if found is None:
+        value.refuse(
+            f"{text!r} is not a key condition; write SK = X, SK begins_with X, SK > X, SK >= X, "
+            "SK < X, SK <= X or SK between X and Y"
+        )
+    return found[1]
+
+
+def _where(value: Value, table: Table, index: str | None) -> dict[str, Any]:
+    """`PK=ROOM#<roomId>, SK begins_with MEMBER#`, as a document writes it."""
+    found = table.index(index) if index else None
+    partition, sort = (found.partition, found.sort) if found else (table.partition, table.sort)
+    stated: dict[str, Any] = {}
+    for text in shorthand.clauses(value.text("a key condition")):
+        clause = shorthand.condition(text, place=str(value.place))
+        if clause is None:
+            value.refuse(f"{text!r} is not a key condition; write {partition} = X, {sort} > Y")
+        name, asked = clause
+        if name == partition and asked.operator == "eq":
+            stated["partition"] = asked.template
+        elif name == sort:
+            stated["condition"] = asked
+        else:
+            known = [attribute for attribute in (partition, sort) if attribute]
+            value.refuse(f"{text!r} is not about {' or '.join(known)}; {nearest(name, known)}")
+    return stated
+
+
+def _key(value: Value, partition: str, sort: str | None) -> KeyTemplates | None:
+    if value.is_nothing:
+        return None
+    known = [partition, *([sort] if sort else [])]
+    found: dict[str, Template] = {}
+    for name, inner in value.items("key attributes with their templates"):
+        word = name.text("a key attribute")
+        if word not in known:
+            name.refuse(f"the key has no attribute {word!r}; {nearest(word, known)}")
+        found[word] = records.template(inner)
+    if partition not in found:
+        value.refuse(f"the key needs {partition}")
+    return KeyTemplates(found[partition], found.get(sort) if sort else None)
+
+
+def _placements(value: Value, table: Table) -> tuple[Placement, ...]:
+    placed: list[Placement] = []
+    names = [index.name for index in table.indexes]
+    for name, inner in value.items("indexes with their keys"):
+        word = name.text("an index")
+        index = table.index(word)
+        if index is None:
+            name.refuse(f"the table {table.name} has no index {word!r}; {nearest(word, names)}")
+        if inner.is_list:
+            placed += [_placement(index, each) for each in inner.elements("keys")]
+        else:
+            placed.append(replace(_placement(index, inner), place=name.place))
+    return tuple(placed)
+
+
+def _placement(index: Index, value: Value) -> Placement:
+    parts: dict[str, Template] = {}
+
+    def part(attribute: str) -> Callable[[Value], dict[str, Any]]:
+        def read(inner: Value) -> dict[str, Any]:
+            parts[attribute] = records.template(inner)
+            return {}
+
+        return read
+
+    own = {name: part(name) for name in (index.partition, index.sort) if name}
+    stated = records.read(Placement, value, also=own)
+    if index.partition not in parts:
+        value.refuse(f"the key in {index.name} needs {index.partition}")
+    key = KeyTemplates(parts[index.partition], parts.get(index.sort) if index.sort else None)
+    return Placement(**{"name": index.name, **stated, "index": index.name, "key": key})
+
+
+def _attributes(value: Value) -> tuple[Attribute, ...]:
+    found = []
+    for name, inner in value.items("attributes with their types"):
+        field = name.text("an attribute")
+        if inner.is_mapping:
+            stated = {"name": field, **records.read(Attribute, inner), "field": field}
+            built: Attribute = records.build(Attribute, stated, inner)
+            if built.type not in shorthand.TYPES:
+                inner.refuse(_no_type(built.type))
+            found.append(built)
+            continue
+        read = shorthand.attribute(field, inner.text("a type"))
+        if isinstance(read, str):
+            inner.refuse(_no_type(read) if read.isidentifier() else read)
+        found.append(read)
+    return tuple(found)
+
+
+def _no_type(word: str) -> str:
+    return f"{word!r} is not a type; {nearest(word, shorthand.TYPES)}"
+
+
+def _ttl(value: Value, table: Table) -> dict[str, Any] | Ttl:
+    if value.is_mapping:
+        built: Ttl = records.build(Ttl, {"attribute": "ttl", **records.read(Ttl, value)}, value)
+        return built
+    number, _, unit = value.text("a time such as: 90 days").partition(" ")
+    if not number.replace(".", "", 1).isdigit() or unit not in ("day", "days"):
+        value.refuse("ttl must be a time such as: 90 days, or a mapping with its attribute")
+    return Ttl(table.ttl or "ttl", days=float(number))
+
+
+__all__ = ["DesignFileError", "dump", "dumps", "load", "loads"]

@@ -1,0 +1,107 @@
+"""YAML nodes read with their places: every wrong value names its file, line and what was due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import yaml
+
+from keyfold.design.source import Place
+from keyfold.errors import KeyfoldError
+
+
+class DesignFileError(KeyfoldError):
+    """A design file that cannot be read: where, and what was expected."""
+
+    def __init__(self, place: Place, message: str) -> None:
+        self.place, self.message = place, message
+        super().__init__(f"{place}: {message}")
+
+
+def compose(text: str, file: str) -> Value:
+    """The root node of a YAML text."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        what = ", ".join(part for part in (error.context, error.problem) if part)
+        raise DesignFileError(Place(file, line), f"this is not YAML: {what}") from None
+    except yaml.YAMLError as error:
+        raise DesignFileError(Place(file, 1), f"this is not YAML: {error}") from None
+    if node is None:
+        raise DesignFileError(Place(file, 1), "the file is empty; expected a design: name")
+    return Value(node, file)
+
+
+class Value:
+    """One node of a design file."""
+
+    __slots__ = ("file", "node")
+
+    def __init__(self, node: yaml.Node, file: str) -> None:
+        self.node, self.file = node, file
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.node.start_mark.line + 1)
+
+    def refuse(self, message: str) -> NoReturn:
+        raise DesignFileError(self.place, message)
+
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.node, yaml.MappingNode)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.node, yaml.SequenceNode)
+
+    @property
+    def is_nothing(self) -> bool:
+        return isinstance(self.node, yaml.ScalarNode) and self.node.tag.endswith(":null")
+
+    def text(self, what: str) -> str:
+        """A scalar as it is written, so that keys such as `1` or `yes` stay what they are."""
+        if not isinstance(self.node, yaml.ScalarNode):
+            self.refuse(f"expected {what}, found {self.kind}")
+        return str(self.node.value)
+
+    def scalar(self, what: str) -> Any:
+        """A scalar with the type that YAML gives it."""
+        if not isinstance(self.node, yaml.ScalarNode):
+            self.refuse(f"expected {what}, found {self.kind}")
+        return yaml.safe_load(yaml.serialize(self.node))
+
+    @property
+    def kind(self) -> str:
+        if self.is_mapping:
+            return "a mapping"
+        if self.is_list:
+            return "a list"
+        return "nothing" if self.is_nothing else repr(str(self.node.value))
+
+    def items(self, what: str) -> Iterator[tuple[Value, Value]]:
+        if self.is_nothing:
+            return
+        if not isinstance(self.node, yaml.MappingNode):
+            self.refuse(f"expected {what}, found {self.kind}")
+        seen: set[str] = set()
+        for key, value in self.node.value:
+            name = Value(key, self.file)
+            if name.text("a name") in seen:
+                name.refuse(f"{name.text('a name')!r} stands here twice")
+            seen.add(name.text("a name"))
+            yield name, Value(value, self.file)
+
+    def elements(self, what: str) -> Iterator[Value]:
+        if self.is_nothing:
+            return
+        if isinstance(self.node, yaml.SequenceNode):
+            for node in self.node.value:
+                yield Value(node, self.file)
+        elif self.is_mapping:
+            self.refuse(f"expected a list of {what}, found a mapping")
+        else:
+            yield self

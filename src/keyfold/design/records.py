@@ -1,0 +1,153 @@
+"""Frozen design records from and to plain YAML, field by field, by their type hints."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from keyfold.design import shorthand
+from keyfold.design.nodes import Value
+from keyfold.design.schema import Effect
+from keyfold.design.template import Template
+from keyfold.errors import DeclarationError
+from keyfold.settings import nearest
+
+SPELLED = {"silences": "silence", "effects": "does"}
+"""Fields that a design file calls by another word."""
+
+_WORDS = {str: "text", int: "a number", float: "a number", bool: "true or false"}
+
+
+@cache
+def hints(kind: type) -> dict[str, Any]:
+    """The fields of a record that a file can state, under the file's own words."""
+    found = get_type_hints(kind)
+    return {
+        SPELLED.get(field.name, field.name): (field.name, found[field.name])
+        for field in dataclasses.fields(kind)
+        if field.name != "place"
+    }
+
+
+def read(kind: type[Any], value: Value, *, also: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The fields of `kind` that a mapping states.
+
+    `also` adds words with their own readers; each answers a mapping of fields.
+    """
+    known = hints(kind)
+    special: dict[str, Callable[[Value], dict[str, Any]]] = also or {}
+    stated: dict[str, Any] = {}
+    for name, inner in value.items(f"the fields of {_called(kind)}"):
+        word = name.text("a field name")
+        if word in special:
+            stated.update(special[word](inner))
+        elif word in known:
+            field, hint = known[word]
+            stated[field] = convert(hint, inner, word)
+        else:
+            name.refuse(
+                f"{_called(kind)} has no field {word!r}; {nearest(word, {*known, *special})}"
+            )
+    if any(f.name == "place" for f in dataclasses.fields(kind)):
+        stated["place"] = value.place
+    return stated
+
+
+def build(kind: type[Any], stated: dict[str, Any], value: Value) -> Any:
+    """The record, or which of its fields is missing."""
+    for field in dataclasses.fields(kind):
+        required = (
+            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        )
+        if required and field.name not in stated:
+            word = SPELLED.get(field.name, field.name)
+            value.refuse(f"{_called(kind)} needs a field {word!r}")
+    return kind(**stated)
+
+
+def convert(hint: Any, value: Value, what: str) -> Any:
+    """One stated value, of the type its field has."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        if value.is_nothing:
+            return None
+        inner = [a for a in get_args(hint) if a is not type(None)]
+        return convert(inner[0], value, what)
+    if origin is Literal:
+        choices = [str(choice) for choice in get_args(hint)]
+        word = value.text(f"one of {', '.join(choices)}")
+        if word not in choices:
+            value.refuse(f"{what} cannot be {word!r}; {nearest(word, choices)}")
+        return word
+    if origin is tuple:
+        return tuple(convert(get_args(hint)[0], each, what) for each in value.elements(what))
+    if hint is Template:
+        return template(value)
+    if hint is Effect and not value.is_mapping:
+        return effect(value)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return build(hint, read(hint, value), value)
+    return _plain(hint, value, what)
+
+
+def template(value: Value) -> Template:
+    text = value.text("a key such as ROOM#{roomId}")
+    try:
+        return shorthand.template(text, place=str(value.place))
+    except DeclarationError as error:
+        value.refuse(f"{error.message} {error.suggestion}")
+
+
+def effect(value: Value) -> Effect:
+    text = value.text("a write such as: create Message")
+    found = shorthand.effect(text)
+    if found is None:
+        value.refuse(
+            f"{text!r} is not a write; say ACTION [each] Entity [(fields)] [guarded] [via Index] "
+            "with put, create, update, delete, increment or decrement"
+        )
+    return found
+
+
+def _plain(hint: Any, value: Value, what: str) -> Any:
+    if hint is str:
+        return value.text(f"{what} as text")
+    found = value.scalar(_WORDS[hint])
+    if hint is float and isinstance(found, int) and not isinstance(found, bool):
+        return float(found)
+    if type(found) is not hint:
+        value.refuse(f"{what} must be {_WORDS[hint]}, found {value.kind}")
+    return found
+
+
+def _called(kind: type) -> str:
+    name = kind.__name__.lower()
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
+def plain(record: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The fields of a record that differ from their defaults, ready for YAML."""
+    stated: dict[str, Any] = {}
+    for word, (name, _) in hints(type(record)).items():
+        if name in skip:
+            continue
+        found = getattr(record, name)
+        field = next(f for f in dataclasses.fields(record) if f.name == name)
+        if found != field.default:
+            stated[word] = simple(found)
+    return stated
+
+
+def simple(found: Any) -> Any:
+    if isinstance(found, Template):
+        return shorthand.template_text(found)
+    if isinstance(found, Effect):
+        return shorthand.effect_text(found)
+    if isinstance(found, tuple):
+        return [simple(each) for each in found]
+    if dataclasses.is_dataclass(found):
+        return plain(found)
+    return found

@@ -1,0 +1,158 @@
+"""The short forms of a design file: attributes, effects and key conditions as one line of text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any, cast, get_args
+
+from keyfold.design.flow import Action, Effect
+from keyfold.design.schema import Attribute, Condition
+from keyfold.design.template import Template, parse_template
+
+TYPES = [
+    "any",
+    "binary",
+    "binary_set",
+    "boolean",
+    "date",
+    "id",
+    "list",
+    "map",
+    "model",
+    "number",
+    "number_set",
+    "signed_url",
+    "string",
+    "string_set",
+    "timestamp",
+]
+FORMATS = ("iso", "iso_ms", "iso_s", "epoch", "epoch_ms")
+
+_ANGLED = re.compile(r"<([A-Za-z_][A-Za-z0-9_]*)(:[^<>]*)?>")
+_ATTRIBUTE = re.compile(
+    r"(?P<optional>optional\s+)?(?P<fixed>fixed\s+)?(?P<type>\w+)"
+    r"(?:\s+(?P<stored>iso_ms|iso_s|iso|epoch_ms|epoch))?"
+    r"(?:\s*->\s*(?P<refers>\w+))?"
+    r"(?:\s+like\s+(?P<like>\S+))?"
+    r"(?:\s+max\s+(?P<max>\d+))?"
+    r"(?:\s+one of\s+(?P<values>.+))?"
+)
+_EFFECT = re.compile(
+    r"(?P<action>\w+)\s+(?P<each>each\s+)?(?P<entity>\w+)"
+    r"(?:\s*\((?P<fields>[^)]*)\))?(?P<guarded>\s+guarded)?(?:\s+via\s+(?P<via>\S+))?"
+)
+_CALL = re.compile(r"begins_with\s*\(\s*(?P<attr>[\w.-]+)\s*,\s*(?P<value>.+?)\s*\)", re.I)
+_INFIX = re.compile(
+    r"(?:(?P<attr>[\w.-]+)\s*)??(?P<op>begins_with\b|between\b|<=|>=|=|<|>)\s*(?P<value>.+)", re.I
+)
+_OPERATORS = {"=": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+SIGNS = {name: sign for sign, name in _OPERATORS.items()}
+
+
+def template(text: str, *, place: str = "") -> Template:
+    """A key template; fields as `{name}` or, as documents write them, `<name>`."""
+    escape = text.startswith("escaped ")
+    text = text.removeprefix("escaped ")
+    return parse_template(_ANGLED.sub(r"{\1\2}", text), place=place, escape=escape)
+
+
+def template_text(value: Template) -> str:
+    return f"escaped {value.text}" if value.escape else value.text
+
+
+def attribute(field: str, text: str) -> Attribute | str:
+    """`optional fixed string -> Room`, or what is wrong with it."""
+    found = _ATTRIBUTE.fullmatch(text.strip())
+    if found is None:
+        return (
+            f"{text!r} is not an attribute; write [optional] [fixed] TYPE [FORMAT] [-> Entity] "
+            "[like FORMAT] [max N] [one of a, b], for example: optional string one of buy, rent"
+        )
+    if found["type"] not in TYPES:
+        return found["type"]
+    values = tuple(v.strip() for v in (found["values"] or "").split(",") if v.strip())
+    return Attribute(
+        name=field,
+        field=field,
+        type=found["type"],
+        optional=bool(found["optional"]),
+        mutable=not found["fixed"],
+        values=values,
+        stored=found["stored"] or "",
+        max_items=int(found["max"]) if found["max"] else None,
+        refers=found["refers"] or "",
+        looks_like=_ANGLED.sub(r"{\1\2}", found["like"] or ""),
+    )
+
+
+def attribute_text(value: Attribute) -> str | None:
+    """The short form, or None where it cannot say everything."""
+    words = ["optional"] if value.optional else []
+    words += [] if value.mutable else ["fixed"]
+    words += [value.type, *([value.stored] if value.stored else [])]
+    words += ["->", value.refers] if value.refers else []
+    words += ["like", value.looks_like] if value.looks_like else []
+    words += ["max", str(value.max_items)] if value.max_items is not None else []
+    words += ["one of", ", ".join(value.values)] if value.values else []
+    text = " ".join(words)
+    return text if attribute(value.field, text) == value else None
+
+
+def effect(text: str) -> Effect | None:
+    """`update each HangoutPointer (title) guarded via ByOwner`."""
+    found = _EFFECT.fullmatch(text.strip())
+    if found is None or found["action"] not in get_args(Action):
+        return None
+    return Effect(
+        action=cast("Action", found["action"]),
+        entity=found["entity"],
+        guarded=bool(found["guarded"]),
+        fields=tuple(f.strip() for f in (found["fields"] or "").split(",") if f.strip()),
+        each=bool(found["each"]),
+        via_index=found["via"] or "",
+    )
+
+
+def effect_text(value: Effect) -> str:
+    words = [value.action, *(["each"] if value.each else []), value.entity]
+    words += [f"({', '.join(value.fields)})"] if value.fields else []
+    words += ["guarded"] if value.guarded else []
+    words += ["via", value.via_index] if value.via_index else []
+    return " ".join(words)
+
+
+def condition(text: str, *, place: str = "") -> tuple[str, Condition] | None:
+    """`SK > ACTIVITY#<timestamp>`: the attribute it names, if any, and what it asks."""
+    text = text.strip()
+    if call := _CALL.fullmatch(text):
+        operand = template(_unquoted(call["value"]), place=place)
+        return call["attr"], Condition("begins_with", operand, raw=text)
+    found = _INFIX.fullmatch(text)
+    if found is None:
+        return None
+    operator, value = found["op"].lower(), found["value"]
+    if operator == "between":
+        low, _, high = value.partition(" and ")
+        if not high:
+            return None
+        operand = template(_unquoted(low), place=place)
+        upper = template(_unquoted(high), place=place)
+        asked = Condition("between", operand, raw=text, upper=upper)
+        return found["attr"] or "", asked
+    name = _OPERATORS.get(operator, operator)
+    asked = Condition(template=template(_unquoted(value), place=place), raw=text)
+    return found["attr"] or "", replace(asked, operator=cast("Any", name))
+
+
+def clauses(text: str) -> list[str]:
+    """The parts of `PK=ROOM#<roomId>, SK begins_with MEMBER#`."""
+    joined = r"\s*,\s*(?![^()]*\))|\s+(?:AND|WHERE)\s+"
+    if " between " not in text:
+        joined += r"|\s+and\s+"
+    return [part.strip() for part in re.split(joined, text) if part.strip()]
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

@@ -1,0 +1,149 @@
+"""A design as the YAML of a design file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from keyfold.design import records, shorthand
+from keyfold.design.schema import (
+    Attribute,
+    Condition,
+    Entity,
+    Index,
+    KeyTemplates,
+    Pattern,
+    Schema,
+    Table,
+)
+
+
+def dumps(schema: Schema) -> str:
+    """A design as YAML text."""
+    return yaml.dump(
+        _plain_schema(schema),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=100,
+        default_flow_style=None,
+    )
+
+
+def dump(schema: Schema, path: str | Path) -> None:
+    """Write a design file."""
+    Path(path).write_text(dumps(schema), encoding="utf-8")
+
+
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
+        super().increase_indent(flow, False)
+
+
+def _plain_schema(schema: Schema) -> dict[str, Any]:
+    named = ("tables", "entities", "patterns", "counters", "operations", "consumers", "feeds")
+    skip = ("name", *named, "steps", "before")
+    out: dict[str, Any] = {"design": schema.name} if schema.name else {}
+    rest = records.plain(schema, skip=skip)
+    for word in ("description", "delimiter", "enforced"):
+        if word in rest:
+            out[word] = rest.pop(word)
+    out["tables"] = {t.name: _plain_table(t) for t in schema.tables}
+    out["entities"] = {e.name: _plain_entity(e, schema) for e in schema.entities}
+    out["patterns"] = {p.name: _plain_pattern(p, schema) for p in schema.patterns}
+    for word in (*named[3:], "steps"):
+        out[word] = {r.name: records.plain(r, skip=("name",)) for r in getattr(schema, word)}
+    out.update(rest)
+    if schema.before is not None:
+        out["before"] = _plain_schema(schema.before)
+    return {word: value for word, value in out.items() if value}
+
+
+def _plain_key(owner: Table | Index) -> Any:
+    types = (owner.partition_type, owner.sort_type)
+    names = [owner.partition, *([owner.sort] if owner.sort else [])]
+    if types == ("S", "S"):
+        return names
+    return dict(zip(names, types, strict=False))
+
+
+_KEY_FIELDS = ("partition", "sort", "partition_type", "sort_type")
+
+
+def _plain_table(table: Table) -> dict[str, Any]:
+    out = {"key": _plain_key(table), **records.plain(table, skip=("name", "indexes", *_KEY_FIELDS))}
+    if table.indexes:
+        out["indexes"] = {
+            index.name: {
+                "key": _plain_key(index),
+                **records.plain(index, skip=("name", *_KEY_FIELDS)),
+            }
+            for index in table.indexes
+        }
+    return out
+
+
+def _templates(key: KeyTemplates, owner: Table | Index) -> dict[str, str]:
+    out = {owner.partition: shorthand.template_text(key.partition)}
+    if key.sort is not None and owner.sort:
+        out[owner.sort] = shorthand.template_text(key.sort)
+    return out
+
+
+def _plain_entity(entity: Entity, schema: Schema) -> dict[str, Any]:
+    table = schema.by_table[entity.table]
+    out: dict[str, Any] = {"table": table.name} if len(schema.tables) > 1 else {}
+    if entity.key is not None:
+        out["key"] = _templates(entity.key, table)
+    placed: dict[str, list[dict[str, Any]]] = {}
+    for placement in entity.placements:
+        index = table.index(placement.index)
+        if index is None:
+            continue
+        stated = records.plain(placement, skip=("name", "index", "key"))
+        named = {} if placement.name == placement.index else {"name": placement.name}
+        placed.setdefault(index.name, []).append(
+            {**_templates(placement.key, index), **named, **stated}
+        )
+    if placed:
+        out["indexes"] = {n: keys[0] if len(keys) == 1 else keys for n, keys in placed.items()}
+    if entity.attributes:
+        out["attributes"] = {a.field: _plain_attribute(a) for a in entity.attributes}
+    return {
+        **out,
+        **records.plain(entity, skip=("name", "table", "key", "attributes", "placements")),
+    }
+
+
+def _plain_attribute(attribute: Attribute) -> Any:
+    short = shorthand.attribute_text(attribute)
+    if short is not None:
+        return short
+    skip = ("field", "name") if attribute.name == attribute.field else ("field",)
+    return records.plain(attribute, skip=skip)
+
+
+def _plain_pattern(pattern: Pattern, schema: Schema) -> dict[str, Any]:
+    out: dict[str, Any] = {pattern.kind: list(pattern.entities) or "everything"}
+    if len(pattern.entities) == 1:
+        out[pattern.kind] = pattern.entities[0]
+    first = schema.by_entity.get(pattern.entities[0]) if pattern.entities else None
+    if len(schema.tables) > 1 and (first is None or first.table != pattern.table):
+        out["table"] = pattern.table
+    if pattern.index:
+        out["index"] = pattern.index
+    if pattern.partition is not None:
+        shapes = (pattern.partition, *pattern.other_partitions)
+        texts = [shorthand.template_text(shape) for shape in shapes]
+        out["partition"] = texts if len(texts) > 1 else texts[0]
+    if pattern.condition != Condition():
+        raw = pattern.condition.raw
+        out["condition"] = raw or records.plain(pattern.condition)
+    if pattern.limit is not None:
+        out["limit"] = pattern.limit
+    elif pattern.limit_parameter:
+        out["limit"] = pattern.limit_parameter
+    done = ("name", "entities", "kind", "table", "index", "partition", "other_partitions")
+    return {**out, **records.plain(pattern, skip=(*done, "condition", "limit", "limit_parameter"))}
