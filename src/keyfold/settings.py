@@ -90,12 +90,6 @@ class Settings:
     def origin(self, name: str) -> str:
         return self.origins.get(name, DEFAULT)
 
-    def table_name(self, declared: str, *, variable: str = "") -> str:
-        """The real name of a table; `variable` is the environment variable its design names."""
-        if variable and (override := os.environ.get(variable)):
-            return override
-        return self.table_names.get(declared, self.table_prefix + declared)
-
 
 def load(
     flags: Mapping[str, str] | None = None,

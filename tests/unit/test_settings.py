@@ -105,16 +105,6 @@ def test_table_names_as_text_are_pairs(tmp_path: Path) -> None:
         load(folder=tmp_path, environment={"KEYFOLD_TABLE_NAMES": "A"})
 
 
-def test_a_table_is_called_by_prefix_then_override_then_its_own_variable(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    found = Settings(table_prefix="staging-", table_names={"Rooms": "rooms-live"})
-    assert found.table_name("Hangouts") == "staging-Hangouts"
-    assert found.table_name("Rooms", variable="ROOMS_TABLE") == "rooms-live"
-    monkeypatch.setenv("ROOMS_TABLE", "rooms-from-environment")
-    assert found.table_name("Rooms", variable="ROOMS_TABLE") == "rooms-from-environment"
-
-
 def test_a_command_reads_only_the_flags_that_were_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
