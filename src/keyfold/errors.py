@@ -343,7 +343,11 @@ class Full(StorageError):
 
 
 class TransportError(KeyfoldError):
-    """No usable answer came back; whether the request had its effect is unknown."""
+    """No usable answer came back; if the request was `sent`, it may have had its effect."""
+
+    def __init__(self, message: str, *, sent: bool = True) -> None:
+        super().__init__(message)
+        self.sent = sent
 
 
 class Timeout(TransportError):
@@ -373,7 +377,8 @@ def to_wire(error: OperationError) -> tuple[int, dict[str, Any]]:
         body["Message"] = error.message
         body["CancellationReasons"] = [_reason_to_wire(reason) for reason in error.reasons]
         return error.status, body
-    body["message"] = error.message
+    if error.message:
+        body["message"] = error.message
     if isinstance(error, ConditionFailed) and error.item is not None:
         body["Item"] = error.item
     return error.status, body

@@ -1,0 +1,94 @@
+"""`keyfold serve`: DynamoDB's API on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+HELP = "Serve DynamoDB's own API over a data file, for every tool that speaks it."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--data", default=":memory:", metavar="FILE", help="data file (default: memory only)")
+    add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    add("--port", type=int, default=8000, help="port, 0 for any free one (default: %(default)s)")
+    add("--workers", type=int, default=1, help="processes sharing the port and the file")
+    add("--region", default="us-east-1", help="region in ARNs and signatures")
+    add(
+        "--credentials",
+        type=Path,
+        metavar="FILE",
+        help="verify signatures against these keys (the format of ~/.aws/credentials; "
+        "or set KEYFOLD_CREDENTIALS=ACCESS_KEY:SECRET)",
+    )
+    add("--tls-cert", type=Path, metavar="FILE", help="certificate chain (PEM)")
+    add("--tls-key", type=Path, metavar="FILE", help="its private key (PEM)")
+    add(
+        "--dialect",
+        choices=("current", "classic"),
+        default="current",
+        help="wording of validation errors: Amazon's of today, or that of older servers",
+    )
+    add(
+        "--durability",
+        choices=("full", "relaxed", "memory"),
+        default="full",
+        help="when a write counts as done: on disk, handed to the system, or in memory",
+    )
+    add(
+        "--insecure-bind",
+        action="store_true",
+        help="listen beyond this machine although no credentials are configured",
+    )
+    add(
+        "--cors",
+        action="append",
+        metavar="ORIGIN",
+        help="allow pages of this origin, '*' for all (default: pages of this machine)",
+    )
+    add(
+        "--request-log", metavar="FILE", help="write a JSON line per request; - for standard output"
+    )
+    add("--tracing", action="store_true", help="record requests as OpenTelemetry spans")
+    add("--max-connections", type=int, default=1000, help="per worker (default: %(default)s)")
+    add(
+        "--receive-seconds",
+        type=float,
+        default=30.0,
+        help="time a client has to send a whole request (default: %(default)s)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.serve.dynamodb import ClientLimits, Settings, serve
+    from keyfold.serve.dynamodb.settings import LOOPBACK_ORIGINS, read_credentials
+
+    settings = Settings(
+        data=args.data,
+        host=args.host,
+        port=args.port,
+        workers=args.workers,
+        region=args.region,
+        dialect=args.dialect,
+        durability=args.durability,
+        secrets=read_credentials(args.credentials, os.environ),
+        tls_certificate=args.tls_cert,
+        tls_key=args.tls_key,
+        insecure_bind=args.insecure_bind,
+        origins=tuple(args.cors) if args.cors else LOOPBACK_ORIGINS,
+        request_log=args.request_log,
+        tracing=args.tracing,
+        clients=ClientLimits(
+            connections=args.max_connections, receive_seconds=args.receive_seconds
+        ),
+    )
+
+    def on_ready(port: int) -> None:
+        scheme = "https" if settings.tls_certificate else "http"
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        print(f"keyfold serves DynamoDB on {scheme}://{host}:{port} ({settings.data})", flush=True)
+
+    serve(settings, on_ready)
+    return 0

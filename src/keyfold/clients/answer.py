@@ -1,0 +1,155 @@
+"""HTTP answers read from bytes, whoever receives them, and what they mean."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+from zlib import crc32
+
+import orjson
+
+from keyfold.errors import RequestTooLarge, TransportError, Unavailable, from_wire
+
+_HEAD_LIMIT = 64 * 1024
+
+
+class Answer(NamedTuple):
+    """One HTTP answer."""
+
+    status: int
+    body: bytes
+    checksum: int | None
+    keep_alive: bool
+
+
+class AnswerReader:
+    """Takes bytes as they come and gives the answer once it is whole."""
+
+    __slots__ = ("_body", "_buffer", "_checksum", "_chunked", "_keep_alive", "_left", "_status")
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._status = 0
+        self._left = -1
+        """Bytes of the body still to come; -1 until the connection closes."""
+        self._chunked = False
+        self._checksum: int | None = None
+        self._keep_alive = True
+        self._body: list[bytes] = []
+
+    def feed(self, data: bytes) -> Answer | None:
+        """Take what was received; the answer, if that was the rest of it."""
+        buffer = self._buffer + data if self._buffer else data
+        while not self._status:
+            end = buffer.find(b"\r\n\r\n")
+            if end < 0:
+                if len(buffer) > _HEAD_LIMIT:
+                    raise TransportError("the answer has no end of headers")
+                self._buffer = buffer
+                return None
+            self._read_head(buffer[:end].lower())
+            buffer = buffer[end + 4 :]
+        if self._chunked:
+            return self._feed_chunks(buffer)
+        self._buffer = b""
+        self._body.append(buffer)
+        if self._left < 0:
+            return None
+        self._left -= len(buffer)
+        if self._left > 0:
+            return None
+        if self._left < 0:
+            raise TransportError("more came than the answer announced")
+        return self._whole()
+
+    def finish(self) -> Answer:
+        """The connection was closed: the answer, if its end was to be marked so."""
+        if self._status and self._left < 0 and not self._chunked:
+            self._keep_alive = False
+            return self._whole()
+        raise TransportError("the connection was closed in the middle of an answer")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing came at all."""
+        return not self._status and not self._buffer
+
+    def _whole(self) -> Answer:
+        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        return Answer(self._status, body, self._checksum, self._keep_alive)
+
+    def _read_head(self, head: bytes) -> None:
+        if not head.startswith(b"http/1.") or not head[9:12].isdigit():
+            raise TransportError(f"not an HTTP answer: {head[:40]!r}")
+        status = int(head[9:12])
+        if status < 200:
+            return
+        self._status = status
+        length = _field(head, b"\r\ncontent-length:")
+        if length is not None:
+            if not length.isdigit():
+                raise TransportError(f"not a length: {length!r}")
+            self._left = int(length)
+        elif status == 204:
+            self._left = 0
+        checksum = _field(head, b"\r\nx-amz-crc32:")
+        if checksum is not None and checksum.isdigit():
+            self._checksum = int(checksum)
+        self._chunked = length is None and b"chunked" in (
+            _field(head, b"\r\ntransfer-encoding:") or b""
+        )
+        connection = _field(head, b"\r\nconnection:")
+        self._keep_alive = (
+            connection != b"close" if head[7:8] == b"1" else connection == b"keep-alive"
+        )
+
+    def _feed_chunks(self, buffer: bytes) -> Answer | None:
+        while True:
+            line_end = buffer.find(b"\r\n")
+            if line_end < 0:
+                break
+            try:
+                size = int(buffer[:line_end].partition(b";")[0], 16)
+            except ValueError:
+                raise TransportError("the answer's chunks are damaged") from None
+            end = line_end + 2 + size
+            if size == 0:
+                if b"\r\n\r\n" not in buffer[line_end:]:
+                    break
+                return self._whole()
+            if len(buffer) < end + 2:
+                break
+            self._body.append(buffer[line_end + 2 : end])
+            buffer = buffer[end + 2 :]
+        self._buffer = buffer
+        return None
+
+
+def _field(head: bytes, name: bytes) -> bytes | None:
+    start = head.find(name)
+    if start < 0:
+        return None
+    start += len(name)
+    end = head.find(b"\r\n", start)
+    return (head[start:] if end < 0 else head[start:end]).strip()
+
+
+def result(answer: Answer) -> dict[str, Any]:
+    """The result in an answer; raises the error it stands for."""
+    status, body, checksum, _ = answer
+    if checksum is not None and crc32(body) != checksum:
+        raise TransportError("the answer is damaged: its checksum does not match")
+    try:
+        decoded = orjson.loads(body) if body else {}
+    except orjson.JSONDecodeError:
+        decoded = None
+    if status == 200:
+        if not isinstance(decoded, dict):
+            raise TransportError("the answer is not a JSON object; is this a DynamoDB endpoint?")
+        return cast("dict[str, Any]", decoded)
+    if status == 413:
+        raise RequestTooLarge("the request is larger than the server takes")
+    if not isinstance(decoded, dict) or "__type" not in decoded:
+        if status == 503:
+            raise Unavailable("the server is unavailable")
+        decoded = {"__type": f"HTTP {status}", "message": body[:200].decode("utf-8", "replace")}
+    raise from_wire(status, decoded)

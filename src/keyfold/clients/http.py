@@ -1,0 +1,144 @@
+"""The synchronous client for any server that speaks DynamoDB's API."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from keyfold.clients import credentials as credential_sources
+from keyfold.clients.address import Endpoint, Remote
+from keyfold.clients.answer import Answer, AnswerReader, result
+from keyfold.clients.connection import connect_tls, failure, tls_context
+from keyfold.clients.request import Options, RequestWriters, encode
+from keyfold.clients.retry import Attempts, with_token
+from keyfold.errors import KeyfoldError, OperationError, TransportError, Unreachable
+
+_RECEIVE = 256 * 1024
+
+
+class HttpClient:
+    """Calls a server over kept connections; one client serves any number of threads."""
+
+    def __init__(self, remote: Remote, options: Options | None = None) -> None:
+        self._options = options = options or Options()
+        self._writers = RequestWriters(remote)
+        self._credentials = options.credentials or credential_sources.source(
+            profile=remote.profile, is_amazon=remote.is_amazon
+        )
+        self._now = options.clock.now
+        self._tls = tls_context(options) if remote.endpoint.tls else None
+        self._idle: dict[Endpoint, deque[_Connection]] = {
+            remote.endpoint: deque(maxlen=options.connections),
+            remote.streams_endpoint: deque(maxlen=options.connections),
+        }
+        self._closed = False
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of one operation; raises the errors of `keyfold.errors`."""
+        started = time.monotonic()
+        request = with_token(operation, request)
+        body = encode(request)
+        try:
+            return self._attempt(operation, body)
+        except (OperationError, TransportError) as error:
+            return self._call_again(operation, request, body, error, started)
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._closed = True
+        for idle in self._idle.values():
+            while idle:
+                idle.pop().close()
+
+    def _call_again(
+        self,
+        operation: str,
+        request: Mapping[str, Any],
+        body: bytes,
+        error: KeyfoldError,
+        started: float,
+    ) -> dict[str, Any]:
+        attempts = Attempts(self._options.retries, operation, request, started)
+        while True:
+            time.sleep(attempts.wait_after(error, time.monotonic()))
+            try:
+                return self._attempt(operation, body)
+            except (OperationError, TransportError) as again:
+                error = again
+
+    def _attempt(self, operation: str, body: bytes) -> dict[str, Any]:
+        credentials = self._credentials.ready() or self._credentials.load()
+        writer = self._writers.of(operation)
+        data = writer.write(operation, body, credentials, self._now())
+        idle = self._idle[writer.endpoint]
+        connection = self._kept(idle) or self._connected(writer.endpoint)
+        try:
+            answer = connection.exchange(data)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, (OSError, TransportError)):
+                raise failure(error, writer.endpoint, sent=True) from error
+            raise
+        if answer.keep_alive and not self._closed:
+            idle.append(connection)
+        else:
+            connection.close()
+        return result(answer)
+
+    def _kept(self, idle: deque[_Connection]) -> _Connection | None:
+        while True:
+            try:
+                connection = idle.pop()
+            except IndexError:
+                return None
+            if connection.is_alive():
+                return connection
+            connection.close()
+
+    def _connected(self, endpoint: Endpoint) -> _Connection:
+        if self._closed:
+            raise Unreachable(f"{endpoint.url}: this client is closed", sent=False)
+        connected = connect_tls(endpoint, self._options, self._tls)
+        connected.settimeout(self._options.answer_seconds)
+        return _Connection(connected)
+
+
+class _Connection:
+    """One connection and the way to see whether the server has left it."""
+
+    __slots__ = ("_has_news", "_socket")
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._has_news = _watch(connected)
+
+    def exchange(self, data: bytes) -> Answer:
+        """Send a request and receive its answer."""
+        self._socket.sendall(data)
+        reader = AnswerReader()
+        while True:
+            received = self._socket.recv(_RECEIVE)
+            if not received:
+                return reader.finish()
+            answer = reader.feed(received)
+            if answer is not None:
+                return answer
+
+    def is_alive(self) -> bool:
+        """A kept connection has nothing to say, unless it is that the server closed it."""
+        return not self._has_news()
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _watch(connected: socket.socket) -> Callable[[], object]:
+    if hasattr(select, "poll"):
+        watcher = select.poll()
+        watcher.register(connected, select.POLLIN)
+        return lambda: watcher.poll(0)
+    return lambda: select.select([connected], [], [], 0)[0]

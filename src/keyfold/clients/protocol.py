@@ -1,0 +1,22 @@
+"""What every backend offers: one call, one close."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Client(Protocol):
+    """A DynamoDB-shaped backend. Errors are those of `keyfold.errors`."""
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]: ...
+
+    def close(self) -> None: ...
+
+
+class AsyncClient(Protocol):
+    """The same, for an event loop."""
+
+    async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,195 @@
+"""One worker: an engine, an event loop and the listening socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import signal
+import socket
+import ssl
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Self
+
+from keyfold.clock import Clock, SystemClock
+from keyfold.engine import Engine
+from keyfold.serve.dynamodb.front import FrontDoor
+from keyfold.serve.dynamodb.log import JsonLines, RequestLog, Spans
+from keyfold.serve.dynamodb.metrics import Metrics
+from keyfold.serve.dynamodb.protocol import Connection, Registry
+from keyfold.serve.dynamodb.settings import ServeError, Settings
+
+_SWEEP_SECONDS = 1.0
+_SLOW_THREADS = 4
+_BACKLOG = 1024
+
+
+class Server:
+    """Serves one engine on one socket until it is drained."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Settings,
+        *,
+        metrics: Metrics | None = None,
+        clock: Clock | None = None,
+        sweeps_expired: bool = True,
+    ) -> None:
+        self._engine, self._settings = engine, settings
+        self._metrics = metrics or Metrics()
+        self._clock = clock or SystemClock()
+        self._sweeps_expired = sweeps_expired
+        self._log = _request_log(settings, self._clock)
+        waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
+        self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
+        self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
+        self._registry: Registry
+        self._server: asyncio.Server
+        self._tick: asyncio.Task[None]
+        self.port = settings.port
+
+    async def start(self, listener: socket.socket | None = None) -> Self:
+        """Listen; on a socket that is already bound, or on the host and port of the settings."""
+        loop = asyncio.get_running_loop()
+        front = FrontDoor(
+            self._engine,
+            self._settings,
+            self._metrics,
+            self._clock,
+            self._log,
+            loop=loop,
+            writer=self._writer,
+            threads=self._threads,
+        )
+        self._registry = Registry(front, self._settings.clients, self._metrics)
+        self._registry.now = loop.time()
+        listener = listener or bind(self._settings)
+        self._server = await loop.create_server(
+            lambda: Connection(self._registry),
+            sock=listener,
+            ssl=tls_context(self._settings),
+            backlog=_BACKLOG,
+        )
+        self.port = listener.getsockname()[1]
+        self._tick = asyncio.create_task(self._tick_forever())
+        return self
+
+    async def drain(self) -> None:
+        """Stop listening, answer what is under way, close."""
+        self._server.close()
+        self._registry.drain()
+        deadline = asyncio.get_running_loop().time() + self._settings.clients.drain_seconds
+        while self._registry.open and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.01)
+        self._tick.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._tick
+        for connection in list(self._registry.open):
+            connection.expire()
+        for pool in (self._writer, self._threads):
+            if pool is not None:
+                await asyncio.to_thread(pool.shutdown)
+        if self._log is not None:
+            self._log.flush()
+
+    async def _tick_forever(self) -> None:
+        loop = asyncio.get_running_loop()
+        sweeping: asyncio.Future[object] | None = None
+        while True:
+            self._registry.tick(loop.time())
+            if self._log is not None:
+                self._log.flush()
+            if self._sweeps_expired and (sweeping is None or sweeping.done()):
+                sweeping = loop.run_in_executor(self._threads, self._engine.sweep)
+            await asyncio.sleep(_SWEEP_SECONDS)
+
+
+def bind(settings: Settings, *, shared: bool = False) -> socket.socket:
+    """A socket bound to the settings' host and port; `shared` with other workers."""
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise ServeError(f"no address for host {settings.host}: {error.strerror}") from error
+    listener = socket.socket(found[0], socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        listener.bind(found[4])
+    except OSError as error:
+        listener.close()
+        raise ServeError(
+            f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
+            "stop what uses it or choose another with --port"
+        ) from error
+    return listener
+
+
+def tls_context(settings: Settings) -> ssl.SSLContext | None:
+    """TLS by the settings' certificate, if there is one."""
+    if settings.tls_certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        raise ServeError(
+            f"cannot use certificate {settings.tls_certificate} with key {settings.tls_key}: "
+            f"{error.strerror or error}"
+        ) from error
+    return context
+
+
+def _request_log(settings: Settings, clock: Clock) -> RequestLog | None:
+    if settings.tracing:
+        try:
+            return Spans(clock)
+        except ImportError:
+            raise ServeError("tracing needs the package opentelemetry-api") from None
+    if settings.request_log is not None:
+        return JsonLines(settings.request_log, clock)
+    return None
+
+
+def run_worker(
+    settings: Settings,
+    listener: socket.socket,
+    metrics: Metrics,
+    worker: int,
+    on_ready: Callable[[int], None],
+) -> None:
+    """Serve in this process until SIGTERM or SIGINT."""
+    metrics.work_as(worker)
+
+    async def serve(engine: Engine) -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        server = Server(engine, settings, metrics=metrics, sweeps_expired=worker == 0)
+        await server.start(listener)
+        # Requests make no cycles worth looking for in what start-up left behind.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 50, 50)
+        on_ready(server.port)
+        await stop.wait()
+        await server.drain()
+
+    with Engine.open(
+        settings.data,
+        durability=settings.durability,
+        dialect=settings.dialect,
+        region=settings.region,
+    ) as engine:
+        _loop_runner()(serve(engine))
+
+
+def _loop_runner() -> Callable[..., None]:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run
+    return uvloop.run

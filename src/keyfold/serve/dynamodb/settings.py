@@ -1,0 +1,131 @@
+"""What a server is told: where the data is, who may ask, how much of what."""
+
+from __future__ import annotations
+
+import configparser
+import ipaddress
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from keyfold.errors import KeyfoldError
+from keyfold.limits import KB, REQUEST_BYTES
+
+LOOPBACK_ORIGINS = ("http://localhost", "http://127.0.0.1", "http://[::1]")
+
+
+class ServeError(KeyfoldError):
+    """The server cannot start as it was asked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLimits:
+    """What one client may take from a worker."""
+
+    body_bytes: int = REQUEST_BYTES
+    head_bytes: int = 64 * KB
+    connections: int = 1000
+    receive_seconds: float = 30.0
+    """From a request's first byte to its last."""
+    send_seconds: float = 30.0
+    """For a client to take an answer that does not fit the socket's buffer."""
+    idle_seconds: float = 120.0
+    """Between two requests on a connection."""
+    drain_seconds: float = 10.0
+    """For the requests under way when the server is told to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything `keyfold serve` can be told."""
+
+    data: str = ":memory:"
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    region: str = "us-east-1"
+    dialect: str = "current"
+    durability: str = "full"
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    """Secret keys by access key; empty: every well-formed signature is accepted."""
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    insecure_bind: bool = False
+    origins: tuple[str, ...] = LOOPBACK_ORIGINS
+    """Origins whose pages may ask; `*` for all. Ports do not matter."""
+    request_log: str | None = None
+    """A file, or `-` for standard output."""
+    tracing: bool = False
+    clients: ClientLimits = ClientLimits()
+
+    def check(self) -> None:
+        """Refuse what would be unsafe or cannot work."""
+        if not 0 <= self.port <= 65535:
+            raise ServeError(f"port {self.port} is not between 0 and 65535")
+        if self.workers < 1:
+            raise ServeError(f"{self.workers} workers cannot answer; use --workers 1 or more")
+        if self.workers > 1 and self.data == ":memory:":
+            raise ServeError(
+                "memory is not shared between workers: give --data FILE, or use --workers 1"
+            )
+        if self.workers > 1 and not hasattr(socket, "SO_REUSEPORT"):
+            raise ServeError("this system cannot share a port between workers: use --workers 1")
+        if bool(self.tls_certificate) != bool(self.tls_key):
+            raise ServeError("TLS needs both --tls-cert and --tls-key")
+        if not self.secrets and not self.insecure_bind and not _is_loopback(self.host):
+            raise ServeError(
+                f"{self.host} can be reached by others and no credentials are configured: give "
+                "--credentials FILE, listen on 127.0.0.1, or insist with --insecure-bind"
+            )
+
+    def allows_origin(self, origin: str) -> bool:
+        """Whether a page of this origin may ask."""
+        if "*" in self.origins or origin in self.origins:
+            return True
+        without_port, _, port = origin.rpartition(":")
+        return port.isdecimal() and without_port in self.origins
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def read_credentials(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Secrets by access key, from a file as AWS tools keep it, or from `KEYFOLD_CREDENTIALS`."""
+    if file is not None:
+        return _from_file(file)
+    text = environment.get("KEYFOLD_CREDENTIALS", "")
+    secrets: dict[str, str] = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        access_key, colon, secret = pair.partition(":")
+        if not (access_key and colon and secret):
+            raise ServeError("KEYFOLD_CREDENTIALS must be ACCESS_KEY:SECRET[,ACCESS_KEY:SECRET…]")
+        secrets[access_key] = secret
+    return secrets
+
+
+def _from_file(file: Path) -> dict[str, str]:
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read_string(file.read_text(), source=str(file))
+    except OSError as error:
+        raise ServeError(f"cannot read credentials from {file}: {error.strerror}") from error
+    except configparser.Error as error:
+        raise ServeError(f"{file} is not a credentials file: {error}") from error
+    secrets: dict[str, str] = {}
+    for name in parser.sections():
+        section = parser[name]
+        access_key = section.get("aws_access_key_id")
+        secret = section.get("aws_secret_access_key")
+        if not access_key or not secret:
+            raise ServeError(f"{file}: [{name}] needs aws_access_key_id and aws_secret_access_key")
+        secrets[access_key] = secret
+    if not secrets:
+        raise ServeError(f"{file} has no credentials: add a section such as [default]")
+    return secrets

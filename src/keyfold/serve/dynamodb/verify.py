@@ -1,0 +1,234 @@
+"""Who asks: the signature of a request, refused in DynamoDB's words and in its order."""
+
+from __future__ import annotations
+
+import calendar
+import hmac
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from keyfold.clients.signer import ALGORITHM, SERVICE, signature, signing_key, string_to_sign
+from keyfold.clock import Clock
+from keyfold.errors import (
+    IncompleteSignature,
+    InvalidSignature,
+    MissingAuthentication,
+    UnrecognizedClient,
+)
+
+SKEW_SECONDS = 15 * 60
+PRESIGNED_MAX_SECONDS = 7 * 24 * 3600
+
+_HEADER_PARTS = ("Credential", "Signature", "SignedHeaders")
+_QUERY_PARTS = (
+    "X-Amz-Algorithm",
+    "X-Amz-Credential",
+    "X-Amz-Signature",
+    "X-Amz-SignedHeaders",
+    "X-Amz-Date",
+)
+
+
+class Signed(NamedTuple):
+    """What a request says about its signature, wherever it says so."""
+
+    algorithm: str
+    credential: str
+    signed_headers: str
+    signature: str
+    timestamp: str
+    expires: int | None
+    """Seconds, for presigned requests."""
+
+
+def read(url: bytes, headers: Mapping[bytes, bytes]) -> Signed:
+    """The signature's parts; raises what DynamoDB answers when they are not all there."""
+    header = headers.get(b"authorization")
+    if header is not None and b"?" not in url:
+        return _from_header(header.decode("latin-1"), headers)
+    query = dict(parse_qsl(urlsplit(url).query.decode("latin-1"), keep_blank_values=True))
+    in_query = "X-Amz-Algorithm" in query
+    if header is not None and in_query:
+        raise InvalidSignature(
+            "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP "
+            "header."
+        )
+    if header is not None:
+        return _from_header(header.decode("latin-1"), headers)
+    if not in_query:
+        raise MissingAuthentication("Request is missing Authentication Token")
+    return _from_query(query)
+
+
+def _from_header(text: str, headers: Mapping[bytes, bytes]) -> Signed:
+    text = text.strip()
+    if not text.startswith("AWS4-"):
+        raise MissingAuthentication("Request is missing Authentication Token")
+    algorithm, _, rest = text.partition(" ")
+    parts: dict[str, str] = {}
+    for piece in rest.replace(",", " ").split():
+        name, _, value = piece.partition("=")
+        parts[name] = value
+    timestamp = headers.get(b"x-amz-date") or headers.get(b"date")
+    missing = [
+        f"Authorization header requires '{name}' parameter. "
+        for name in _HEADER_PARTS
+        if not parts.get(name)
+    ]
+    if not timestamp:
+        missing.append(
+            "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
+        )
+    if missing or not timestamp:
+        raise IncompleteSignature("".join(missing) + f"Authorization={text}")
+    return Signed(
+        algorithm,
+        parts["Credential"],
+        parts["SignedHeaders"],
+        parts["Signature"],
+        timestamp.decode("latin-1"),
+        None,
+    )
+
+
+def _from_query(query: Mapping[str, str]) -> Signed:
+    missing = [
+        f"AWS query-string parameters must include '{name}'. "
+        for name in _QUERY_PARTS
+        if not query.get(name)
+    ]
+    if missing:
+        raise IncompleteSignature("".join(missing) + "Re-examine the query-string parameters.")
+    expires = query.get("X-Amz-Expires", str(SKEW_SECONDS))
+    if not expires.isdecimal() or not 0 < int(expires) <= PRESIGNED_MAX_SECONDS:
+        raise IncompleteSignature(
+            f"X-Amz-Expires must be a number of seconds between 1 and {PRESIGNED_MAX_SECONDS}"
+        )
+    return Signed(
+        query["X-Amz-Algorithm"],
+        query["X-Amz-Credential"],
+        query["X-Amz-SignedHeaders"],
+        query["X-Amz-Signature"],
+        query["X-Amz-Date"],
+        int(expires),
+    )
+
+
+class Verifier:
+    """Checks signatures against the access keys this server knows."""
+
+    def __init__(self, secrets: Mapping[str, str], region: str, clock: Clock) -> None:
+        self._secrets, self._region, self._clock = dict(secrets), region, clock
+
+    def verify(self, method: str, url: bytes, headers: Mapping[bytes, bytes], body: bytes) -> None:
+        """Return if the request is signed by a known key; raise DynamoDB's refusal otherwise."""
+        signed = read(url, headers)
+        self._check_time(signed)
+        names = signed.signed_headers.lower().split(";")
+        if "host" not in names:
+            raise InvalidSignature("'Host' must be a 'SignedHeader' in the AWS Authorization.")
+        if signed.algorithm != ALGORITHM:
+            raise IncompleteSignature(
+                f"Unsupported AWS 'algorithm': '{signed.algorithm}' "
+                "(only AWS4-HMAC-SHA256 for now). "
+            )
+        access_key, date = self._check_scope(signed)
+        secret = self._secrets.get(access_key)
+        if secret is None:
+            raise UnrecognizedClient("The security token included in the request is invalid.")
+        canonical = canonical_request(method, url, headers, names, body)
+        scope = f"{date}/{self._region}/{SERVICE}/aws4_request"
+        text = string_to_sign(signed.timestamp, scope, canonical)
+        expected = signature(signing_key(secret, date, self._region), text)
+        if not hmac.compare_digest(expected.encode(), signed.signature.encode()):
+            # DynamoDB adds the canonical strings it computed; they hold nothing secret, and they
+            # are what finds the mistake.
+            raise InvalidSignature(
+                "The request signature we calculated does not match the signature you provided. "
+                "Check your AWS Secret Access Key and signing method. Consult the service "
+                "documentation for details.\n\nThe Canonical String for this request should have "
+                f"been\n'{canonical}'\n\nThe String-to-Sign should have been\n'{text}'\n"
+            )
+
+    def _check_time(self, signed: Signed) -> None:
+        sent = _seconds(signed.timestamp)
+        if sent is None:
+            raise IncompleteSignature(
+                f"Date must be in ISO-8601 'basic format'. Got '{signed.timestamp}'. "
+                "See http://en.wikipedia.org/wiki/ISO_8601"
+            )
+        now = self._clock.now()
+        lifetime = signed.expires or SKEW_SECONDS
+        minutes = f"{lifetime // 60} min." if lifetime % 60 == 0 else f"{lifetime} sec."
+        if sent + lifetime < now:
+            raise InvalidSignature(
+                f"Signature expired: {signed.timestamp} is now earlier than "
+                f"{_stamp(now - lifetime)} ({_stamp(now)} - {minutes})"
+            )
+        if sent > now + SKEW_SECONDS:
+            raise InvalidSignature(
+                f"Signature not yet current: {signed.timestamp} is still later than "
+                f"{_stamp(now + SKEW_SECONDS)} ({_stamp(now)} + {SKEW_SECONDS // 60} min.)"
+            )
+
+    def _check_scope(self, signed: Signed) -> tuple[str, str]:
+        pieces = signed.credential.rstrip("/").split("/")
+        if len(pieces) != 5:
+            raise IncompleteSignature(
+                "Credential must have exactly 5 slash-delimited elements, e.g. "
+                f"keyid/date/region/service/term, got '{signed.credential}'"
+            )
+        access_key, date, region, service, terminator = pieces
+        wrong = ""
+        if region != self._region:
+            wrong += f"Credential should be scoped to a valid region, not '{region}'. "
+        if service != SERVICE:
+            wrong += f"Credential should be scoped to correct service: '{SERVICE}'. "
+        if terminator != "aws4_request":
+            wrong += (
+                "Credential should be scoped with a valid terminator: 'aws4_request', not "
+                f"'{terminator}'. "
+            )
+        if date != signed.timestamp[:8]:
+            wrong += (
+                "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date "
+                f"from HTTP: '{date}' != '{signed.timestamp[:8]}', from '{signed.timestamp}'."
+            )
+        if wrong:
+            raise InvalidSignature(wrong)
+        return access_key, date
+
+
+def canonical_request(
+    method: str, url: bytes, headers: Mapping[bytes, bytes], names: list[str], body: bytes
+) -> str:
+    """The request in the one form both sides hash; `names` are the signed headers."""
+    parts = urlsplit(url)
+    pairs = sorted(
+        (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
+        for name, value in parse_qsl(parts.query.decode("latin-1"), keep_blank_values=True)
+        if name != "X-Amz-Signature"
+    )
+    query = "&".join(f"{name}={value}" for name, value in pairs)
+    lines = "".join(
+        f"{name}:{' '.join(headers.get(name.encode(), b'').decode('latin-1').split())}\n"
+        for name in names
+    )
+    path = parts.path.decode("latin-1") or "/"
+    return f"{method}\n{path}\n{query}\n{lines}\n{';'.join(names)}\n{sha256(body).hexdigest()}"
+
+
+@lru_cache(maxsize=256)
+def _seconds(timestamp: str) -> int | None:
+    try:
+        return calendar.timegm(time.strptime(timestamp, "%Y%m%dT%H%M%SZ"))
+    except ValueError:
+        return None
+
+
+def _stamp(seconds: float) -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
