@@ -96,7 +96,7 @@ def test_a_file_says_tables_entities_keys_and_patterns() -> None:
 def test_everything_has_its_place() -> None:
     schema = loads(ROOMS, file="rooms.yaml")
     assert str(schema.entities[1].place) == "rooms.yaml:15"
-    assert str(schema.by_pattern["Activities after"].place) == "rooms.yaml:37"
+    assert str(schema.by_pattern["Activities after"].place) == "rooms.yaml:35"
 
 
 def test_what_is_written_reads_back_as_the_same_design(tmp_path: Path) -> None:
