@@ -1,0 +1,72 @@
+"""Pieces of answers that several operations share.
+
+Stored items go into answers as fragments: their bytes are spliced into the wire answer without
+being decoded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from keyfold.engine.capacity import wanted
+from keyfold.engine.database import Database
+from keyfold.engine.storage import Session, StoredItem
+from keyfold.engine.tables import Table, after
+from keyfold.engine.write import Prepared
+from keyfold.limits import GB
+from keyfold.values import Item
+
+
+def stored(item: StoredItem) -> orjson.Fragment:
+    return orjson.Fragment(item.body)
+
+
+def body(stored: bytes) -> orjson.Fragment:
+    return orjson.Fragment(stored)
+
+
+def with_metrics(
+    database: Database, answer: dict[str, Any], request: dict[str, Any], done: Prepared
+) -> dict[str, Any]:
+    """Add the consumed capacity and item collection metrics that a single write asks for."""
+    detail = wanted(request)
+    if detail is not None:
+        answer["ConsumedCapacity"] = done.capacity().answer(detail)
+    if wants_collection_metrics(request):
+        metrics = metrics_by_table(database, [done])
+        for (only,) in metrics.values():
+            answer["ItemCollectionMetrics"] = only
+    return answer
+
+
+def metrics_by_table(database: Database, done: list[Prepared]) -> dict[str, list[dict[str, Any]]]:
+    """The collections that writes touched, one entry each, for tables with local indexes."""
+    touched: dict[bytes, tuple[Table, Item]] = {}
+    for prepared in done:
+        table = prepared.write.table
+        item = prepared.new.item if prepared.new is not None else prepared.old
+        if table.local_indexes and item is not None:
+            place = table.schema.partition_place(item)
+            touched[table.id.to_bytes(8, "big") + place] = table, item
+    metrics: dict[str, list[dict[str, Any]]] = {}
+    with database.read() as session:
+        for table, item in touched.values():
+            metrics.setdefault(table.name, []).append(collection_metrics(session, table, item))
+    return metrics
+
+
+def wants_collection_metrics(request: dict[str, Any]) -> bool:
+    return request.get("ReturnItemCollectionMetrics") == "SIZE"
+
+
+def collection_metrics(session: Session, table: Table, item: Item) -> dict[str, Any]:
+    """How large the item's collection is, as the range of gigabytes DynamoDB answers with."""
+    place = table.schema.partition_place(item)
+    gigabytes = session.collection_size(table.id, place, after(place)) // GB
+    (name,) = table.schema.partition
+    return {
+        "ItemCollectionKey": {name: item[name]},
+        "SizeEstimateRangeGB": [float(gigabytes), float(gigabytes + 1)],
+    }

@@ -1,0 +1,97 @@
+"""Consumed capacity, in DynamoDB's exact units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine.tables import Index
+from keyfold.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
+
+
+def read_units(size: int, *, consistent: bool) -> float:
+    """Units of a read of so many bytes; reading nothing costs as much as the first block."""
+    blocks = -(-size // READ_UNIT_BYTES) or 1
+    return float(blocks) if consistent else blocks / 2
+
+
+def write_units(size: int) -> float:
+    """Units of a write of so many bytes."""
+    return float(-(-size // WRITE_UNIT_BYTES) or 1)
+
+
+class Capacity:
+    """What one request consumed of one table."""
+
+    __slots__ = ("global_indexes", "local_indexes", "name", "table")
+
+    def __init__(self, name: str, table: float = 0.0) -> None:
+        self.name = name
+        self.table = table
+        self.local_indexes: dict[str, float] = {}
+        self.global_indexes: dict[str, float] = {}
+
+    def add_index(self, index: Index, units: float) -> None:
+        indexes = self.local_indexes if index.is_local else self.global_indexes
+        indexes[index.name] = indexes.get(index.name, 0.0) + units
+
+    def add(self, other: Capacity) -> None:
+        self.table += other.table
+        for mine, theirs in (
+            (self.local_indexes, other.local_indexes),
+            (self.global_indexes, other.global_indexes),
+        ):
+            for name, units in theirs.items():
+                mine[name] = mine.get(name, 0.0) + units
+
+    @property
+    def total(self) -> float:
+        return self.table + sum(self.local_indexes.values()) + sum(self.global_indexes.values())
+
+    def doubled(self) -> Capacity:
+        """What the same work costs inside a transaction."""
+        twice = Capacity(self.name, self.table * 2)
+        twice.local_indexes = {name: units * 2 for name, units in self.local_indexes.items()}
+        twice.global_indexes = {name: units * 2 for name, units in self.global_indexes.items()}
+        return twice
+
+    def answer(self, detail: str, kind: str | None = None) -> dict[str, Any]:
+        """The ConsumedCapacity member; transactions also name the `kind` of their units."""
+        answer: dict[str, Any] = {"TableName": self.name, **_units(self.total, kind)}
+        if detail == "INDEXES":
+            answer["Table"] = _units(self.table, kind)
+            for member, indexes in (
+                ("LocalSecondaryIndexes", self.local_indexes),
+                ("GlobalSecondaryIndexes", self.global_indexes),
+            ):
+                if indexes:
+                    answer[member] = {name: _units(u, kind) for name, u in indexes.items()}
+        return answer
+
+
+def _units(units: float, kind: str | None) -> dict[str, float]:
+    if kind is None:
+        return {"CapacityUnits": units}
+    return {"CapacityUnits": units, f"{kind}CapacityUnits": units}
+
+
+def wanted(request: dict[str, Any]) -> str | None:
+    """The detail in which the request asks for its consumed capacity, if it does."""
+    detail = request.get("ReturnConsumedCapacity")
+    return detail if detail in ("TOTAL", "INDEXES") else None
+
+
+class Ledger:
+    """Capacity of a request that touches several tables, in the order they were touched."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, Capacity] = {}
+
+    def add(self, capacity: Capacity) -> None:
+        known = self._tables.get(capacity.name)
+        if known is None:
+            self._tables[capacity.name] = capacity
+        else:
+            known.add(capacity)
+
+    def answer(self, detail: str, kind: str | None = None) -> list[dict[str, Any]]:
+        return [capacity.answer(detail, kind) for capacity in self._tables.values()]

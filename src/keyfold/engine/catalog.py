@@ -1,0 +1,68 @@
+"""The tables of a file, cached by name."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Table
+from keyfold.errors import TableNotFound
+
+
+class Catalog:
+    """Finds tables by name or ARN.
+
+    The cache is forgotten when another process has written (see `Commits`) before any write, so
+    a write never works with an old schema. A read with an old schema meets a table or index that
+    is gone and is tried again.
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[str, Table] = {}
+        self._lock = Lock()
+        # Counts changes, so that a reader does not cache what it read before one.
+        self._generation = 0
+
+    def forget(self) -> None:
+        with self._lock:
+            self._generation += 1
+            self._tables = {}
+
+    def remember(self, table: Table) -> None:
+        with self._lock:
+            self._generation += 1
+            self._tables[table.name] = table
+
+    def drop(self, table: Table) -> None:
+        with self._lock:
+            self._generation += 1
+            self._tables.pop(table.name, None)
+
+    def find(self, session: Session, name: str) -> Table | None:
+        table = self._tables.get(name)
+        if table is not None:
+            return table
+        if name.startswith("arn:"):
+            return self.find(session, name.rpartition(":table/")[2].partition("/")[0])
+        generation = self._generation
+        row = session.table(name)
+        if row is None:
+            return None
+        table = Table.load(*row)
+        with self._lock:
+            if generation == self._generation:
+                self._tables[name] = table
+        return table
+
+    def get(self, session: Session, name: str) -> Table:
+        table = self.find(session, name)
+        if table is None:
+            raise TableNotFound("Requested resource not found")
+        return table
+
+    def named(self, session: Session, name: str) -> Table:
+        """Like `get`, with the message of the operations on tables."""
+        table = self.find(session, name)
+        if table is None:
+            raise TableNotFound(f"Requested resource not found: Table: {name} not found")
+        return table

@@ -1,0 +1,163 @@
+"""Who may use which connection: readers from a pool, writers one after another in group commits."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+
+import apsw
+
+from keyfold import errors
+from keyfold.engine import storage
+from keyfold.engine.storage import Session
+
+T = TypeVar("T")
+
+
+class _Job(Generic[T]):
+    """One write request waiting for its commit."""
+
+    __slots__ = ("done", "error", "result", "work")
+
+    def __init__(self, work: Callable[[Session], T]) -> None:
+        self.work = work
+        self.done = False
+        self.error: BaseException | None = None
+        self.result: Any = None
+
+
+class Commits:
+    """One file's connections.
+
+    A writer puts its job into the queue and then takes the lock. Whoever gets the lock runs all
+    jobs that wait, each under its own savepoint, and commits once for all of them; the others
+    find their job done when they get the lock in turn. A lone writer never changes threads.
+    """
+
+    def __init__(self, path: str, durability: str, forget_schema: Callable[[], None]) -> None:
+        self.path = path
+        self._durability = durability
+        self._forget_schema = forget_schema
+        self._writer = Session(storage.connect(path, durability))
+        self._version = self._writer.version()
+        self._lock = threading.Lock()
+        self._queue: deque[_Job[Any]] = deque()
+        self._in_memory = path == ":memory:"
+        self._readers: deque[Session] = deque()
+        self._closed = False
+
+    def write(self, work: Callable[[Session], T]) -> T:
+        """Run `work` in a transaction; returns after the commit."""
+        job = _Job(work)
+        self._queue.append(job)
+        with self._lock:
+            if not job.done:
+                self._lead()
+        if job.error is not None:
+            raise job.error
+        return job.result  # type: ignore[no-any-return]
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session to read with; every statement sees the last commit before it."""
+        if self._in_memory:
+            with self._lock:
+                self._check_open()
+                yield self._writer
+            return
+        try:
+            session = self._readers.pop()
+        except IndexError:
+            self._check_open()
+            session = Session(storage.connect(self.path, self._durability))
+        try:
+            yield session
+        finally:
+            self._readers.append(session)
+            if self._closed:
+                self._close_readers()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """A session all of whose statements see the same commit."""
+        with self.read() as session:
+            if self._in_memory:
+                yield session
+                return
+            session.begin_read()
+            try:
+                yield session
+            finally:
+                session.rollback()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._close_readers()
+            self._writer.connection.close()
+
+    def _close_readers(self) -> None:
+        while self._readers:
+            self._readers.pop().connection.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise errors.StorageError(f"{self.path}: the engine is closed")
+
+    def _lead(self) -> None:
+        jobs = []
+        while self._queue:
+            jobs.append(self._queue.popleft())
+        try:
+            self._check_open()
+            self._begin()
+            if len(jobs) == 1:
+                self._run_alone(jobs[0])
+            else:
+                self._run_together(jobs)
+        except BaseException as error:
+            self._writer.rollback()
+            failure = error
+            if isinstance(error, apsw.Error):
+                failure = storage.translated(error, self.path)
+            if not isinstance(error, errors.OperationError):
+                self._forget_schema()
+            for job in jobs:
+                job.error = failure
+            if not isinstance(failure, Exception):
+                raise
+        finally:
+            for job in jobs:
+                job.done = True
+
+    def _begin(self) -> None:
+        self._writer.begin_write()
+        if self._writer.version() != self._version:
+            self._forget_schema()
+
+    def _commit(self) -> None:
+        self._writer.commit()
+        self._version = self._writer.version()
+
+    def _run_alone(self, job: _Job[Any]) -> None:
+        job.result = job.work(self._writer)
+        self._commit()
+
+    def _run_together(self, jobs: list[_Job[Any]]) -> None:
+        for job in jobs:
+            self._writer.savepoint()
+            try:
+                job.result = job.work(self._writer)
+            except apsw.Error:
+                raise
+            except Exception as error:
+                job.error = error
+                self._writer.rollback_to_savepoint()
+            else:
+                self._writer.release()
+        self._commit()

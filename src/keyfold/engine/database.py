@@ -1,0 +1,42 @@
+"""One open data file with all that its operations share."""
+
+from __future__ import annotations
+
+from keyfold.clock import Clock
+from keyfold.engine.catalog import Catalog
+from keyfold.engine.commits import Commits
+from keyfold.engine.lag import IndexLag
+
+
+class Database:
+    """What an operation works with: the file, its tables, the time, the lag of its indexes."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        clock: Clock,
+        durability: str,
+        lag: IndexLag,
+        dialect: str,
+        region: str,
+        account: str,
+        stream_shards: int,
+    ) -> None:
+        self.clock = clock
+        self.lag = lag
+        self.dialect = dialect
+        self.region = region
+        self.account = account
+        self.stream_shards = stream_shards
+        self.catalog = Catalog()
+        self.commits = Commits(path, durability, self.catalog.forget)
+        self.write = self.commits.write
+        self.read = self.commits.read
+        self.snapshot = self.commits.snapshot
+
+    def arn(self, resource: str) -> str:
+        return f"arn:aws:dynamodb:{self.region}:{self.account}:{resource}"
+
+    def close(self) -> None:
+        self.commits.close()

@@ -1,0 +1,239 @@
+"""Table definitions: the rules that span members of CreateTable and UpdateTable requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from keyfold.errors import LimitExceeded, ValidationError
+from keyfold.limits import (
+    GLOBAL_INDEXES,
+    INDEX_INCLUDED_ATTRIBUTES,
+    INDEX_KEY_ATTRIBUTES,
+    LOCAL_INDEXES,
+)
+
+_INVALID = "One or more parameter values were invalid: "
+
+KeySchema = Sequence[Mapping[str, str]]
+Definition = Mapping[str, Any]
+
+
+def check_creation(request: Definition) -> None:
+    """All rules of CreateTable, in DynamoDB's order."""
+    billing = request.get("BillingMode", "PROVISIONED")
+    _check_billing(request, billing)
+    attributes = attribute_names(request.get("AttributeDefinitions", ()))
+    _check_table_keys(request["KeySchema"], attributes)
+    local, global_ = _indexes(request)
+    used = _names(request["KeySchema"])
+    if request.get("LocalSecondaryIndexes") is not None:
+        _check_local(request, local)
+    if request.get("GlobalSecondaryIndexes") is not None:
+        _check_global(global_)
+    seen: set[str] = set()
+    for index in (*local, *global_):
+        check_index(index, attributes)
+        if index["IndexName"] in seen:
+            raise ValidationError(f"{_INVALID}Duplicate index name: {index['IndexName']}")
+        seen.add(index["IndexName"])
+        used += [name for name in _names(index["KeySchema"]) if name not in used]
+    for index in local:
+        _check_local_keys(index, request["KeySchema"])
+    for index in global_:
+        check_throughput(index, billing)
+    check_included((*local, *global_))
+    _check_attributes_used(attributes, used, has_indexes=bool(local or global_))
+    check_stream(request.get("StreamSpecification"))
+
+
+def check_index(index: Definition, attributes: Sequence[str]) -> None:
+    """The rules every index obeys."""
+    names = _names(index["KeySchema"])
+    if any(name not in attributes for name in names):
+        raise ValidationError(
+            f"{_INVALID}Some index key attributes are not defined in AttributeDefinitions. "
+            f"Keys: {_listed(names)}, AttributeDefinitions: {_listed(attributes)}"
+        )
+    _check_order(index["KeySchema"])
+    projection = index.get("Projection") or {}
+    kind, extra = projection.get("ProjectionType"), projection.get("NonKeyAttributes")
+    if kind is None:
+        raise ValidationError(f"{_INVALID}Unknown ProjectionType: null")
+    if kind == "INCLUDE":
+        if not extra:
+            raise ValidationError(
+                f"{_INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified"
+            )
+    elif extra:
+        raise ValidationError(
+            f"{_INVALID}ProjectionType is {kind}, but NonKeyAttributes is specified"
+        )
+
+
+def check_included(indexes: Iterable[Definition]) -> None:
+    """A table projects a limited number of attributes by name, over all its indexes."""
+    total = sum(len(index["Projection"].get("NonKeyAttributes") or ()) for index in indexes)
+    if total > INDEX_INCLUDED_ATTRIBUTES:
+        raise ValidationError(
+            f"{_INVALID}The total number of attributes projected into all indexes exceeds the "
+            f"limit of {INDEX_INCLUDED_ATTRIBUTES}"
+        )
+
+
+def check_throughput(index: Definition, billing: str) -> None:
+    throughput = index.get("ProvisionedThroughput")
+    if billing == "PROVISIONED" and throughput is None:
+        raise ValidationError(
+            f"{_INVALID}ProvisionedThroughput must be specified for index: {index['IndexName']}"
+        )
+    if billing == "PAY_PER_REQUEST" and throughput is not None:
+        raise ValidationError(
+            f"{_INVALID}ProvisionedThroughput should not be specified for index: "
+            f"{index['IndexName']} when BillingMode is PAY_PER_REQUEST"
+        )
+
+
+def check_stream(specification: Definition | None) -> None:
+    if specification is None:
+        return
+    view = specification.get("StreamViewType")
+    if specification.get("StreamEnabled") and view is None:
+        raise ValidationError(
+            f"{_INVALID}StreamViewType is required when StreamEnabled is set to true"
+        )
+    if not specification.get("StreamEnabled") and view is not None:
+        raise ValidationError(
+            f"{_INVALID}StreamViewType should not be specified when StreamEnabled is false"
+        )
+
+
+def check_global_count(count: int) -> None:
+    if count > GLOBAL_INDEXES:
+        raise LimitExceeded(
+            f"{_INVALID}GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES}"
+        )
+
+
+def attribute_names(definitions: Iterable[Mapping[str, str]]) -> list[str]:
+    return [definition["AttributeName"] for definition in definitions]
+
+
+def numbered(indexes: Sequence[Definition], first: int) -> list[dict[str, Any]]:
+    """Index definitions as they are stored: each with the number its entries are kept under."""
+    return [{**index, "Number": first + at} for at, index in enumerate(indexes)]
+
+
+def _indexes(request: Definition) -> tuple[Sequence[Definition], Sequence[Definition]]:
+    return request.get("LocalSecondaryIndexes") or (), request.get("GlobalSecondaryIndexes") or ()
+
+
+def _names(schema: KeySchema) -> list[str]:
+    return [element["AttributeName"] for element in schema]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return f"[{', '.join(names)}]"
+
+
+def _check_billing(request: Definition, billing: str) -> None:
+    throughput = request.get("ProvisionedThroughput")
+    if billing == "PAY_PER_REQUEST" and throughput is not None:
+        raise ValidationError(
+            f"{_INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+            "BillingMode is PAY_PER_REQUEST"
+        )
+    if billing == "PROVISIONED" and throughput is None:
+        raise ValidationError(
+            f"{_INVALID}ReadCapacityUnits and WriteCapacityUnits must both be specified when "
+            "BillingMode is PROVISIONED"
+        )
+
+
+def _check_table_keys(schema: KeySchema, attributes: Sequence[str]) -> None:
+    names = _names(schema)
+    if any(name not in attributes for name in names) or len(set(names)) != len(names):
+        raise ValidationError("Invalid KeySchema: Some index key attribute have no definition")
+    if schema[0]["KeyType"] != "HASH":
+        raise ValidationError(
+            "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
+        )
+    if len(schema) > 1 and schema[1]["KeyType"] != "RANGE":
+        raise ValidationError(
+            "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
+        )
+
+
+def _check_order(schema: KeySchema) -> None:
+    """Partition attributes first, then sort attributes, at most four of each, none twice."""
+    kinds = [element["KeyType"] for element in schema]
+    if kinds[0] != "HASH":
+        raise ValidationError(
+            "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
+        )
+    if kinds != sorted(kinds):
+        raise ValidationError(
+            "Invalid KeySchema: All HASH key attributes must precede the RANGE key attributes"
+        )
+    for kind in ("HASH", "RANGE"):
+        if kinds.count(kind) > INDEX_KEY_ATTRIBUTES:
+            raise ValidationError(
+                f"{_INVALID}Number of {kind} attributes in KeySchema exceeds the limit of "
+                f"{INDEX_KEY_ATTRIBUTES}"
+            )
+    names = _names(schema)
+    if len(set(names)) != len(names):
+        raise ValidationError(
+            f"{_INVALID}Both the Hash Key and the Range Key element in the KeySchema have the "
+            "same name"
+        )
+
+
+def _check_local(request: Definition, local: Sequence[Definition]) -> None:
+    if not local:
+        raise ValidationError(f"{_INVALID}List of LocalSecondaryIndexes is empty")
+    if len(request["KeySchema"]) < 2:
+        raise ValidationError(
+            f"{_INVALID}Table KeySchema does not have a range key, which is required when "
+            "specifying a LocalSecondaryIndex"
+        )
+    if len(local) > LOCAL_INDEXES:
+        raise ValidationError(
+            f"{_INVALID}Number of LocalSecondaryIndexes exceeds per-table limit of {LOCAL_INDEXES}"
+        )
+
+
+def _check_global(global_: Sequence[Definition]) -> None:
+    if not global_:
+        raise ValidationError(f"{_INVALID}List of GlobalSecondaryIndexes is empty")
+    check_global_count(len(global_))
+
+
+def _check_local_keys(index: Definition, table: KeySchema) -> None:
+    schema, name = index["KeySchema"], index["IndexName"]
+    mine, theirs = schema[0]["AttributeName"], table[0]["AttributeName"]
+    if mine != theirs:
+        raise ValidationError(
+            f"{_INVALID}Index KeySchema does not have the same leading hash key as table KeySchema "
+            f"for index: {name}. index hash key: {mine}, table hash key: {theirs}"
+        )
+    if [element["KeyType"] for element in schema] != ["HASH", "RANGE"]:
+        raise ValidationError(
+            f"{_INVALID}Index KeySchema does not have a range key for index: {name}"
+        )
+
+
+def _check_attributes_used(
+    attributes: Sequence[str], used: Sequence[str], *, has_indexes: bool
+) -> None:
+    if all(name in used for name in attributes):
+        return
+    if not has_indexes:
+        raise ValidationError(
+            f"{_INVALID}Number of attributes in KeySchema does not exactly match number of "
+            "attributes defined in AttributeDefinitions"
+        )
+    raise ValidationError(
+        f"{_INVALID}Some AttributeDefinitions are not used. AttributeDefinitions: "
+        f"{_listed(attributes)}, keys used: {_listed(used)}"
+    )

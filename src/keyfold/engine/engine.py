@@ -1,0 +1,107 @@
+"""The engine: DynamoDB in this process, on one file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+from types import TracebackType
+from typing import Any, Literal
+
+import apsw
+import orjson
+
+from keyfold.clock import Clock, SystemClock
+from keyfold.engine import storage
+from keyfold.engine.database import Database
+from keyfold.engine.lag import IndexLag, LagSetting
+from keyfold.engine.operations import OPERATIONS, Operation
+from keyfold.errors import SerializationError, UnknownOperation
+
+Durability = Literal["full", "relaxed", "memory"]
+Dialect = Literal["current", "classic"]
+
+
+class Engine:
+    """An embedded database with DynamoDB's operations. Safe to use from many threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str] = ":memory:",
+        *,
+        clock: Clock | None = None,
+        durability: Durability = "full",
+        index_lag: LagSetting = None,
+        dialect: Dialect = "current",
+        region: str = "us-east-1",
+        account: str = "000000000000",
+        stream_shards: int = 1,
+    ) -> Engine:
+        """Open a data file, making it if it is not there."""
+        clock = clock or SystemClock()
+        return cls(
+            Database(
+                fspath(path),
+                clock=clock,
+                durability=durability,
+                lag=IndexLag(index_lag, clock),
+                dialect=dialect,
+                region=region,
+                account=account,
+                stream_shards=stream_shards,
+            )
+        )
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Carry out one operation: wire-shaped request in, wire-shaped answer out."""
+        # Through bytes, so that stored items are decoded once and nothing is shared.
+        answer: dict[str, Any] = orjson.loads(orjson.dumps(self._answer(operation, request)))
+        return answer
+
+    def call_bytes(self, operation: str, body: bytes) -> bytes:
+        """The same with JSON bytes; stored items are spliced into the answer as they are."""
+        try:
+            request = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            raise SerializationError from None
+        return orjson.dumps(self._answer(operation, request))
+
+    def release_indexes(self) -> None:
+        """Let global indexes see every change, whatever their lag."""
+        self._database.lag.release()
+
+    def close(self) -> None:
+        """Close the file; waits for work under way."""
+        self._database.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _answer(self, operation: str, request: Any) -> dict[str, Any]:
+        work = OPERATIONS.get(operation)
+        if work is None:
+            raise UnknownOperation(f"Unknown operation: {operation}")
+        database = self._database
+        try:
+            return self._attempt(work, request)
+        except storage.SchemaMoved:
+            # Another process changed the table; once more, with what it is now.
+            database.catalog.forget()
+            return self._attempt(work, request)
+
+    def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return work(self._database, request)
+        except apsw.Error as error:
+            raise storage.translated(error, self._database.commits.path) from error

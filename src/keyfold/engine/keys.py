@@ -1,0 +1,95 @@
+"""Keys in requests: their validation, in DynamoDB's words, and their place."""
+
+from __future__ import annotations
+
+from keyfold.engine.tables import Index, Schema, Table
+from keyfold.errors import ValidationError
+from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
+from keyfold.values import AttributeValue, Item
+from keyfold.values.size import attribute_size
+
+_INVALID = "One or more parameter values were invalid: "
+_NOT_VALID = "One or more parameter values are not valid. "
+_EMPTY = {"S": "string", "B": "binary"}
+
+
+def place_of_key(table: Table, key: Item) -> bytes:
+    """Where the item with this key stands; the key must be exactly the table's."""
+    schema = table.schema
+    if len(key) != len(schema.types) or not schema.has(key):
+        raise ValidationError("The provided key element does not match the schema")
+    _check_contents(schema, key)
+    return schema.place(key)
+
+
+def place_of_item(table: Table, item: Item) -> bytes:
+    """Where an item to be put stands; it must have the table's key and no wrong index key."""
+    schema = table.schema
+    for name, kind in schema.types.items():
+        value = item.get(name)
+        if value is None:
+            raise ValidationError(f"{_INVALID}Missing the key {name} in the item")
+        if kind not in value:
+            actual = next(iter(value))
+            raise ValidationError(
+                f"{_INVALID}Type mismatch for key {name} expected: {kind} actual: {actual}"
+            )
+    _check_contents(schema, item)
+    for index in table.indexes:
+        check_index_keys(index, item)
+    return schema.place(item)
+
+
+def check_index_keys(index: Index, item: Item) -> None:
+    """An item may lack an index key, but not have one that the index cannot hold."""
+    for name, kind in index.schema.types.items():
+        value = item.get(name)
+        if value is None:
+            continue
+        if kind not in value:
+            actual = next(iter(value))
+            raise ValidationError(
+                f"{_INVALID}Type mismatch for Index Key {name} Expected: {kind} Actual: {actual} "
+                f"IndexName: {index.name}"
+            )
+        if value[kind] == "":
+            raise ValidationError(
+                f"{_NOT_VALID}A value specified for a secondary index key is not supported. "
+                f"The AttributeValue for a key attribute cannot contain an empty {_EMPTY[kind]} "
+                f"value. IndexName: {index.name}, IndexKey: {name}"
+            )
+    _check_sizes(index.schema, item)
+
+
+def _check_contents(schema: Schema, key: Item) -> None:
+    for name, kind in schema.types.items():
+        if key[name][kind] == "":
+            raise ValidationError(
+                f"{_NOT_VALID}The AttributeValue for a key attribute cannot contain an empty "
+                f"{_EMPTY[kind]} value. Key: {name}"
+            )
+    _check_sizes(schema, key)
+
+
+def _check_sizes(schema: Schema, item: Item) -> None:
+    for name in schema.partition:
+        if _exceeds(item.get(name), PARTITION_KEY_BYTES):
+            raise ValidationError(
+                f"{_INVALID}Size of hashkey has exceeded the maximum size limit of"
+                f"{PARTITION_KEY_BYTES} bytes"
+            )
+    for name in schema.sort:
+        if _exceeds(item.get(name), SORT_KEY_BYTES):
+            raise ValidationError(
+                f"{_INVALID}Aggregated size of all range keys has exceeded the size limit of "
+                f"{SORT_KEY_BYTES} bytes"
+            )
+
+
+def _exceeds(value: AttributeValue | None, limit: int) -> bool:
+    if value is None:
+        return False
+    # A character is at most four bytes, so most values need no counting.
+    return any(len(content) * 4 > limit for content in value.values()) and (
+        attribute_size(value) > limit
+    )

@@ -1,0 +1,71 @@
+"""Index lag on request: global indexes that show an item's past, as they do in production.
+
+Entries in the file are always current. While a change has not reached the indexes, this module
+holds the item as it was, and index reads put it in the place of what the file says.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from threading import Lock
+from typing import Literal, TypeAlias
+
+from keyfold.clock import Clock
+from keyfold.engine.tables import Table
+
+LagSetting: TypeAlias = float | tuple[float, float] | Literal["held"] | None
+
+NEVER = float("inf")
+
+
+class IndexLag:
+    """The items that global indexes still see as they were."""
+
+    def __init__(self, setting: LagSetting, clock: Clock, seed: int = 0) -> None:
+        self._setting = setting
+        self._clock = clock
+        self._random = random.Random(seed)
+        self._lock = Lock()
+        # By table and place: when each change reaches the indexes, and the body before it.
+        self._changes: dict[int, dict[bytes, deque[tuple[float, bytes | None]]]] = {}
+
+    def note(self, table: Table, place: bytes, before: bytes | None) -> None:
+        """A change is being written; the indexes see it later."""
+        if self._setting is None or not table.global_indexes:
+            return
+        with self._lock:
+            changes = self._changes.setdefault(table.id, {}).setdefault(place, deque())
+            arrives = self._clock.now() + self._delay()
+            # Changes of one item arrive in order.
+            changes.append((max(arrives, changes[-1][0]) if changes else arrives, before))
+
+    def release(self) -> None:
+        """Let the indexes see everything now."""
+        with self._lock:
+            self._changes.clear()
+
+    def past(self, table: Table) -> dict[bytes, bytes | None]:
+        """By place, the bodies that indexes of the table still see; None where there was none."""
+        if self._setting is None:
+            return {}
+        now = self._clock.now()
+        with self._lock:
+            places = self._changes.get(table.id, {})
+            for place, changes in list(places.items()):
+                while changes and changes[0][0] <= now:
+                    changes.popleft()
+                if not changes:
+                    del places[place]
+            return {place: changes[0][1] for place, changes in places.items()}
+
+    def _delay(self) -> float:
+        match self._setting:
+            case "held":
+                return NEVER
+            case (shortest, longest):
+                return self._random.uniform(shortest, longest)
+            case float() | int() as fixed:
+                return fixed
+            case _:
+                return 0.0

@@ -1,0 +1,63 @@
+"""BatchGetItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from keyfold.engine import answers
+from keyfold.engine.capacity import Capacity, Ledger, read_units, wanted
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_key
+from keyfold.errors import ValidationError
+from keyfold.expressions import parameters
+from keyfold.expressions.projection import compiled
+from keyfold.limits import BATCH_GET_BYTES, BATCH_GET_ITEMS
+from keyfold.values.wire import check_item
+
+
+def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    wishes = request["RequestItems"]
+    if sum(len(wish["Keys"]) for wish in wishes.values()) > BATCH_GET_ITEMS:
+        raise ValidationError("Too many items requested for the BatchGetItem call")
+    asked = []
+    for name, wish in wishes.items():
+        parameters.refuse_mixture(wish, ("ProjectionExpression",), ("AttributesToGet",))
+        keys = [check_item(key) for key in wish["Keys"]]
+        asked.append((name, wish, keys, parameters.read(wish).projection))
+    answer: dict[str, Any] = {"Responses": {}, "UnprocessedKeys": {}}
+    ledger = Ledger()
+    total = 0
+    with database.read() as session:
+        located = []
+        for name, wish, keys, projection in asked:
+            table = database.catalog.get(session, name)
+            places = [place_of_key(table, key) for key in keys]
+            if len(set(places)) != len(places):
+                raise ValidationError("Provided list of item keys contains duplicates")
+            located.append((table, name, wish, places, projection))
+        for table, name, wish, places, projection in located:
+            consistent = bool(wish.get("ConsistentRead"))
+            shape = None if projection is None else compiled(projection)
+            found = answer["Responses"][name] = []
+            consumed = Capacity(table.name)
+            for at, place in enumerate(places):
+                if total >= BATCH_GET_BYTES:
+                    answer["UnprocessedKeys"][name] = {**wish, "Keys": wish["Keys"][at:]}
+                    break
+                stored = session.find(table.id, place)
+                size = 0 if stored is None else stored.size
+                total += size
+                consumed.table += read_units(size, consistent=consistent)
+                if stored is not None:
+                    found.append(
+                        answers.stored(stored)
+                        if shape is None
+                        else shape(orjson.loads(stored.body))
+                    )
+            ledger.add(consumed)
+    detail = wanted(request)
+    if detail is not None:
+        answer["ConsumedCapacity"] = ledger.answer(detail)
+    return answer

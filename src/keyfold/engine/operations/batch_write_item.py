@@ -1,0 +1,74 @@
+"""BatchWriteItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine import answers, write
+from keyfold.engine.capacity import Ledger, wanted
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_item, place_of_key
+from keyfold.engine.storage import Session
+from keyfold.engine.write import NewItem, Prepared, Write
+from keyfold.errors import ValidationError
+from keyfold.limits import BATCH_WRITE_ITEMS
+from keyfold.values import Item
+from keyfold.values.wire import check_item
+
+
+def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    wishes = request["RequestItems"]
+    if sum(map(len, wishes.values())) > BATCH_WRITE_ITEMS:
+        raise ValidationError("Too many items requested for the BatchWriteItem call")
+    parsed = [(name, [_parsed(wish) for wish in each]) for name, each in wishes.items()]
+    detail = wanted(request)
+    wants_old = detail is not None
+
+    def work(session: Session) -> list[Prepared]:
+        writes = []
+        for name, changes in parsed:
+            table = database.catalog.get(session, name)
+            places = set()
+            for change in changes:
+                if isinstance(change, NewItem):
+                    place = place_of_item(table, change.item)
+                    made = Write(table, place, change.as_change, wants_old=wants_old)
+                else:
+                    place = place_of_key(table, change)
+                    made = Write(table, place, write.deletion)
+                places.add(place)
+                writes.append(made)
+            if len(places) != len(changes):
+                raise ValidationError("Provided list of item keys contains duplicates")
+        done = []
+        for each in writes:
+            prepared = write.prepare(session, each)
+            write.store(database, session, prepared)
+            done.append(prepared)
+        return done
+
+    done = database.write(work)
+    answer: dict[str, Any] = {"UnprocessedItems": {}}
+    if detail is not None:
+        ledger = Ledger()
+        for prepared in done:
+            ledger.add(prepared.capacity())
+        answer["ConsumedCapacity"] = ledger.answer(detail)
+    if answers.wants_collection_metrics(request):
+        answer["ItemCollectionMetrics"] = answers.metrics_by_table(database, done)
+    return answer
+
+
+def _parsed(wish: dict[str, Any]) -> NewItem | Item:
+    put, delete = wish.get("PutRequest"), wish.get("DeleteRequest")
+    if (put is None) == (delete is None):
+        raise ValidationError(
+            "Supplied AttributeValue has more than one datatypes set, must contain exactly one of "
+            "the supported datatypes"
+            if put is not None
+            else "Invalid Request: Exactly one of PutRequest and DeleteRequest must be specified"
+        )
+    if put is not None:
+        return NewItem.put(check_item(put["Item"]))
+    assert delete is not None
+    return check_item(delete["Key"])

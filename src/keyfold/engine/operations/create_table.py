@@ -1,0 +1,91 @@
+"""CreateTable."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import orjson
+
+from keyfold.engine import definitions, describe, streams
+from keyfold.engine.database import Database
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Table
+from keyfold.errors import TableInUse
+
+_COPIED = ("OnDemandThroughput", "TableClass", "ProvisionedThroughput")
+
+
+def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    definitions.check_creation(request)
+
+    def work(session: Session) -> dict[str, Any]:
+        name = request["TableName"].rpartition(":table/")[2]
+        if database.catalog.find(session, name) is not None:
+            raise TableInUse(f"Table already exists: {name}")
+        table = create(session, _definition(database, name, request))
+        stream = request.get("StreamSpecification")
+        if stream and stream["StreamEnabled"]:
+            table = streams.start(database, session, table, stream["StreamViewType"])
+            session.define_table(table.id, table.stored())
+        answer = describe.table(session, table, status="CREATING")
+        for index in answer.get("GlobalSecondaryIndexes", ()):
+            index["IndexStatus"] = "CREATING"
+        database.catalog.remember(table)
+        return {"TableDescription": answer}
+
+    return database.write(work)
+
+
+def create(session: Session, definition: dict[str, Any]) -> Table:
+    """Make the table and its indexes in the file."""
+    table = Table(
+        session.create_table(definition["TableName"], orjson.dumps(definition)), definition
+    )
+    for index in table.indexes:
+        session.create_index(table.id, index.number)
+    return table
+
+
+def _definition(database: Database, name: str, request: dict[str, Any]) -> dict[str, Any]:
+    now = database.clock.now()
+    billing = request.get("BillingMode", "PROVISIONED")
+    local = definitions.numbered(request.get("LocalSecondaryIndexes") or (), 1)
+    global_ = definitions.numbered(request.get("GlobalSecondaryIndexes") or (), 1 + len(local))
+    definition: dict[str, Any] = {
+        "TableName": name,
+        "TableId": str(uuid4()),
+        "TableArn": database.arn(f"table/{name}"),
+        "CreationDateTime": now,
+        "KeySchema": request["KeySchema"],
+        "AttributeDefinitions": request["AttributeDefinitions"],
+        "BillingMode": billing,
+        "DeletionProtectionEnabled": bool(request.get("DeletionProtectionEnabled")),
+        "NextIndex": 1 + len(local) + len(global_),
+    }
+    if billing == "PAY_PER_REQUEST":
+        definition["BillingChanged"] = now
+    if local:
+        definition["LocalSecondaryIndexes"] = local
+    if global_:
+        definition["GlobalSecondaryIndexes"] = [
+            {**index, "IndexStatus": "ACTIVE"} for index in global_
+        ]
+    for member in _COPIED:
+        if request.get(member) is not None:
+            definition[member] = request[member]
+    if (request.get("SSESpecification") or {}).get("Enabled"):
+        definition["SSE"] = sse_description(database, request["SSESpecification"])
+    if request.get("Tags"):
+        definition["Tags"] = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
+    return definition
+
+
+def sse_description(database: Database, specification: dict[str, Any]) -> dict[str, Any]:
+    key = specification.get("KMSMasterKeyId") or "alias/aws/dynamodb"
+    arn = f"arn:aws:kms:{database.region}:{database.account}:{key}"
+    return {
+        "Status": "ENABLED",
+        "SSEType": specification.get("SSEType", "KMS"),
+        "KMSMasterKeyArn": key if key.startswith("arn:") else arn,
+    }

@@ -1,0 +1,36 @@
+"""DeleteTable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine import describe, streams
+from keyfold.engine.database import Database
+from keyfold.engine.storage import Session
+from keyfold.errors import TableInUse, ValidationError
+
+PAGES_GIVEN_BACK = 100_000
+
+
+def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    def work(session: Session) -> dict[str, Any]:
+        table = database.catalog.named(session, request["TableName"])
+        if table.definition["DeletionProtectionEnabled"]:
+            raise ValidationError(
+                f"Resource cannot be deleted as it is currently protected against deletion. "
+                f"Disable deletion protection first. Resource: {table.arn}"
+            )
+        if any(index.status == "CREATING" for index in table.global_indexes):
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being updated: {table.name}"
+            )
+        streams.stop(database, session, table)
+        answer = describe.table(session, table, status="DELETING")
+        session.drop_table(table.id)
+        database.catalog.drop(table)
+        return {"TableDescription": answer}
+
+    answer = database.write(work)
+    database.write(lambda session: session.give_back(PAGES_GIVEN_BACK))
+    return answer

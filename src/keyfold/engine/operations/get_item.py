@@ -1,0 +1,37 @@
+"""GetItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from keyfold.engine import answers
+from keyfold.engine.capacity import Capacity, read_units, wanted
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_key
+from keyfold.expressions import parameters
+from keyfold.expressions.projection import project
+from keyfold.values.wire import check_item
+
+
+def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    parameters.refuse_mixture(request, ("ProjectionExpression",), ("AttributesToGet",))
+    key = check_item(request["Key"])
+    projection = parameters.read(request).projection
+    with database.read() as session:
+        table = database.catalog.get(session, request["TableName"])
+        stored = session.find(table.id, place_of_key(table, key))
+    answer: dict[str, Any] = {}
+    if stored is not None:
+        if projection is None:
+            answer["Item"] = answers.stored(stored)
+        else:
+            answer["Item"] = project(projection, orjson.loads(stored.body))
+    detail = wanted(request)
+    if detail is not None:
+        units = read_units(
+            stored.size if stored else 0, consistent=bool(request.get("ConsistentRead"))
+        )
+        answer["ConsumedCapacity"] = Capacity(table.name, units).answer(detail)
+    return answer

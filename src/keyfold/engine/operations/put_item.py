@@ -1,0 +1,51 @@
+"""PutItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine import answers, write
+from keyfold.engine.capacity import wanted
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_item
+from keyfold.engine.storage import Session
+from keyfold.engine.write import NewItem, Prepared, Write
+from keyfold.errors import ValidationError
+from keyfold.expressions import evaluate, parameters
+from keyfold.values.wire import check_item
+
+
+def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    parameters.refuse_mixture(
+        request, ("ConditionExpression",), ("Expected", "ConditionalOperator")
+    )
+    returns = request.get("ReturnValues", "NONE")
+    if returns not in ("NONE", "ALL_OLD"):
+        raise ValidationError("ReturnValues can only be ALL_OLD or NONE")
+    new = NewItem.put(check_item(request["Item"]))
+    condition = parameters.read(request).condition
+    test = None if condition is None else evaluate.compiled(condition)
+    returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+    wants_old = returns != "NONE" or wanted(request) is not None
+
+    def work(session: Session) -> Prepared:
+        table = database.catalog.get(session, request["TableName"])
+        prepared = write.prepare(
+            session,
+            Write(
+                table,
+                place_of_item(table, new.item),
+                new.as_change,
+                condition=test,
+                returns_item=returns_item,
+                wants_old=wants_old,
+            ),
+        )
+        write.store(database, session, prepared)
+        return prepared
+
+    done = database.write(work)
+    answer: dict[str, Any] = {}
+    if returns == "ALL_OLD" and done.stored is not None:
+        answer["Attributes"] = answers.stored(done.stored)
+    return answers.with_metrics(database, answer, request, done)

@@ -1,0 +1,72 @@
+"""Scan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine import selection
+from keyfold.engine.database import Database
+from keyfold.engine.read import Reading, read_page
+from keyfold.engine.tables import Table, segment
+from keyfold.errors import ValidationError
+from keyfold.expressions import evaluate, parameters
+
+_EXPRESSIONS = ("ProjectionExpression", "FilterExpression")
+_LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
+
+
+def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
+    _check_segments(request.get("Segment"), request.get("TotalSegments"))
+    selection.check_select(request, "Scanning")
+    expressions = parameters.read(request)
+    with database.read() as session:
+        table = database.catalog.get(session, request["TableName"])
+        reading = _reading(table, request, expressions)
+        page = read_page(database, session, reading)
+    return selection.answer(request, reading, page)
+
+
+def _reading(table: Table, request: dict[str, Any], expressions: parameters.Expressions) -> Reading:
+    index = selection.index_of(table, request)
+    number, total = request.get("Segment") or 0, request.get("TotalSegments") or 1
+    first, end = segment(number, total)
+    shape, fetches = selection.shape_of(index, request.get("Select"), expressions.projection)
+    start = selection.starting_place(table, index, request)
+    if start is not None:
+        if not first <= start < end:
+            raise ValidationError(
+                "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
+                f"ExclusiveStartKey with correct Segment. TotalSegments: {total} Segment: {number}"
+            )
+        first = start + b"\0"
+    chosen = expressions.filter
+    return Reading(
+        table,
+        index,
+        first,
+        end,
+        limit=request.get("Limit"),
+        matches=None if chosen is None else evaluate.compiled(chosen),
+        shape=shape,
+        counts_only=request.get("Select") == "COUNT",
+        fetches=fetches,
+    )
+
+
+def _check_segments(number: int | None, total: int | None) -> None:
+    if number is not None and total is None:
+        raise ValidationError(
+            "The TotalSegments parameter is required but was not present in the request when "
+            "Segment parameter is present"
+        )
+    if total is not None and number is None:
+        raise ValidationError(
+            "The Segment parameter is required but was not present in the request when parameter "
+            "TotalSegments is present"
+        )
+    if number is not None and total is not None and number >= total:
+        raise ValidationError(
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+            f"Segment: {number} is not less than TotalSegments: {total}"
+        )

@@ -1,0 +1,56 @@
+"""TransactGetItems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from keyfold.engine import answers
+from keyfold.engine.capacity import Capacity, Ledger, read_units, wanted
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_key
+from keyfold.errors import CancellationReason, TransactionCanceled, ValidationError
+from keyfold.expressions import parameters
+from keyfold.expressions.projection import project
+from keyfold.limits import TRANSACTION_BYTES
+from keyfold.values.wire import check_item
+
+
+def transact_get_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    wishes = [wish["Get"] for wish in request["TransactItems"]]
+    asked = [(wish, check_item(wish["Key"]), parameters.read(wish).projection) for wish in wishes]
+    with database.snapshot() as session:
+        tables = [database.catalog.get(session, wish["TableName"]) for wish in wishes]
+        places, reasons = [], []
+        for table, (_wish, key, _projection) in zip(tables, asked, strict=True):
+            try:
+                places.append(place_of_key(table, key))
+                reasons.append(CancellationReason())
+            except ValidationError as failure:
+                reasons.append(CancellationReason("ValidationError", failure.message))
+        if len(places) < len(asked):
+            raise TransactionCanceled(reasons=reasons)
+        if len({(t.id, p) for t, p in zip(tables, places, strict=True)}) < len(places):
+            raise ValidationError(
+                "Transaction request cannot include multiple operations on one item"
+            )
+        found = [session.find(t.id, p) for t, p in zip(tables, places, strict=True)]
+    if sum(stored.size for stored in found if stored is not None) > TRANSACTION_BYTES:
+        raise ValidationError("Transaction response size limit exceeded")
+    ledger = Ledger()
+    responses: list[dict[str, Any]] = []
+    for table, stored, (_wish, _key, projection) in zip(tables, found, asked, strict=True):
+        size = 0 if stored is None else stored.size
+        ledger.add(Capacity(table.name, 2 * read_units(size, consistent=True)))
+        if stored is None:
+            responses.append({})
+        elif projection is None:
+            responses.append({"Item": answers.stored(stored)})
+        else:
+            responses.append({"Item": project(projection, orjson.loads(stored.body))})
+    answer: dict[str, Any] = {"Responses": responses}
+    detail = wanted(request)
+    if detail is not None:
+        answer["ConsumedCapacity"] = ledger.answer(detail, "Read")
+    return answer

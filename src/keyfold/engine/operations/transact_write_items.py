@@ -1,0 +1,146 @@
+"""TransactWriteItems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from keyfold.engine import answers, transactions, write
+from keyfold.engine.capacity import Capacity, Ledger, read_units, wanted
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_item, place_of_key
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Table
+from keyfold.engine.transactions import Part
+from keyfold.engine.update import ItemUpdate
+from keyfold.engine.write import Change, NewItem, Prepared, Write
+from keyfold.errors import ValidationError
+from keyfold.expressions import evaluate, parameters
+from keyfold.values.wire import check_item
+
+_KINDS = ("ConditionCheck", "Put", "Delete", "Update")
+
+
+def transact_write_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    parts = [_parsed(database, wish) for wish in request["TransactItems"]]
+    names = [
+        next(wish[kind]["TableName"] for kind in _KINDS if wish.get(kind) is not None)
+        for wish in request["TransactItems"]
+    ]
+    token = request.get("ClientRequestToken")
+    digest = transactions.digest(request) if token else b""
+
+    def work(session: Session) -> list[Prepared] | bytes:
+        if token:
+            known = transactions.replayed(database, session, token, digest)
+            if known is not None:
+                return known
+        for name in names:
+            database.catalog.get(session, name)
+        done = transactions.execute(database, session, parts)
+        if token:
+            kept = orjson.dumps(_replay_capacity(done))
+            transactions.remember(database, session, token, digest, kept)
+        return done
+
+    done = database.write(work)
+    answer: dict[str, Any] = {}
+    detail = wanted(request)
+    if isinstance(done, bytes):
+        if detail is not None:
+            answer["ConsumedCapacity"] = [
+                Capacity(name, units).answer(detail, "Read") for name, units in orjson.loads(done)
+            ]
+        return answer
+    if detail is not None:
+        ledger = Ledger()
+        for prepared in done:
+            ledger.add(prepared.capacity().doubled())
+        answer["ConsumedCapacity"] = ledger.answer(detail, "Write")
+    if answers.wants_collection_metrics(request):
+        answer["ItemCollectionMetrics"] = answers.metrics_by_table(database, done)
+    return answer
+
+
+def _parsed(database: Database, wish: dict[str, Any]) -> Part:
+    given = [kind for kind in _KINDS if wish.get(kind) is not None]
+    if len(given) != 1:
+        raise ValidationError("TransactItems can only contain one of Check, Put, Update or Delete")
+    return _PARSERS[given[0]](database, wish[given[0]])
+
+
+def _put(database: Database, wish: dict[str, Any]) -> Part:
+    new = NewItem.put(check_item(wish["Item"]))
+    condition = _condition(wish)
+    return lambda session: _write(
+        wish,
+        table := _table(database, session, wish),
+        place_of_item(table, new.item),
+        new.as_change,
+        condition,
+    )
+
+
+def _delete(database: Database, wish: dict[str, Any]) -> Part:
+    key, condition = check_item(wish["Key"]), _condition(wish)
+    return lambda session: _write(
+        wish,
+        table := _table(database, session, wish),
+        place_of_key(table, key),
+        write.deletion,
+        condition,
+    )
+
+
+def _check(database: Database, wish: dict[str, Any]) -> Part:
+    key, condition = check_item(wish["Key"]), _condition(wish)
+    return lambda session: _write(
+        wish, table := _table(database, session, wish), place_of_key(table, key), None, condition
+    )
+
+
+def _update(database: Database, wish: dict[str, Any]) -> Part:
+    key = check_item(wish["Key"])
+    expressions = parameters.read(wish)
+    condition = None if expressions.condition is None else evaluate.compiled(expressions.condition)
+
+    def located(session: Session) -> Write:
+        table = _table(database, session, wish)
+        change = ItemUpdate(table, key, expressions.update)
+        return _write(wish, table, place_of_key(table, key), change, condition)
+
+    return located
+
+
+_PARSERS = {"ConditionCheck": _check, "Put": _put, "Delete": _delete, "Update": _update}
+
+
+def _condition(wish: dict[str, Any]) -> evaluate.Test | None:
+    condition = parameters.read(wish).condition
+    return None if condition is None else evaluate.compiled(condition)
+
+
+def _table(database: Database, session: Session, wish: dict[str, Any]) -> Table:
+    return database.catalog.get(session, wish["TableName"])
+
+
+def _write(
+    wish: dict[str, Any],
+    table: Table,
+    place: bytes,
+    change: Change | None,
+    condition: evaluate.Test | None,
+) -> Write:
+    returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+    return Write(table, place, change, condition=condition, returns_item=returns_item)
+
+
+def _replay_capacity(done: list[Prepared]) -> list[tuple[str, float]]:
+    """What asking again costs: transactional reads of the items."""
+    units: dict[str, float] = {}
+    for prepared in done:
+        name = prepared.write.table.name
+        size = prepared.new.size if prepared.new is not None else 0
+        units[name] = units.get(name, 0.0) + 2 * read_units(size, consistent=True)
+    return list(units.items())

@@ -1,0 +1,63 @@
+"""UpdateItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine import answers, write
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_key
+from keyfold.engine.storage import Session
+from keyfold.engine.update import ItemUpdate
+from keyfold.engine.write import Prepared, Write
+from keyfold.expressions import evaluate, parameters
+from keyfold.expressions.projection import project
+from keyfold.values import Item
+from keyfold.values.wire import check_item
+
+
+def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    parameters.refuse_mixture(
+        request,
+        ("UpdateExpression", "ConditionExpression"),
+        ("AttributeUpdates", "Expected", "ConditionalOperator"),
+    )
+    key = check_item(request["Key"])
+    expressions = parameters.read(request)
+    condition = expressions.condition
+    test = None if condition is None else evaluate.compiled(condition)
+    returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+
+    def work(session: Session) -> tuple[Prepared, ItemUpdate]:
+        table = database.catalog.get(session, request["TableName"])
+        update = ItemUpdate(table, key, expressions.update)
+        prepared = write.prepare(
+            session,
+            Write(
+                table, place_of_key(table, key), update, condition=test, returns_item=returns_item
+            ),
+        )
+        write.store(database, session, prepared)
+        return prepared, update
+
+    done, update = database.write(work)
+    answer: dict[str, Any] = {}
+    attributes = _returned(request.get("ReturnValues", "NONE"), done, update)
+    if attributes:
+        answer["Attributes"] = attributes
+    return answers.with_metrics(database, answer, request, done)
+
+
+def _returned(which: str, done: Prepared, update: ItemUpdate) -> Item | Any:
+    assert done.new is not None, "an update leaves an item"
+    match which:
+        case "ALL_OLD":
+            return None if done.stored is None else answers.stored(done.stored)
+        case "ALL_NEW":
+            return answers.body(done.new.body)
+        case "UPDATED_OLD":
+            return project(update.touched, done.old or {})
+        case "UPDATED_NEW":
+            return project(update.written, done.new.item)
+        case _:
+            return None

@@ -1,0 +1,170 @@
+"""The one read path of Query and Scan: a range of places, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from heapq import merge
+from typing import Any
+
+import orjson
+
+from keyfold.engine import indexes
+from keyfold.engine.capacity import Capacity, read_units
+from keyfold.engine.database import Database
+from keyfold.engine.storage import Found, Session
+from keyfold.engine.tables import Index, Table, after, component, component_prefix
+from keyfold.expressions.keys import KeySelection
+from keyfold.limits import PAGE_BYTES
+from keyfold.values import Item
+from keyfold.values.size import item_size
+
+
+@dataclass(slots=True)
+class Reading:
+    """What to read: a range of a table or index, and what to make of each item."""
+
+    table: Table
+    index: Index | None
+    first: bytes
+    end: bytes
+    backward: bool = False
+    limit: int | None = None
+    matches: Callable[[Item], bool] | None = None
+    # Makes the answer's item from the stored one; None answers with the stored bytes.
+    shape: Callable[[Item], Item] | None = None
+    counts_only: bool = False
+    # Whether an index read also fetches the whole item from the table.
+    fetches: bool = False
+
+
+@dataclass(slots=True)
+class Page:
+    """One page of an answer; `last` is the item to go on behind, if there may be more."""
+
+    items: list[Any] = field(default_factory=list)
+    count: int = 0
+    scanned: int = 0
+    size: int = 0
+    fetched: list[int] = field(default_factory=list)
+    last: Item | None = None
+
+    def capacity(self, reading: Reading, *, consistent: bool) -> Capacity:
+        units = read_units(self.size, consistent=consistent)
+        if reading.index is None:
+            return Capacity(reading.table.name, units)
+        consumed = Capacity(reading.table.name)
+        consumed.add_index(reading.index, units)
+        consumed.table = sum(read_units(size, consistent=consistent) for size in self.fetched)
+        return consumed
+
+
+def read_page(database: Database, session: Session, reading: Reading) -> Page:
+    """Read until the range ends, the limit is reached or a megabyte has been read."""
+    page = Page()
+    items, matches, shape = page.items, reading.matches, reading.shape
+    limit = reading.limit
+    body = b""
+    fragment = orjson.Fragment
+    size = scanned = 0
+    stopped = False
+    rows = _rows(database, session, reading)
+    for _place, row_size, body, whole_size in rows:
+        scanned += 1
+        size += row_size
+        if reading.fetches:
+            page.fetched.append(whole_size)
+        if matches is None and shape is None:
+            items.append(fragment(body))
+        else:
+            item = orjson.loads(body)
+            if matches is None or matches(item):
+                items.append(fragment(body) if shape is None else shape(item))
+        if scanned == limit or size >= PAGE_BYTES:
+            stopped = True
+            break
+    if stopped:
+        _close(rows)
+        page.last = last_key(reading.table, reading.index, orjson.loads(body))
+    page.scanned, page.size, page.count = scanned, size, len(items)
+    if reading.counts_only:
+        page.items = []
+    return page
+
+
+def last_key(table: Table, index: Index | None, item: Item) -> Item:
+    """The LastEvaluatedKey that an item makes."""
+    key = table.schema.key_of(item)
+    return key if index is None else {**index.schema.key_of(item), **key}
+
+
+def place_of(table: Table, index: Index | None, key: Item) -> bytes:
+    """The place that a LastEvaluatedKey stands for."""
+    place = table.schema.place(key)
+    return place if index is None else index.schema.place(key) + place
+
+
+def key_range(selection: KeySelection, partition_place: bytes) -> tuple[bytes, bytes]:
+    """The places that a key condition selects."""
+    prefix = partition_place + b"".join(component(value) for value in selection.sort_equal)
+    term = selection.range
+    if term is None:
+        return prefix, after(prefix)
+    value = prefix + component(term.values[0])
+    match term.operator:
+        case "<":
+            return prefix, value
+        case "<=":
+            return prefix, after(value)
+        case ">":
+            return after(value), after(prefix)
+        case ">=":
+            return value, after(prefix)
+        case "BETWEEN":
+            return value, after(prefix + component(term.values[1]))
+        case _:
+            beginning = prefix + component_prefix(term.values[0])
+            return beginning, after(beginning)
+
+
+def _rows(database: Database, session: Session, reading: Reading) -> Iterator[Found]:
+    table, index = reading.table, reading.index
+    if index is None:
+        return session.items(table.id, reading.first, reading.end, backward=reading.backward)
+    rows = session.entries(
+        table.id, index.number, reading.first, reading.end, backward=reading.backward
+    )
+    if index.is_local:
+        return rows
+    past = database.lag.past(table)
+    return _as_of(rows, past, reading, index) if past else rows
+
+
+def _as_of(
+    rows: Iterator[Found], past: dict[bytes, bytes | None], reading: Reading, index: Index
+) -> Iterator[Found]:
+    """The rows with items that have not reached the index replaced by what they were."""
+    # An entry's place ends with the place of its item.
+    endings = {len(place) for place in past}
+
+    def is_current(row: Found) -> bool:
+        return not any(row[0][-length:] in past for length in endings)
+
+    old: list[Found] = []
+    for place, body in past.items():
+        if body is None:
+            continue
+        item = orjson.loads(body)
+        size = item_size(item)
+        entry = indexes.entry(index, place, item, size)
+        if entry is not None and reading.first <= entry.place < reading.end:
+            old.append(Found(entry.place, entry.size, body, size))
+    old.sort(key=lambda row: row.place, reverse=reading.backward)
+    current = (row for row in rows if is_current(row))
+    return merge(current, old, key=lambda row: row[0], reverse=reading.backward)
+
+
+def _close(rows: Iterator[Any]) -> None:
+    close = getattr(rows, "close", None)
+    if close is not None:
+        close()

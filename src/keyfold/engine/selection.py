@@ -1,0 +1,120 @@
+"""What Query and Scan share: index, Select, starting key, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from keyfold.engine.capacity import wanted
+from keyfold.engine.read import Page, Reading, place_of
+from keyfold.engine.tables import Index, Table
+from keyfold.errors import ValidationError
+from keyfold.expressions.ast import Projection
+from keyfold.expressions.projection import compiled
+from keyfold.values import Item
+from keyfold.values.wire import check_item
+
+_INVALID = "One or more parameter values were invalid: "
+
+
+def check_select(request: dict[str, Any], verb: str) -> None:
+    """The rules between Select and the parameters that name attributes."""
+    select = request.get("Select")
+    named = next(
+        (p for p in ("ProjectionExpression", "AttributesToGet") if request.get(p) is not None), None
+    )
+    if select == "SPECIFIC_ATTRIBUTES" and named is None:
+        raise ValidationError(
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
+            "SPECIFIC_ATTRIBUTES"
+        )
+    if select not in (None, "SPECIFIC_ATTRIBUTES") and named is not None:
+        chosen = "only the Count" if select == "COUNT" else select
+        raise ValidationError(f"Cannot specify the {named} when choosing to get {chosen}")
+    if select == "ALL_PROJECTED_ATTRIBUTES" and request.get("IndexName") is None:
+        raise ValidationError(
+            f"ALL_PROJECTED_ATTRIBUTES can be used only when {verb} using an IndexName"
+        )
+
+
+def index_of(table: Table, request: dict[str, Any]) -> Index | None:
+    """The index that the request reads, if it names one."""
+    name = request.get("IndexName")
+    if name is None:
+        return None
+    index = table.indexes_by_name.get(name)
+    if index is None:
+        raise ValidationError(f"The table does not have the specified index: {name}")
+    if not index.is_local and request.get("ConsistentRead"):
+        raise ValidationError("Consistent reads are not supported on global secondary indexes")
+    if index.status == "CREATING":
+        raise ValidationError(f"Cannot read from backfilling global secondary index: {name}")
+    return index
+
+
+def shape_of(
+    index: Index | None, select: str | None, projection: Projection | None
+) -> tuple[Callable[[Item], Item] | None, bool]:
+    """How to make answers from stored items, and whether that reads the table behind an index."""
+    if index is None or index.attributes is None:
+        return (None if projection is None else compiled(projection)), False
+    if projection is not None:
+        missing = [path.root for path in projection if path.root not in index.attributes]
+        if not missing or not index.is_local:
+            _refuse_unprojected(index, missing)
+            return compiled(projection), False
+        return compiled(projection), True
+    if select == "ALL_ATTRIBUTES":
+        if not index.is_local:
+            raise ValidationError(
+                f"{_INVALID}Select type ALL_ATTRIBUTES is not supported for global secondary index "
+                f"{index.name} because its projection type is not ALL"
+            )
+        return None, True
+    return index.project, False
+
+
+def _refuse_unprojected(index: Index, missing: list[str]) -> None:
+    if missing:
+        raise ValidationError(
+            f"{_INVALID}Global secondary index {index.name} does not project [{', '.join(missing)}]"
+        )
+
+
+def starting_place(table: Table, index: Index | None, request: dict[str, Any]) -> bytes | None:
+    """The place behind which to go on, from the request's ExclusiveStartKey."""
+    start = request.get("ExclusiveStartKey")
+    if start is None:
+        return None
+    key = check_item(start)
+    attributes = set(table.schema.attributes)
+    if index is not None:
+        attributes.update(index.schema.attributes)
+    if len(key) != len(attributes):
+        raise ValidationError(_WRONG_START if index is not None else _WRONG_TABLE_START)
+    if not table.schema.has(key):
+        raise ValidationError(f"{_WRONG_START}: {_MISMATCH}")
+    if index is not None and not index.schema.has(key):
+        raise ValidationError(f"{_WRONG_START}: {_MISMATCH}")
+    return place_of(table, index, key)
+
+
+_WRONG_START = "The provided starting key is invalid"
+_MISMATCH = "The provided key element does not match the schema"
+_WRONG_TABLE_START = (
+    "The provided starting key is invalid: The provided key element does not match the schema"
+)
+
+
+def answer(request: dict[str, Any], reading: Reading, page: Page) -> dict[str, Any]:
+    """The answer of Query and Scan."""
+    made: dict[str, Any] = {"Count": page.count, "ScannedCount": page.scanned}
+    if not reading.counts_only:
+        made["Items"] = page.items
+    if page.last is not None:
+        made["LastEvaluatedKey"] = page.last
+    detail = wanted(request)
+    if detail is not None:
+        consistent = bool(request.get("ConsistentRead"))
+        made["ConsumedCapacity"] = page.capacity(reading, consistent=consistent).answer(detail)
+    return made

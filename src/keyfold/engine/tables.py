@@ -1,0 +1,179 @@
+"""What the engine knows about a table: its schema, its indexes, and where keys stand.
+
+The place of an item is a hash of its partition key, then the partition key, then the sort key,
+each in order-preserving bytes with a terminator. So items of a partition lie together in the
+order of their sort keys, partitions come in no useful order, as in DynamoDB, and a segment of a
+parallel scan is a range of hashes. The place of an index entry is the place of its index keys
+followed by the place of its item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from zlib import crc32
+
+import orjson
+
+from keyfold.limits import PARTITION_KEY_BYTES
+from keyfold.values import AttributeValue, Item
+from keyfold.values.ordering import key_bytes
+
+HASH_BYTES = 4
+START = b""
+# Longer than the longest run of 0xff that a hash and a partition key can make.
+END = b"\xff" * (HASH_BYTES + PARTITION_KEY_BYTES + 1)
+
+
+def component(value: AttributeValue) -> bytes:
+    """One key attribute in a place."""
+    return key_bytes(value).replace(b"\0", b"\0\xff") + b"\0\0"
+
+
+def component_prefix(value: AttributeValue) -> bytes:
+    """What the components of all values beginning with this one begin with."""
+    return key_bytes(value).replace(b"\0", b"\0\xff")
+
+
+def after(place: bytes) -> bytes:
+    """The first place that does not begin with `place`."""
+    trimmed = place.rstrip(b"\xff")
+    return trimmed[:-1] + bytes([trimmed[-1] + 1]) if trimmed else END
+
+
+def segment(number: int, total: int) -> tuple[bytes, bytes]:
+    """The range of places that one segment of a parallel scan covers."""
+    space = 1 << (8 * HASH_BYTES)
+    first, end = number * space // total, (number + 1) * space // total
+    return (
+        first.to_bytes(HASH_BYTES, "big") if number else START,
+        end.to_bytes(HASH_BYTES, "big") if number + 1 < total else END,
+    )
+
+
+class Schema:
+    """The key attributes of a table or index, with their types."""
+
+    __slots__ = ("attributes", "partition", "sort", "types")
+
+    def __init__(self, key_schema: Sequence[Mapping[str, str]], types: Mapping[str, str]) -> None:
+        names = [(element["AttributeName"], element["KeyType"]) for element in key_schema]
+        self.partition = tuple(name for name, kind in names if kind == "HASH")
+        self.sort = tuple(name for name, kind in names if kind == "RANGE")
+        self.attributes = self.partition + self.sort
+        self.types = {name: types[name] for name in self.attributes}
+
+    def has(self, item: Mapping[str, AttributeValue]) -> bool:
+        """Whether the item has every key attribute, each of its type."""
+        for name, kind in self.types.items():
+            value = item.get(name)
+            if value is None or kind not in value:
+                return False
+        return True
+
+    def place(self, item: Mapping[str, AttributeValue]) -> bytes:
+        """Where an item that has these keys stands."""
+        rest = b"".join([component(item[name]) for name in self.sort])
+        return self.partition_place(item) + rest
+
+    def partition_place(self, item: Mapping[str, AttributeValue]) -> bytes:
+        """What the places of all items of one partition begin with."""
+        keys = b"".join([component(item[name]) for name in self.partition])
+        return crc32(keys).to_bytes(HASH_BYTES, "big") + keys
+
+    def key_of(self, item: Mapping[str, AttributeValue]) -> Item:
+        return {name: item[name] for name in self.attributes}
+
+
+class Index:
+    """A local or global secondary index."""
+
+    __slots__ = (
+        "attributes", "definition", "is_local", "name", "number", "projection", "schema", "status",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        definition: Mapping[str, Any],
+        types: Mapping[str, str],
+        table: Schema,
+        *,
+        is_local: bool,
+    ) -> None:
+        self.definition = definition
+        self.name: str = definition["IndexName"]
+        self.number: int = definition["Number"]
+        self.is_local = is_local
+        self.schema = Schema(definition["KeySchema"], types)
+        self.status: str = definition.get("IndexStatus", "ACTIVE")
+        self.projection: str = definition["Projection"]["ProjectionType"]
+        # None stands for the whole item.
+        self.attributes: frozenset[str] | None = None
+        if self.projection != "ALL":
+            extra = definition["Projection"].get("NonKeyAttributes", ())
+            self.attributes = frozenset((*table.attributes, *self.schema.attributes, *extra))
+
+    def project(self, item: Item) -> Item:
+        """The part of an item that the index holds."""
+        if self.attributes is None:
+            return item
+        return {name: value for name, value in item.items() if name in self.attributes}
+
+
+class Table:
+    """One table as its definition describes it. A change makes a new object."""
+
+    __slots__ = (
+        "arn", "definition", "follows_changes", "global_indexes", "id", "indexes",
+        "indexes_by_name", "keeps_history", "local_indexes", "name", "schema", "stream",
+        "tracks_changes", "ttl", "view",
+    )  # fmt: skip
+
+    def __init__(self, id: int, definition: dict[str, Any]) -> None:
+        self.id = id
+        self.definition = definition
+        self.name: str = definition["TableName"]
+        self.arn: str = definition["TableArn"]
+        types = {a["AttributeName"]: a["AttributeType"] for a in definition["AttributeDefinitions"]}
+        self.schema = Schema(definition["KeySchema"], types)
+        self.local_indexes = tuple(
+            Index(index, types, self.schema, is_local=True)
+            for index in definition.get("LocalSecondaryIndexes", ())
+        )
+        self.global_indexes = tuple(
+            Index(index, types, self.schema, is_local=False)
+            for index in definition.get("GlobalSecondaryIndexes", ())
+        )
+        self.indexes = self.local_indexes + self.global_indexes
+        self.indexes_by_name = {index.name: index for index in self.indexes}
+        self.ttl: str | None = definition.get("TimeToLive")
+        stream = definition.get("Stream")
+        self.stream: int | None = stream["Number"] if stream else None
+        self.view: str | None = stream["View"] if stream else None
+        self.keeps_history: bool = "Recovery" in definition
+        self.follows_changes = self.stream is not None or self.keeps_history
+        # Whether a write has to know what it replaces.
+        self.tracks_changes = self.follows_changes or bool(self.indexes)
+
+    @classmethod
+    def load(cls, id: int, definition: bytes) -> Table:
+        return cls(id, orjson.loads(definition))
+
+    def with_changes(self, **changes: Any) -> Table:
+        """The table with other entries in its definition; None removes one."""
+        definition = {**self.definition, **changes}
+        return Table(self.id, {k: v for k, v in definition.items() if v is not None})
+
+    def stored(self) -> bytes:
+        return orjson.dumps(self.definition)
+
+    def expiry(self, item: Item) -> int | None:
+        """When the item expires, if its TTL attribute says so."""
+        if self.ttl is None:
+            return None
+        value = item.get(self.ttl)
+        if value is None or "N" not in value:
+            return None
+        number = value["N"].partition(".")[0]
+        # SQLite integers have 64 bits; nothing that far away matters.
+        return int(number) if number and len(number) < 18 and number != "-" else None

@@ -1,0 +1,92 @@
+"""Transactions: many writes prepared together, all stored or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from keyfold.engine import write
+from keyfold.engine.database import Database
+from keyfold.engine.storage import Session
+from keyfold.engine.write import Prepared, Write
+from keyfold.errors import (
+    CancellationReason,
+    ConditionFailed,
+    IdempotentParameterMismatch,
+    TransactionCanceled,
+    ValidationError,
+)
+from keyfold.limits import TRANSACTION_BYTES, TRANSACTION_TOKEN_SECONDS
+
+# Locates a write in its table; what it raises is the reason of one part, not of the request.
+Part = Callable[[Session], Write]
+
+
+def execute(database: Database, session: Session, parts: Sequence[Part]) -> list[Prepared]:
+    """Prepare all parts, then store them; any that cannot be prepared cancels them all."""
+    writes = _attempt(parts, lambda part: part(session))
+    _refuse_repeated_items(writes)
+    prepared = _attempt(writes, lambda each: write.prepare(session, each))
+    if sum(each.new.size for each in prepared if each.new is not None) > TRANSACTION_BYTES:
+        raise ValidationError("Transaction request size limit exceeded")
+    for each in prepared:
+        write.store(database, session, each)
+    return prepared
+
+
+def _attempt(parts: Sequence[Any], step: Callable[[Any], Any]) -> list[Any]:
+    """Take a step for every part; the reasons of those that failed cancel the transaction."""
+    done, reasons = [], []
+    for part in parts:
+        try:
+            done.append(step(part))
+            reasons.append(CancellationReason())
+        except ConditionFailed as failure:
+            reasons.append(
+                CancellationReason("ConditionalCheckFailed", failure.message, failure.item)
+            )
+        except ValidationError as failure:
+            reasons.append(CancellationReason("ValidationError", failure.message))
+    if len(done) < len(parts):
+        raise TransactionCanceled(reasons=reasons)
+    return done
+
+
+def _refuse_repeated_items(writes: Sequence[Write]) -> None:
+    if len({(each.table.id, each.place) for each in writes}) < len(writes):
+        raise ValidationError("Transaction request cannot include multiple operations on one item")
+
+
+def digest(request: dict[str, Any]) -> bytes:
+    """What makes two requests with one token the same request."""
+    content = {
+        name: value
+        for name, value in request.items()
+        if name not in ("ClientRequestToken", "ReturnConsumedCapacity")
+    }
+    return sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def replayed(
+    database: Database, session: Session, token: str, request_digest: bytes
+) -> bytes | None:
+    """The answer of the same request, if its token was used in the last ten minutes."""
+    known = session.token(token)
+    if known is None or known[1] < database.clock.now() - TRANSACTION_TOKEN_SECONDS:
+        return None
+    if known[0] != request_digest:
+        raise IdempotentParameterMismatch(
+            "The request uses the same client token as a previous, but non-identical request."
+        )
+    return known[2]
+
+
+def remember(
+    database: Database, session: Session, token: str, request_digest: bytes, answer: bytes
+) -> None:
+    now = database.clock.now()
+    session.forget_tokens(now - TRANSACTION_TOKEN_SECONDS)
+    session.remember_token(token, request_digest, now, answer)

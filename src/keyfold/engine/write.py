@@ -1,0 +1,159 @@
+"""The one write path: old item, condition, new item, size, row, index entries, stream record.
+
+Every write of every operation is prepared and then stored by this module, inside a transaction
+of the file: `prepare` only reads, so a request of many writes prepares them all before it stores
+the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import orjson
+
+from keyfold.engine import indexes, streams
+from keyfold.engine.capacity import Capacity, write_units
+from keyfold.engine.database import Database
+from keyfold.engine.storage import Session, StoredItem
+from keyfold.engine.tables import Table
+from keyfold.errors import ConditionFailed, ValidationError
+from keyfold.limits import ITEM_BYTES
+from keyfold.values import Item
+from keyfold.values.size import item_size
+
+Condition = Callable[[Item], bool]
+
+
+class NewItem:
+    """An item about to be stored: checked, encoded and measured."""
+
+    __slots__ = ("body", "item", "size")
+
+    def __init__(self, item: Item, body: bytes, size: int) -> None:
+        self.item, self.body, self.size = item, body, size
+
+    @classmethod
+    def of(cls, item: Item) -> NewItem:
+        return cls(item, orjson.dumps(item), item_size(item))
+
+    @classmethod
+    def put(cls, item: Item) -> NewItem:
+        """An item as it came in a request."""
+        new = cls.of(item)
+        if new.size > ITEM_BYTES:
+            raise ValidationError("Item size has exceeded the maximum allowed size")
+        return new
+
+    def as_change(self, _old: Item | None) -> NewItem:
+        """The change that puts this item, whatever was there."""
+        return self
+
+
+Change = Callable[[Item | None], NewItem | None]
+
+
+class Write:
+    """What a request wants done to one item.
+
+    `change` makes the new item (None deletes) from the old one; without it only the condition is
+    checked. `wants_old` says that the answer needs to know what was there.
+    """
+
+    __slots__ = ("change", "condition", "identity", "place", "returns_item", "table", "wants_old")
+
+    def __init__(
+        self,
+        table: Table,
+        place: bytes,
+        change: Change | None,
+        *,
+        condition: Condition | None = None,
+        returns_item: bool = False,
+        wants_old: bool = True,
+        identity: dict[str, str] | None = None,
+    ) -> None:
+        self.table = table
+        self.place = place
+        self.change = change
+        self.condition = condition
+        self.returns_item = returns_item
+        self.wants_old = wants_old
+        self.identity = identity
+
+
+class Prepared:
+    """A write whose condition holds, with the item before and after."""
+
+    __slots__ = ("is_known", "new", "old", "stored", "write")
+
+    def __init__(
+        self,
+        write: Write,
+        stored: StoredItem | None,
+        old: Item | None,
+        new: NewItem | None,
+        *,
+        is_known: bool,
+    ) -> None:
+        self.write, self.stored, self.old, self.new = write, stored, old, new
+        self.is_known = is_known
+
+    def capacity(self) -> Capacity:
+        """What storing it consumes."""
+        table = self.write.table
+        before = self.stored.size if self.stored else 0
+        after = self.new.size if self.new else 0
+        consumed = Capacity(table.name, write_units(max(before, after)))
+        if self.write.change is not None:
+            for change in indexes.changes(table, self.write.place, self.old, before, self.new):
+                consumed.add_index(change.index, change.units())
+        return consumed
+
+    def is_change(self) -> bool:
+        if self.old is None or self.new is None:
+            return self.old is not None or self.new is not None
+        return self.old != self.new.item
+
+
+def prepare(session: Session, write: Write) -> Prepared:
+    """Read the old item, check the condition and make the new one; stores nothing."""
+    if not (write.wants_old or write.condition or write.table.tracks_changes):
+        return Prepared(write, None, None, write.change and write.change(None), is_known=False)
+    stored = session.find(write.table.id, write.place)
+    old: Item | None = orjson.loads(stored.body) if stored is not None else None
+    if write.condition is not None and not write.condition(old or {}):
+        raise ConditionFailed(item=old if write.returns_item else None)
+    new = write.change(old) if write.change is not None else None
+    return Prepared(write, stored, old, new, is_known=True)
+
+
+def store(database: Database, session: Session, prepared: Prepared) -> None:
+    """Put the prepared write into the file."""
+    write, new, stored = prepared.write, prepared.new, prepared.stored
+    if write.change is None:
+        return
+    table = write.table
+    expires = table.expiry(new.item) if new is not None else None
+    row = 0 if stored is None else stored.row
+    if not prepared.is_known:
+        assert new is not None, "a delete knows what it deletes"
+        session.put(table.id, write.place, new.size, expires, new.body)
+        return
+    if new is None:
+        if stored is not None:
+            session.delete(table.id, row)
+    elif stored is None:
+        row = session.insert(table.id, write.place, new.size, expires, new.body)
+    else:
+        session.replace(table.id, row, new.size, expires, new.body)
+    if table.indexes:
+        database.lag.note(table, write.place, stored.body if stored else None)
+        old_size = stored.size if stored is not None else 0
+        for change in indexes.changes(table, write.place, prepared.old, old_size, new):
+            change.store(session, table, row)
+    if table.follows_changes and prepared.is_change():
+        streams.record(database, session, prepared)
+
+
+def deletion(_old: Item | None) -> None:
+    """The change that leaves nothing."""
