@@ -17,6 +17,8 @@ from keyfold.clients.request import Options, RequestWriters, encode
 from keyfold.clients.retry import Attempts, with_token
 from keyfold.errors import KeyfoldError, OperationError, TransportError, Unreachable
 
+# Most answers are small, and room for a large one costs more than receiving a small one.
+_FIRST_RECEIVE = 16 * 1024
 _RECEIVE = 256 * 1024
 
 
@@ -120,13 +122,14 @@ class _Connection:
         """Send a request and receive its answer."""
         self._socket.sendall(data)
         reader = AnswerReader()
-        while True:
-            received = self._socket.recv(_RECEIVE)
-            if not received:
-                return reader.finish()
+        receive = self._socket.recv
+        received = receive(_FIRST_RECEIVE)
+        while received:
             answer = reader.feed(received)
             if answer is not None:
                 return answer
+            received = receive(_RECEIVE)
+        return reader.finish()
 
     def is_alive(self) -> bool:
         """A kept connection has nothing to say, unless it is that the server closed it."""

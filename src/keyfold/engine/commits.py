@@ -48,9 +48,13 @@ class Commits:
         self._in_memory = path == ":memory:"
         self._readers: deque[Session] = deque()
         self._closed = False
+        self._gathering = 0
+        """The thread inside `together`, if there is one."""
 
     def write(self, work: Callable[[Session], T]) -> T:
         """Run `work` in a transaction; returns after the commit."""
+        if self._gathering == threading.get_ident():
+            return self._join(work)
         job = _Job(work)
         self._queue.append(job)
         with self._lock:
@@ -61,8 +65,31 @@ class Commits:
         return job.result  # type: ignore[no-any-return]
 
     @contextmanager
+    def together(self) -> Iterator[None]:
+        """Until the end, this thread's writes join one transaction, committed at the end.
+
+        A write that fails takes back only itself. An error that leaves the block takes back all.
+        """
+        with self._lock:
+            self._check_open()
+            self._begin()
+            self._gathering = threading.get_ident()
+            try:
+                yield
+                self._commit()
+            except BaseException:
+                self._writer.rollback()
+                self._forget_schema()
+                raise
+            finally:
+                self._gathering = 0
+
+    @contextmanager
     def read(self) -> Iterator[Session]:
         """A session to read with; every statement sees the last commit before it."""
+        if self._gathering == threading.get_ident():
+            yield self._writer
+            return
         if self._in_memory:
             with self._lock:
                 self._check_open()
@@ -84,7 +111,7 @@ class Commits:
     def snapshot(self) -> Iterator[Session]:
         """A session all of whose statements see the same commit."""
         with self.read() as session:
-            if self._in_memory:
+            if session is self._writer:
                 yield session
                 return
             session.begin_read()
@@ -150,14 +177,22 @@ class Commits:
 
     def _run_together(self, jobs: list[_Job[Any]]) -> None:
         for job in jobs:
-            self._writer.savepoint()
             try:
-                job.result = job.work(self._writer)
+                job.result = self._join(job.work)
             except apsw.Error:
                 raise
             except Exception as error:
                 job.error = error
-                self._writer.rollback_to_savepoint()
-            else:
-                self._writer.release()
         self._commit()
+
+    def _join(self, work: Callable[[Session], T]) -> T:
+        self._writer.savepoint()
+        try:
+            result = work(self._writer)
+        except apsw.Error:
+            raise
+        except Exception:
+            self._writer.rollback_to_savepoint()
+            raise
+        self._writer.release()
+        return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal
@@ -11,11 +11,11 @@ import apsw
 import orjson
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.engine import storage
+from keyfold.engine import storage, streams, ttl
 from keyfold.engine.database import Database
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.operations import OPERATIONS, Operation
-from keyfold.errors import SerializationError, UnknownOperation
+from keyfold.errors import OperationError, SerializationError, UnknownOperation
 
 Durability = Literal["full", "relaxed", "memory"]
 Dialect = Literal["current", "classic"]
@@ -55,6 +55,11 @@ class Engine:
             )
         )
 
+    @property
+    def path(self) -> str:
+        """The data file, or `:memory:`."""
+        return self._database.commits.path
+
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one operation: wire-shaped request in, wire-shaped answer out."""
         # Through bytes, so that stored items are decoded once and nothing is shared.
@@ -69,9 +74,34 @@ class Engine:
             raise SerializationError from None
         return orjson.dumps(self._answer(operation, request))
 
+    def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[bytes | Exception]:
+        """Several calls, each on its own as ever, whose writes share one commit."""
+        if len(calls) == 1:
+            return [self._result(*calls[0])]
+        try:
+            with self._database.commits.together():
+                return [self._result(operation, body) for operation, body in calls]
+        except apsw.Error as error:
+            failure = storage.translated(error, self._database.commits.path)
+        except Exception as error:
+            failure = error
+        return [failure] * len(calls)
+
+    def _result(self, operation: str, body: bytes) -> bytes | Exception:
+        try:
+            return self.call_bytes(operation, body)
+        except OperationError as error:
+            return error
+
     def release_indexes(self) -> None:
         """Let global indexes see every change, whatever their lag."""
         self._database.lag.release()
+
+    def sweep(self) -> int:
+        """Delete items whose time to live is over and stream records past their day."""
+        database = self._database
+        database.write(lambda session: streams.trim(database, session))
+        return ttl.sweep(database)
 
     def close(self) -> None:
         """Close the file; waits for work under way."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import httptools
 
@@ -81,8 +81,7 @@ class Connection(asyncio.Protocol):
         self.deadline = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
         registry = self._registry
         if registry.draining or len(registry.open) >= self._limits.connections:
             registry.metrics.add("refused_connections", 1)

@@ -35,12 +35,10 @@ class Server:
         *,
         metrics: Metrics | None = None,
         clock: Clock | None = None,
-        sweeps_expired: bool = True,
     ) -> None:
         self._engine, self._settings = engine, settings
         self._metrics = metrics or Metrics()
         self._clock = clock or SystemClock()
-        self._sweeps_expired = sweeps_expired
         self._log = _request_log(settings, self._clock)
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
         self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
@@ -96,13 +94,10 @@ class Server:
 
     async def _tick_forever(self) -> None:
         loop = asyncio.get_running_loop()
-        sweeping: asyncio.Future[object] | None = None
         while True:
             self._registry.tick(loop.time())
             if self._log is not None:
                 self._log.flush()
-            if self._sweeps_expired and (sweeping is None or sweeping.done()):
-                sweeping = loop.run_in_executor(self._threads, self._engine.sweep)
             await asyncio.sleep(_SWEEP_SECONDS)
 
 
@@ -168,7 +163,7 @@ def run_worker(
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        server = Server(engine, settings, metrics=metrics, sweeps_expired=worker == 0)
+        server = Server(engine, settings, metrics=metrics)
         await server.start(listener)
         # Requests make no cycles worth looking for in what start-up left behind.
         gc.collect()
