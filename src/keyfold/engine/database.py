@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyfold.clock import Clock
 from keyfold.engine.catalog import Catalog
 from keyfold.engine.commits import Commits
+from keyfold.engine.dialects import Dialect
 from keyfold.engine.lag import IndexLag
 
 
@@ -18,7 +19,7 @@ class Database:
         clock: Clock,
         durability: str,
         lag: IndexLag,
-        dialect: str,
+        dialect: Dialect,
         region: str,
         account: str,
         stream_shards: int,

@@ -11,11 +11,16 @@ import apsw
 import orjson
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.engine import storage, streams, ttl
+from keyfold.engine import dialects, shapes, storage, streams, ttl
 from keyfold.engine.database import Database
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.operations import OPERATIONS, Operation
-from keyfold.errors import OperationError, SerializationError, UnknownOperation
+from keyfold.errors import (
+    OperationError,
+    RequestInvalid,
+    SerializationError,
+    UnknownOperation,
+)
 
 Durability = Literal["full", "relaxed", "memory"]
 Dialect = Literal["current", "classic"]
@@ -48,7 +53,7 @@ class Engine:
                 clock=clock,
                 durability=durability,
                 lag=IndexLag(index_lag, clock),
-                dialect=dialect,
+                dialect=dialects.named(dialect),
                 region=region,
                 account=account,
                 stream_shards=stream_shards,
@@ -82,10 +87,9 @@ class Engine:
             with self._database.commits.together():
                 return [self._result(operation, body) for operation, body in calls]
         except apsw.Error as error:
-            failure = storage.translated(error, self._database.commits.path)
+            return [storage.translated(error, self._database.commits.path)] * len(calls)
         except Exception as error:
-            failure = error
-        return [failure] * len(calls)
+            return [error] * len(calls)
 
     def _result(self, operation: str, body: bytes) -> bytes | Exception:
         try:
@@ -124,11 +128,14 @@ class Engine:
             raise UnknownOperation(f"Unknown operation: {operation}")
         database = self._database
         try:
-            return self._attempt(work, request)
+            checked = shapes.check(operation, request, database.dialect)
+            return self._attempt(work, checked)
+        except RequestInvalid as error:
+            raise database.dialect.worded(operation, error) from None
         except storage.SchemaMoved:
             # Another process changed the table; once more, with what it is now.
             database.catalog.forget()
-            return self._attempt(work, request)
+            return self._attempt(work, checked)
 
     def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:

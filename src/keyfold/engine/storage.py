@@ -107,8 +107,7 @@ def _items(table: int) -> _Items:
         totals=f"SELECT count(*), total(size) FROM {name}",
         collection=f"SELECT total(size) FROM {name} WHERE place >= ? AND place < ?",
         expired=(
-            f"SELECT place, body FROM {name} WHERE expires < ? AND expires > ? "
-            "ORDER BY expires LIMIT ?"
+            f"SELECT place FROM {name} WHERE expires < ? AND expires > ? ORDER BY expires LIMIT ?"
         ),
         after_row=f"SELECT row, place, size, body FROM {name} WHERE row > ? ORDER BY row LIMIT ?",
     )
@@ -139,6 +138,14 @@ class Session:
         self.connection = connection
         # Rows come as SQLite has them; the signatures below say what that is.
         self._execute: Any = connection.execute
+
+    def _all(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[Any]:
+        rows: list[Any] = self._execute(sql, bindings).fetchall()
+        return rows
+
+    def _one(self, sql: str, bindings: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._execute(sql, bindings).fetchone()
+        return row
 
     # Transactions
 
@@ -176,10 +183,10 @@ class Session:
     # Tables
 
     def tables(self) -> list[tuple[int, bytes]]:
-        return self._execute("SELECT id, definition FROM tables").fetchall()
+        return self._all("SELECT id, definition FROM tables")
 
     def table(self, name: str) -> tuple[int, bytes] | None:
-        return self._execute("SELECT id, definition FROM tables WHERE name = ?", (name,)).fetchone()
+        return self._one("SELECT id, definition FROM tables WHERE name = ?", (name,))
 
     def table_names(self, after: str, limit: int) -> list[str]:
         rows = self._execute(
@@ -244,11 +251,14 @@ class Session:
     ) -> Iterator[Found]:
         """Items from `first` to before `end`, in order of place. Close the cursor when done."""
         sql = _items(table)
-        return self._execute(sql.backward if backward else sql.forward, (first, end))
+        rows: Iterator[Found] = self._execute(
+            sql.backward if backward else sql.forward, (first, end)
+        )
+        return rows
 
     def items_after(self, table: int, row: int, limit: int) -> list[tuple[int, bytes, int, bytes]]:
         """Row, place, size and body of the next items in order of insertion."""
-        return self._execute(_items(table).after_row, (row, limit)).fetchall()
+        return self._all(_items(table).after_row, (row, limit))
 
     def item_statistics(self, table: int) -> tuple[int, int]:
         count, size = self._execute(_items(table).totals).fetchone()
@@ -270,7 +280,10 @@ class Session:
         self, table: int, index: int, first: bytes, end: bytes, *, backward: bool = False
     ) -> Iterator[Found]:
         sql = _entries(table, index)
-        return self._execute(sql.backward if backward else sql.forward, (first, end))
+        rows: Iterator[Found] = self._execute(
+            sql.backward if backward else sql.forward, (first, end)
+        )
+        return rows
 
     def entry_statistics(self, table: int, index: int) -> tuple[int, int]:
         count, size = self._execute(_entries(table, index).totals).fetchone()
@@ -291,19 +304,16 @@ class Session:
     def set_expiry(self, table: int, row: int, expires: int | None) -> None:
         self._execute(f"UPDATE items_{table} SET expires = ? WHERE row = ?", (expires, row))
 
-    def expired(
-        self, table: int, before: int, not_before: int, limit: int
-    ) -> list[tuple[bytes, bytes]]:
-        """Place and body of items that expired in the window, the oldest first."""
-        return self._execute(_items(table).expired, (before, not_before, limit)).fetchall()
+    def expired(self, table: int, before: int, not_before: int, limit: int) -> list[bytes]:
+        """Places of items that expired in the window, the oldest first."""
+        rows = self._all(_items(table).expired, (before, not_before, limit))
+        return [place for (place,) in rows]
 
     # Idempotency tokens
 
     def token(self, token: str) -> tuple[bytes, float, bytes] | None:
         """Digest of the request, time and answer of a transaction already done."""
-        return self._execute(
-            "SELECT digest, at, answer FROM tokens WHERE token = ?", (token,)
-        ).fetchone()
+        return self._one("SELECT digest, at, answer FROM tokens WHERE token = ?", (token,))
 
     def remember_token(self, token: str, digest: bytes, at: float, answer: bytes) -> None:
         self._execute(
@@ -317,10 +327,10 @@ class Session:
     # Streams
 
     def streams(self) -> list[tuple[int, str, bytes]]:
-        return self._execute("SELECT id, arn, definition FROM streams ORDER BY arn").fetchall()
+        return self._all("SELECT id, arn, definition FROM streams ORDER BY arn")
 
     def stream(self, arn: str) -> tuple[int, bytes] | None:
-        return self._execute("SELECT id, definition FROM streams WHERE arn = ?", (arn,)).fetchone()
+        return self._one("SELECT id, definition FROM streams WHERE arn = ?", (arn,))
 
     def create_stream(self, arn: str, definition: bytes) -> int:
         self._execute("INSERT INTO streams (arn, definition) VALUES (?, ?)", (arn, definition))
@@ -344,11 +354,11 @@ class Session:
         self, stream: int, shard: int, first: int, since: float, limit: int
     ) -> list[tuple[int, float, bytes]]:
         """Sequence, time and body of records from `first` on that are not older than `since`."""
-        return self._execute(
+        return self._all(
             "SELECT sequence, at, body FROM records WHERE stream = ? AND shard = ? "
             "AND sequence >= ? AND at >= ? ORDER BY sequence LIMIT ?",
             (stream, shard, first, since, limit),
-        ).fetchall()
+        )
 
     def record_bounds(self, stream: int, shard: int) -> tuple[int, int] | None:
         """The oldest and newest sequence of a shard."""
@@ -374,9 +384,7 @@ class Session:
         return None if row is None else row[0]
 
     def documents(self, kind: str) -> list[tuple[str, bytes]]:
-        return self._execute(
-            "SELECT id, body FROM documents WHERE kind = ? ORDER BY id", (kind,)
-        ).fetchall()
+        return self._all("SELECT id, body FROM documents WHERE kind = ? ORDER BY id", (kind,))
 
     def keep_document(self, kind: str, id: str, body: bytes) -> None:
         self._execute(

@@ -167,6 +167,9 @@ class Table:
     def stored(self) -> bytes:
         return orjson.dumps(self.definition)
 
+    def expiry_of_body(self, body: bytes) -> int | None:
+        return self.expiry(orjson.loads(body))
+
     def expiry(self, item: Item) -> int | None:
         """When the item expires, if its TTL attribute says so."""
         if self.ttl is None:

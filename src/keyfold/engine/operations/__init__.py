@@ -16,6 +16,15 @@ from keyfold.engine.operations.get_item import get_item
 from keyfold.engine.operations.put_item import put_item
 from keyfold.engine.operations.query import query
 from keyfold.engine.operations.scan import scan
+from keyfold.engine.operations.service import describe_endpoints, describe_limits
+from keyfold.engine.operations.streams import (
+    describe_stream,
+    get_records,
+    get_shard_iterator,
+    list_streams,
+)
+from keyfold.engine.operations.tags import list_tags_of_resource, tag_resource, untag_resource
+from keyfold.engine.operations.time_to_live import describe_time_to_live, update_time_to_live
 from keyfold.engine.operations.transact_get_items import transact_get_items
 from keyfold.engine.operations.transact_write_items import transact_write_items
 from keyfold.engine.operations.update_item import update_item
@@ -28,13 +37,24 @@ OPERATIONS: dict[str, Operation] = {
     "CreateTable": create_table,
     "DeleteItem": delete_item,
     "DeleteTable": delete_table,
+    "DescribeEndpoints": describe_endpoints,
+    "DescribeLimits": describe_limits,
+    "DescribeStream": describe_stream,
     "DescribeTable": describe_table,
+    "DescribeTimeToLive": describe_time_to_live,
     "GetItem": get_item,
+    "GetRecords": get_records,
+    "GetShardIterator": get_shard_iterator,
+    "ListStreams": list_streams,
     "ListTables": list_tables,
+    "ListTagsOfResource": list_tags_of_resource,
     "PutItem": put_item,
     "Query": query,
     "Scan": scan,
+    "TagResource": tag_resource,
     "TransactGetItems": transact_get_items,
     "TransactWriteItems": transact_write_items,
+    "UntagResource": untag_resource,
     "UpdateItem": update_item,
+    "UpdateTimeToLive": update_time_to_live,
 }
