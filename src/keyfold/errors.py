@@ -54,6 +54,10 @@ class ValidationError(OperationError):
     namespace = "com.amazon.coral.validate"
 
 
+class RequestInvalid(ValidationError):
+    """A request wrong in itself, whatever the tables hold; engines word it by their dialect."""
+
+
 class SerializationError(OperationError):
     wire_name = "SerializationException"
     namespace = "com.amazon.coral.service"
@@ -359,7 +363,8 @@ class Unreachable(TransportError):
 
 
 def _registered(kind: type[OperationError]) -> dict[str, type[OperationError]]:
-    found = {kind.wire_name: kind} if kind not in (OperationError, UnexpectedAnswer) else {}
+    # A class without a wire name of its own refines its parent, which stands for both.
+    found = {kind.wire_name: kind} if "wire_name" in vars(kind) else {}
     for child in kind.__subclasses__():
         found.update(_registered(child))
     return found

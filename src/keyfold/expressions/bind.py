@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid
 from keyfold.expressions import check, parser
 from keyfold.expressions.ast import (
     Action,
@@ -200,11 +200,11 @@ def _checked_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
     if names is None:
         return {}
     if not names:
-        raise ValidationError("ExpressionAttributeNames must not be empty")
+        raise RequestInvalid("ExpressionAttributeNames must not be empty")
     for placeholder, name in names.items():
         _check_placeholder("ExpressionAttributeNames", placeholder, bool(_NAME(placeholder)))
         if not name:
-            raise ValidationError(
+            raise RequestInvalid(
                 "ExpressionAttributeNames contains invalid value: Empty attribute name for key "
                 f"{placeholder}"
             )
@@ -217,15 +217,15 @@ def _checked_values(
     if values is None:
         return {}
     if not values:
-        raise ValidationError("ExpressionAttributeValues must not be empty")
+        raise RequestInvalid("ExpressionAttributeValues must not be empty")
     for placeholder in values:
         _check_placeholder("ExpressionAttributeValues", placeholder, bool(_VALUE(placeholder)))
     checked = {}
     for placeholder, value in values.items():
         try:
             checked[placeholder] = check_value(value)
-        except ValidationError as error:
-            raise ValidationError(
+        except RequestInvalid as error:
+            raise RequestInvalid(
                 f"ExpressionAttributeValues contains invalid value: {error.message} "
                 f"for key {placeholder}"
             ) from None
@@ -235,19 +235,19 @@ def _checked_values(
 def _check_placeholder(parameter: str, placeholder: str, well_formed: bool) -> None:
     size = len(placeholder.encode())
     if size > _MAX_PLACEHOLDER_BYTES:
-        raise ValidationError(
+        raise RequestInvalid(
             f"{parameter} contains invalid key: The expression attribute map contains a key that "
             f"is too long; size of key: {size}"
         )
     if not well_formed:
-        raise ValidationError(
+        raise RequestInvalid(
             f'{parameter} contains invalid key: Syntax error; key: "{placeholder}"'
         )
 
 
 def _refuse_unused(parameter: str, given: Mapping[str, object], used: set[str]) -> None:
     unused = _hash_set_order([key for key in given if key not in used], len(given))
-    raise ValidationError(
+    raise RequestInvalid(
         f"Value provided in {parameter} unused in expressions: keys: {{{', '.join(unused)}}}"
     )
 

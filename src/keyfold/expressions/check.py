@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid
 from keyfold.expressions.ast import (
     Action,
     Add,
@@ -67,7 +67,7 @@ _LONG_NAMES = {
 
 def refuse(parameter: str, reason: str) -> NoReturn:
     """Raise DynamoDB's error about an expression."""
-    raise ValidationError(f"Invalid {parameter}: {reason}")
+    raise RequestInvalid(f"Invalid {parameter}: {reason}")
 
 
 # The text alone.

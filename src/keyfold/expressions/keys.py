@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions.ast import (
     And,
     Between,
@@ -44,7 +44,7 @@ def terms(condition: Condition) -> dict[str, KeyTerm]:
     for part in _parts(condition):
         term = _term(part)
         if term.name in found:
-            raise ValidationError("KeyConditionExpressions must only contain one condition per key")
+            raise RequestInvalid("KeyConditionExpressions must only contain one condition per key")
         found[term.name] = term
     return found
 
@@ -119,7 +119,7 @@ def _parts(node: Condition) -> list[Compare | Between | Call]:
 
 
 def _refuse_operator(name: str) -> None:
-    raise ValidationError(f"Invalid operator used in KeyConditionExpression: {name}")
+    raise RequestInvalid(f"Invalid operator used in KeyConditionExpression: {name}")
 
 
 def _term(part: Compare | Between | Call) -> KeyTerm:
@@ -137,24 +137,24 @@ def _term(part: Compare | Between | Call) -> KeyTerm:
 
 def _build(operator: str, operands: tuple[Operand, ...]) -> KeyTerm:
     if any(isinstance(operand, Call) for operand in operands):
-        raise ValidationError("KeyConditionExpressions cannot contain nested operations")
+        raise RequestInvalid("KeyConditionExpressions cannot contain nested operations")
     paths = [operand for operand in operands if isinstance(operand, Path)]
     if len(paths) > 1:
-        raise ValidationError(
+        raise RequestInvalid(
             "Invalid condition in KeyConditionExpression: Multiple attribute names used in one "
             "condition"
         )
     key = operands[0]
     if not isinstance(key, Path):
         if not paths:
-            raise ValidationError(
+            raise RequestInvalid(
                 "Invalid condition in KeyConditionExpression: No key attribute specified"
             )
-        raise ValidationError(
+        raise RequestInvalid(
             f"Invalid condition in KeyConditionExpression: {operator} operator must have the key "
             "attribute as its first operand"
         )
     if len(key.parts) > 1:
-        raise ValidationError("KeyConditionExpressions cannot have conditions on nested attributes")
+        raise RequestInvalid("KeyConditionExpressions cannot have conditions on nested attributes")
     values = tuple(operand.content for operand in operands[1:] if isinstance(operand, Value))
     return KeyTerm(key.root, operator, values)

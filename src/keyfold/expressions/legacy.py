@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid
 from keyfold.expressions.ast import (
     Action,
     Add,
@@ -83,7 +83,7 @@ def key_conditions(request: Mapping[str, Any]) -> dict[str, KeyTerm] | None:
         _check_condition(operator, values)
         terms[name] = KeyTerm(name, _key_operator(operator), tuple(values))
     if not 1 <= len(terms) <= 2:
-        raise ValidationError("Conditions can be of length 1 or 2 only")
+        raise RequestInvalid("Conditions can be of length 1 or 2 only")
     return terms
 
 
@@ -104,7 +104,7 @@ def attributes_to_get(request: Mapping[str, Any]) -> Projection | None:
     seen = set()
     for name in names:
         if name in seen:
-            raise ValidationError(f"{_INVALID}Duplicate value in attribute name: {name}")
+            raise RequestInvalid(f"{_INVALID}Duplicate value in attribute name: {name}")
         seen.add(name)
     return tuple(Path((name,)) for name in names)
 
@@ -114,9 +114,9 @@ def _check_operator(request: Mapping[str, Any], expected: Mapping[str, Any] | No
         return
     conditions = expected or request.get("QueryFilter") or request.get("ScanFilter")
     if not conditions:
-        raise ValidationError("ConditionalOperator cannot be used without Filter or Expected")
+        raise RequestInvalid("ConditionalOperator cannot be used without Filter or Expected")
     if len(conditions) < 2:
-        raise ValidationError(
+        raise RequestInvalid(
             "ConditionalOperator can only be used when Filter or Expected has two or more elements"
         )
 
@@ -135,22 +135,22 @@ def _expectation(name: str, entry: Mapping[str, Any]) -> Condition:
     value, values = entry.get("Value"), entry.get("AttributeValueList")
     operator, exists = entry.get("ComparisonOperator"), entry.get("Exists")
     if value is not None and values is not None:
-        raise ValidationError(
+        raise RequestInvalid(
             f"{_INVALID}Value and AttributeValueList cannot be used together for Attribute: {name}"
         )
     if operator is None:
         if values is not None:
-            raise ValidationError(
+            raise RequestInvalid(
                 f"{_INVALID}AttributeValueList can only be used with a ComparisonOperator for "
                 f"Attribute: {name}"
             )
         return _existence(name, exists, value)
     if exists is not None:
-        raise ValidationError(
+        raise RequestInvalid(
             f"{_INVALID}Exists and ComparisonOperator cannot be used together for Attribute: {name}"
         )
     if operator not in _NO_VALUE and value is None and values is None:
-        raise ValidationError(
+        raise RequestInvalid(
             f"{_INVALID}Value or AttributeValueList must be used with ComparisonOperator: "
             f"{operator} for Attribute: {name}"
         )
@@ -161,13 +161,13 @@ def _expectation(name: str, entry: Mapping[str, Any]) -> Condition:
 def _existence(name: str, exists: bool | None, value: AttributeValue | None) -> Condition:
     if exists is False:
         if value is not None:
-            raise ValidationError(
+            raise RequestInvalid(
                 f"{_INVALID}Value cannot be used when Exists is false for Attribute: {name}"
             )
         return Call("attribute_not_exists", (Path((name,)),))
     if value is None:
         shown = "null" if exists is None else "true"
-        raise ValidationError(
+        raise RequestInvalid(
             f"{_INVALID}Value must be provided when Exists is {shown} for Attribute: {name}"
         )
     return Compare("=", Path((name,)), Value(check_value(value)))
@@ -198,22 +198,22 @@ def _condition(name: str, operator: str, values: list[AttributeValue]) -> Condit
 
 def _check_condition(operator: str, values: list[AttributeValue]) -> None:
     if not _right_count(operator, len(values)):
-        raise ValidationError(
+        raise RequestInvalid(
             f"{_INVALID}Invalid number of argument(s) for the {operator} ComparisonOperator"
         )
     kinds = [next(iter(value)) for value in values]
     if len(set(kinds)) > 1:
-        raise ValidationError(
+        raise RequestInvalid(
             f"{_INVALID}AttributeValues inside AttributeValueList must be of same type"
         )
     for kind in kinds:
         if operator in _TYPES and kind not in _TYPES[operator]:
-            raise ValidationError(
+            raise RequestInvalid(
                 f"{_INVALID}ComparisonOperator {operator} is not valid for {kind} AttributeValue "
                 "type"
             )
     if operator == "BETWEEN" and sort_key(values[0]) > sort_key(values[1]):
-        raise ValidationError(
+        raise RequestInvalid(
             "The BETWEEN condition was provided a range where the lower bound is greater than the "
             "upper bound"
         )
@@ -234,7 +234,7 @@ def _key_operator(operator: str) -> str:
         return "begins_with"
     if operator in _COMPARATORS and operator != "NE":
         return _COMPARATORS[operator]
-    raise ValidationError("Attempted conditional constraint is not an indexable operation")
+    raise RequestInvalid("Attempted conditional constraint is not an indexable operation")
 
 
 def _action(name: str, entry: Mapping[str, Any]) -> Action:
@@ -242,20 +242,20 @@ def _action(name: str, entry: Mapping[str, Any]) -> Action:
     path = Path((name,))
     if value is None:
         if action != "DELETE":
-            raise ValidationError(
+            raise RequestInvalid(
                 f"{_INVALID}Only DELETE action is allowed when no attribute value is specified"
             )
         return Remove(path)
     checked = Value(check_value(value))
     if action == "DELETE":
         if checked.kind not in _SETS:
-            raise ValidationError(
+            raise RequestInvalid(
                 f"{_INVALID}DELETE action with value is not supported for the type {checked.kind}"
             )
         return Delete(path, checked)
     if action == "ADD":
         if checked.kind not in ("N", "L", *_SETS):
-            raise ValidationError(
+            raise RequestInvalid(
                 f"{_INVALID}ADD action is not supported for the type {checked.kind}"
             )
         return Add(path, checked)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid
 from keyfold.expressions import keys, legacy
 from keyfold.expressions.ast import Condition, KeyTerm, Projection, Update
 from keyfold.expressions.bind import Placeholders
@@ -39,13 +39,13 @@ def refuse_mixture(
         # A filter expression may go with legacy key conditions.
         old.remove("KeyConditions")
     if modern and old:
-        raise ValidationError(
+        raise RequestInvalid(
             "Can not use both expression and non-expression parameters in the same request: "
             f"Non-expression parameters: {{{', '.join(old)}}} "
             f"Expression parameters: {{{', '.join(modern)}}}"
         )
     if request.get("ExpressionAttributeNames") is not None and not modern:
-        raise ValidationError(
+        raise RequestInvalid(
             "ExpressionAttributeNames can only be specified when using expressions"
         )
     takers = [name for name in expressions if name != _WITHOUT_VALUES]
@@ -55,7 +55,7 @@ def refuse_mixture(
         and all(request.get(name) is None for name in takers)
     ):
         verb = "are" if len(takers) > 1 else "is"
-        raise ValidationError(
+        raise RequestInvalid(
             "ExpressionAttributeValues can only be specified when using expressions: "
             f"{' and '.join(takers)} {verb} null"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NoReturn
 
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid
 from keyfold.expressions import check
 from keyfold.expressions.ast import (
     Action,
@@ -309,4 +309,4 @@ class _Parser:
         self._refuse(f'Syntax error; token: "{self._token.text}", near: "{quoted}"')
 
     def _refuse(self, reason: str) -> NoReturn:
-        raise ValidationError(f"Invalid {self._parameter}: {reason}")
+        raise RequestInvalid(f"Invalid {self._parameter}: {reason}")

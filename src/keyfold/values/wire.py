@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.limits import NESTING_LEVELS
 from keyfold.values import AttributeValue, Item
 from keyfold.values.number import normalise
@@ -31,7 +31,7 @@ def check_value(value: AttributeValue, depth: int = 0) -> AttributeValue:
         if kind in _SCALARS_WITHOUT_RULES:
             return value
         if kind == "N":
-            canonical = normalise(content)
+            canonical = _number(content)
             return value if canonical == content else {"N": canonical}
         return {kind: _RULES[kind](content, depth)}
     raise AssertionError("unreachable")
@@ -39,53 +39,60 @@ def check_value(value: AttributeValue, depth: int = 0) -> AttributeValue:
 
 def _check_all_types(value: AttributeValue, depth: int) -> AttributeValue:
     if not value:
-        raise ValidationError(
+        raise RequestInvalid(
             "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
         )
     for kind, content in value.items():
         check_value({kind: content}, depth)
-    raise ValidationError(
+    raise RequestInvalid(
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
         "supported datatypes"
     )
 
 
+def _number(text: str) -> str:
+    try:
+        return normalise(text)
+    except ValidationError as error:
+        raise RequestInvalid(error.message) from None
+
+
 def _null(content: bool, _depth: int) -> bool:
     if content is not True:
-        raise ValidationError(f"{_INVALID}Null attribute value types must have the value of true")
+        raise RequestInvalid(f"{_INVALID}Null attribute value types must have the value of true")
     return True
 
 
 def _strings(members: list[str], _depth: int) -> list[str]:
     if not members:
-        raise ValidationError(f"{_INVALID}An string set  may not be empty")
+        raise RequestInvalid(f"{_INVALID}An string set  may not be empty")
     if len(set(members)) != len(members):
-        raise ValidationError(
+        raise RequestInvalid(
             f"{_INVALID}Input collection [{', '.join(members)}] contains duplicates."
         )
     if "" in members:
-        raise ValidationError(f"{_INVALID}An string set may not have a empty string as a member")
+        raise RequestInvalid(f"{_INVALID}An string set may not have a empty string as a member")
     return members
 
 
 def _numbers(members: list[str], _depth: int) -> list[str]:
     if not members:
-        raise ValidationError(f"{_INVALID}An number set  may not be empty")
-    canonical = [normalise(member) for member in members]
+        raise RequestInvalid(f"{_INVALID}An number set  may not be empty")
+    canonical = [_number(member) for member in members]
     if len(set(canonical)) != len(canonical):
-        raise ValidationError("Input collection contains duplicates")
+        raise RequestInvalid("Input collection contains duplicates")
     return canonical
 
 
 def _binaries(members: list[str], _depth: int) -> list[str]:
     if not members:
-        raise ValidationError(f"{_INVALID}Binary sets should not be empty")
+        raise RequestInvalid(f"{_INVALID}Binary sets should not be empty")
     if len(set(members)) != len(members):
-        raise ValidationError(
+        raise RequestInvalid(
             f"{_INVALID}Input collection [{', '.join(members)}]of type BS contains duplicates."
         )
     if "" in members:
-        raise ValidationError(f"{_INVALID}Binary sets may not contain null or empty values")
+        raise RequestInvalid(f"{_INVALID}Binary sets may not contain null or empty values")
     return members
 
 
@@ -101,8 +108,10 @@ def _map(entries: Item, depth: int) -> Item:
 
 def _deeper(depth: int) -> int:
     if depth >= NESTING_LEVELS - 1:
-        raise ValidationError("Nesting Levels have exceeded supported limits: Attributes in the item have nested "
-            "levels beyond supported limit")
+        raise RequestInvalid(
+            "Nesting Levels have exceeded supported limits: Attributes in the item have nested "
+            "levels beyond supported limit"
+        )
     return depth + 1
 
 

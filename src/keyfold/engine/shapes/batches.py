@@ -1,0 +1,193 @@
+"""Requests about several items at once: batches, transactions, statements."""
+
+from __future__ import annotations
+
+from keyfold import limits
+from keyfold.engine.shapes.kinds import (
+    Attribute,
+    Member,
+    Structure,
+    at_least,
+    at_most,
+    list_of,
+    map_of,
+    map_values,
+    required,
+    structure,
+    text,
+)
+from keyfold.engine.shapes.words import (
+    ATTRIBUTE_NAMES,
+    ATTRIBUTES,
+    COLLECTION_METRICS,
+    CONSUMED,
+    EXPRESSION,
+    FLAG,
+    NAMES,
+    ON_FAILURE,
+    POSITIVE,
+    TABLE,
+    TOKEN,
+)
+
+_ITEMS_TABLE = required(TABLE.shape)
+_STATEMENT = required(text(at_least(1), at_most(8192)))
+_PARAMETERS = list_of(Attribute(), at_least(1))
+
+
+def _transaction_part(name: str, **members: Member) -> Structure:
+    return structure(
+        name,
+        **members,
+        TableName=_ITEMS_TABLE,
+        ExpressionAttributeNames=NAMES,
+        ExpressionAttributeValues=ATTRIBUTES,
+        ReturnValuesOnConditionCheckFailure=ON_FAILURE,
+    )
+
+
+REQUESTS: dict[str, Structure] = {
+    "BatchGetItem": structure(
+        "BatchGetItemInput",
+        ReturnConsumedCapacity=CONSUMED,
+        RequestItems=Member(
+            map_of(
+                structure(
+                    "KeysAndAttributes",
+                    Keys=required(
+                        list_of(ATTRIBUTES, at_most(limits.BATCH_GET_ITEMS), at_least(1))
+                    ),
+                    AttributesToGet=ATTRIBUTE_NAMES,
+                    ConsistentRead=FLAG,
+                    ProjectionExpression=EXPRESSION,
+                    ExpressionAttributeNames=NAMES,
+                ),
+                at_most(limits.BATCH_GET_ITEMS),
+            ),
+            missing="The requestItems parameter is required for BatchGetItem",
+            filled=True,
+        ),
+    ),
+    "BatchWriteItem": structure(
+        "BatchWriteItemInput",
+        ReturnConsumedCapacity=CONSUMED,
+        ReturnItemCollectionMetrics=COLLECTION_METRICS,
+        RequestItems=Member(
+            map_of(
+                list_of(
+                    structure(
+                        "WriteRequest",
+                        PutRequest=structure("PutRequest", Item=required(ATTRIBUTES)),
+                        DeleteRequest=structure("DeleteRequest", Key=required(ATTRIBUTES)),
+                    )
+                ),
+                map_values(at_most(limits.BATCH_WRITE_ITEMS), at_least(1)),
+                at_most(limits.BATCH_WRITE_ITEMS),
+            ),
+            missing="The requestItems parameter is required for BatchWriteItem",
+            filled=True,
+        ),
+    ),
+    "TransactGetItems": structure(
+        "TransactGetItemsInput",
+        ReturnConsumedCapacity=CONSUMED,
+        TransactItems=required(
+            list_of(
+                structure(
+                    "TransactGetItem",
+                    Get=required(
+                        structure(
+                            "Get",
+                            Key=required(ATTRIBUTES),
+                            TableName=_ITEMS_TABLE,
+                            ProjectionExpression=EXPRESSION,
+                            ExpressionAttributeNames=NAMES,
+                        )
+                    ),
+                ),
+                at_most(limits.TRANSACTION_ITEMS),
+                at_least(1),
+            )
+        ),
+    ),
+    "TransactWriteItems": structure(
+        "TransactWriteItemsInput",
+        ReturnConsumedCapacity=CONSUMED,
+        ReturnItemCollectionMetrics=COLLECTION_METRICS,
+        ClientRequestToken=TOKEN,
+        TransactItems=required(
+            list_of(
+                structure(
+                    "TransactWriteItem",
+                    ConditionCheck=_transaction_part(
+                        "ConditionCheck",
+                        Key=required(ATTRIBUTES),
+                        ConditionExpression=required(EXPRESSION),
+                    ),
+                    Put=_transaction_part(
+                        "Put",
+                        Item=required(ATTRIBUTES),
+                        ConditionExpression=Member(EXPRESSION),
+                    ),
+                    Delete=_transaction_part(
+                        "Delete",
+                        Key=required(ATTRIBUTES),
+                        ConditionExpression=Member(EXPRESSION),
+                    ),
+                    Update=_transaction_part(
+                        "Update",
+                        Key=required(ATTRIBUTES),
+                        UpdateExpression=required(EXPRESSION),
+                        ConditionExpression=Member(EXPRESSION),
+                    ),
+                ),
+                at_most(limits.TRANSACTION_ITEMS),
+                at_least(1),
+            )
+        ),
+    ),
+    "ExecuteStatement": structure(
+        "ExecuteStatementInput",
+        ReturnConsumedCapacity=CONSUMED,
+        Statement=_STATEMENT,
+        Parameters=_PARAMETERS,
+        ConsistentRead=FLAG,
+        NextToken=text(at_least(1), at_most(32768)),
+        Limit=POSITIVE,
+        ReturnValuesOnConditionCheckFailure=ON_FAILURE,
+    ),
+    "BatchExecuteStatement": structure(
+        "BatchExecuteStatementInput",
+        ReturnConsumedCapacity=CONSUMED,
+        Statements=required(
+            list_of(
+                structure(
+                    "BatchStatementRequest",
+                    Statement=_STATEMENT,
+                    Parameters=_PARAMETERS,
+                    ConsistentRead=FLAG,
+                    ReturnValuesOnConditionCheckFailure=ON_FAILURE,
+                ),
+                at_most(limits.BATCH_WRITE_ITEMS),
+                at_least(1),
+            )
+        ),
+    ),
+    "ExecuteTransaction": structure(
+        "ExecuteTransactionInput",
+        ReturnConsumedCapacity=CONSUMED,
+        ClientRequestToken=TOKEN,
+        TransactStatements=required(
+            list_of(
+                structure(
+                    "ParameterizedStatement",
+                    Statement=_STATEMENT,
+                    Parameters=_PARAMETERS,
+                    ReturnValuesOnConditionCheckFailure=ON_FAILURE,
+                ),
+                at_most(limits.TRANSACTION_ITEMS),
+                at_least(1),
+            )
+        ),
+    ),
+}

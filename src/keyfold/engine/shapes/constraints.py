@@ -1,0 +1,109 @@
+"""The second look at a request: lengths, ranges, patterns, and what must not be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from keyfold.engine.dialects import Dialect
+from keyfold.engine.shapes.kinds import (
+    Attribute,
+    Flag,
+    ListOf,
+    MapOf,
+    Member,
+    Number,
+    Shape,
+    Structure,
+    Text,
+)
+from keyfold.errors import RequestInvalid
+
+_LISTED_AT_MOST = 10
+
+
+def check(operation: str, shape: Structure, request: dict[str, Any], dialect: Dialect) -> None:
+    """Refuse a request of the right types that breaks a constraint of its shape."""
+    problems: list[str] = []
+    for name, member in shape.members.items():
+        if member.missing is not None and _is_missing(member, request.get(name)):
+            raise RequestInvalid(member.missing)
+        if member.alone:
+            alone = list(_of_member(operation, name, member, shape, request, dialect))
+            if alone:
+                raise dialect.broken_constraints(alone[:1])
+    for name, member in shape.members.items():
+        if not member.alone:
+            problems.extend(_of_member(operation, name, member, shape, request, dialect))
+    if problems:
+        raise dialect.broken_constraints(problems[:_LISTED_AT_MOST])
+
+
+def _is_missing(member: Member, value: Any) -> bool:
+    return value is None or (member.filled and not value)
+
+
+def _of_member(
+    operation: str,
+    name: str,
+    member: Member,
+    shape: Structure,
+    request: dict[str, Any],
+    dialect: Dialect,
+) -> Iterator[str]:
+    value = request.get(name)
+    if value is None and not member.required:
+        return
+    terse = dialect.is_terse(operation, name)
+    yield from _of(member, value, name if terse else shape.spelled[name], terse)
+
+
+def _of(member: Member, value: Any, place: str, terse: bool) -> Iterator[str]:
+    if value is None:
+        if member.required:
+            yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
+        return
+    yield from _of_value(member.shape, value, place, terse)
+
+
+def _of_value(shape: Shape, value: Any, place: str, terse: bool) -> Iterator[str]:
+    for constraint in shape.constraints:
+        if not constraint.holds(value):
+            told = "" if terse else f" '{shown(shape, value)}'"
+            yield f"Value{told} at '{place}' failed to satisfy constraint: {constraint.text}"
+    match shape:
+        case ListOf(element) if not isinstance(element, Attribute):
+            for position, each in enumerate(value, 1):
+                yield from _of_value(element, each, f"{place}.{position}.member", terse)
+        case MapOf(content) if not isinstance(content, Attribute):
+            for key, each in value.items():
+                yield from _of_value(content, each, f"{place}.{key}.member", terse)
+        case Structure(_, members):
+            for name, member in members.items():
+                spelled = name if terse else shape.spelled[name]
+                yield from _of(member, value.get(name), f"{place}.{spelled}", terse)
+
+
+def shown(shape: Shape, value: Any) -> str:
+    """A value as DynamoDB's Java prints it in messages."""
+    if value is None:
+        return "null"
+    match shape:
+        case Text() | Number():
+            return str(value)
+        case Flag():
+            return "true" if value else "false"
+        case Attribute():
+            contents = (f"{kind.lower()}={content}" for kind, content in value.items())
+            return f"AttributeValue({', '.join(contents)})"
+        case ListOf(element):
+            return f"[{', '.join(shown(element, each) for each in value)}]"
+        case MapOf(content):
+            entries = (f"{key}={shown(content, each)}" for key, each in value.items())
+            return f"{{{', '.join(entries)}}}"
+        case Structure(name, members):
+            fields = (
+                f"{shape.spelled[key]}={shown(member.shape, value.get(key))}"
+                for key, member in members.items()
+            )
+            return f"{name}({', '.join(fields)})"

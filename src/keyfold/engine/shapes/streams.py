@@ -1,0 +1,53 @@
+"""Requests about streams."""
+
+from __future__ import annotations
+
+from keyfold.engine.shapes.kinds import (
+    Number,
+    Structure,
+    at_least,
+    at_most,
+    one_of,
+    required,
+    structure,
+    text,
+)
+from keyfold.engine.shapes.words import LONG_ARN, NAME, POSITIVE
+
+_SHARD = text(at_least(28), at_most(65))
+
+REQUESTS: dict[str, Structure] = {
+    "ListStreams": structure(
+        "ListStreamsInput", TableName=NAME, Limit=POSITIVE, ExclusiveStartStreamArn=LONG_ARN
+    ),
+    "DescribeStream": structure(
+        "DescribeStreamInput",
+        StreamArn=required(LONG_ARN),
+        Limit=POSITIVE,
+        ExclusiveStartShardId=_SHARD,
+        ShardFilter=structure("ShardFilter", Type=text(one_of("CHILD_SHARDS")), ShardId=_SHARD),
+    ),
+    "GetShardIterator": structure(
+        "GetShardIteratorInput",
+        StreamArn=required(LONG_ARN),
+        ShardId=required(_SHARD),
+        ShardIteratorType=required(
+            text(
+                one_of(
+                    "TRIM_HORIZON",
+                    "LATEST",
+                    "AT_SEQUENCE_NUMBER",
+                    "AFTER_SEQUENCE_NUMBER",
+                    "AT_TIMESTAMP",
+                )
+            )
+        ),
+        SequenceNumber=text(at_least(21), at_most(40)),
+        Timestamp=Number("Double"),
+    ),
+    "GetRecords": structure(
+        "GetRecordsInput",
+        ShardIterator=required(text(at_least(1), at_most(2048))),
+        Limit=POSITIVE,
+    ),
+}

@@ -1,0 +1,168 @@
+"""Requests about tables: their definition, time to live, tags, and the account's limits."""
+
+from __future__ import annotations
+
+from keyfold import limits
+from keyfold.engine.shapes.kinds import (
+    Member,
+    Shape,
+    Structure,
+    at_least,
+    at_most,
+    integer,
+    list_of,
+    long,
+    not_above,
+    not_below,
+    one_of,
+    required,
+    structure,
+    text,
+)
+from keyfold.engine.shapes.words import (
+    DEFINED_TABLE,
+    FLAG,
+    NAME,
+    NAMED_TABLE,
+    POSITIVE_LONG,
+    TABLE,
+)
+
+_ATTRIBUTE_NAME = required(text(at_least(1), at_most(255)))
+ATTRIBUTE_DEFINITIONS = list_of(
+    structure(
+        "AttributeDefinition",
+        AttributeName=_ATTRIBUTE_NAME,
+        AttributeType=required(text(one_of("B", "N", "S"))),
+    )
+)
+_KEY_ELEMENT = structure(
+    "KeySchemaElement",
+    AttributeName=_ATTRIBUTE_NAME,
+    KeyType=required(text(one_of("HASH", "RANGE"))),
+)
+KEY_SCHEMA = list_of(_KEY_ELEMENT, at_least(1), at_most(2))
+_INDEX_KEY_SCHEMA = list_of(_KEY_ELEMENT, at_least(1), at_most(2 * limits.INDEX_KEY_ATTRIBUTES))
+THROUGHPUT = structure(
+    "ProvisionedThroughput",
+    WriteCapacityUnits=required(POSITIVE_LONG),
+    ReadCapacityUnits=required(POSITIVE_LONG),
+)
+ON_DEMAND = structure("OnDemandThroughput", MaxReadRequestUnits=long(), MaxWriteRequestUnits=long())
+_WARM = structure("WarmThroughput", ReadUnitsPerSecond=long(), WriteUnitsPerSecond=long())
+_PROJECTION = structure(
+    "Projection",
+    ProjectionType=text(one_of("ALL", "INCLUDE", "KEYS_ONLY")),
+    NonKeyAttributes=list_of(text(at_least(1), at_most(255)), at_least(1), at_most(100)),
+)
+LOCAL_INDEXES = list_of(
+    structure(
+        "LocalSecondaryIndex",
+        IndexName=required(NAME),
+        KeySchema=required(KEY_SCHEMA),
+        Projection=required(_PROJECTION),
+    )
+)
+_GLOBAL_INDEX: dict[str, Member | Shape] = {
+    "IndexName": required(NAME),
+    "KeySchema": required(_INDEX_KEY_SCHEMA),
+    "Projection": required(_PROJECTION),
+    "ProvisionedThroughput": THROUGHPUT,
+    "OnDemandThroughput": ON_DEMAND,
+    "WarmThroughput": _WARM,
+}
+GLOBAL_INDEXES = list_of(structure("GlobalSecondaryIndex", **_GLOBAL_INDEX))
+BILLING_MODE = text(one_of("PROVISIONED", "PAY_PER_REQUEST"))
+_STREAM = structure(
+    "StreamSpecification",
+    StreamEnabled=required(FLAG),
+    StreamViewType=text(one_of("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY")),
+)
+ENCRYPTION = structure(
+    "SSESpecification",
+    Enabled=FLAG,
+    SSEType=text(one_of("AES256", "KMS")),
+    KMSMasterKeyId=text(),
+)
+_TABLE_CLASS = text(one_of("STANDARD", "STANDARD_INFREQUENT_ACCESS"))
+_TAG_KEY = text(at_least(1), at_most(128))
+_TAGS = list_of(
+    structure("Tag", Key=required(_TAG_KEY), Value=required(text(at_least(0), at_most(256))))
+)
+_RESOURCE = required(text(at_least(1), at_most(1283)))
+
+REQUESTS: dict[str, Structure] = {
+    "CreateTable": structure(
+        "CreateTableInput",
+        AttributeDefinitions=required(ATTRIBUTE_DEFINITIONS),
+        TableName=DEFINED_TABLE,
+        BillingMode=BILLING_MODE,
+        ProvisionedThroughput=THROUGHPUT,
+        KeySchema=required(KEY_SCHEMA),
+        LocalSecondaryIndexes=LOCAL_INDEXES,
+        GlobalSecondaryIndexes=GLOBAL_INDEXES,
+        StreamSpecification=_STREAM,
+        SSESpecification=ENCRYPTION,
+        Tags=_TAGS,
+        TableClass=_TABLE_CLASS,
+        DeletionProtectionEnabled=FLAG,
+        OnDemandThroughput=ON_DEMAND,
+        WarmThroughput=_WARM,
+        ResourcePolicy=text(),
+    ),
+    "UpdateTable": structure(
+        "UpdateTableInput",
+        AttributeDefinitions=ATTRIBUTE_DEFINITIONS,
+        TableName=DEFINED_TABLE,
+        BillingMode=BILLING_MODE,
+        ProvisionedThroughput=THROUGHPUT,
+        GlobalSecondaryIndexUpdates=list_of(
+            structure(
+                "GlobalSecondaryIndexUpdate",
+                Update=structure(
+                    "UpdateGlobalSecondaryIndexAction",
+                    IndexName=required(NAME),
+                    ProvisionedThroughput=THROUGHPUT,
+                    OnDemandThroughput=ON_DEMAND,
+                    WarmThroughput=_WARM,
+                ),
+                Create=structure("CreateGlobalSecondaryIndexAction", **_GLOBAL_INDEX),
+                Delete=structure("DeleteGlobalSecondaryIndexAction", IndexName=required(NAME)),
+            )
+        ),
+        StreamSpecification=_STREAM,
+        SSESpecification=ENCRYPTION,
+        TableClass=_TABLE_CLASS,
+        DeletionProtectionEnabled=FLAG,
+        OnDemandThroughput=ON_DEMAND,
+        WarmThroughput=_WARM,
+    ),
+    "DeleteTable": structure("DeleteTableInput", TableName=DEFINED_TABLE),
+    "DescribeTable": structure("DescribeTableInput", TableName=DEFINED_TABLE),
+    "ListTables": structure(
+        "ListTablesInput",
+        Limit=integer(not_below(1), not_above(100)),
+        ExclusiveStartTableName=NAME,
+    ),
+    "UpdateTimeToLive": structure(
+        "UpdateTimeToLiveInput",
+        TableName=TABLE,
+        TimeToLiveSpecification=required(
+            structure(
+                "TimeToLiveSpecification",
+                Enabled=required(FLAG),
+                AttributeName=_ATTRIBUTE_NAME,
+            )
+        ),
+    ),
+    "DescribeTimeToLive": structure("DescribeTimeToLiveInput", TableName=NAMED_TABLE),
+    "TagResource": structure("TagResourceInput", ResourceArn=_RESOURCE, Tags=required(_TAGS)),
+    "UntagResource": structure(
+        "UntagResourceInput", ResourceArn=_RESOURCE, TagKeys=required(list_of(_TAG_KEY))
+    ),
+    "ListTagsOfResource": structure(
+        "ListTagsOfResourceInput", ResourceArn=_RESOURCE, NextToken=text()
+    ),
+    "DescribeLimits": structure("DescribeLimitsInput"),
+    "DescribeEndpoints": structure("DescribeEndpointsRequest"),
+}

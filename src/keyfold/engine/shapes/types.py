@@ -1,0 +1,207 @@
+"""The first look at a request: is every member of the type its shape says.
+
+The answer is the request without nulls and members nobody knows, as DynamoDB's framework reads it.
+"""
+
+from __future__ import annotations
+
+from binascii import Error as Base64Error
+from binascii import a2b_base64
+from math import floor
+from typing import Any, NoReturn
+
+from keyfold.engine.shapes.kinds import (
+    Attribute,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Shape,
+    Structure,
+    Text,
+)
+from keyfold.errors import SerializationError
+
+_PACKAGE = "com.amazonaws.dynamodb.v20120810"
+_TRUE = frozenset(("TRUE", "1", "YES"))
+_FALSE = frozenset(("FALSE", "0", "NO"))
+
+
+def read(shape: Structure, request: object) -> dict[str, Any]:
+    """A request of the right types, or the framework's complaint."""
+    if not isinstance(request, dict):
+        _refuse("Unexpected value type in payload")
+    return _members(shape, request)
+
+
+def _members(shape: Structure, given: dict[str, Any]) -> dict[str, Any]:
+    found = {}
+    for name, member in shape.members.items():
+        value = given.get(name)
+        if value is not None:
+            found[name] = _read(member.shape, value, in_field=True)
+    return found
+
+
+def _read(shape: Shape, value: Any, *, in_field: bool) -> Any:
+    match shape:
+        case Text():
+            return value if type(value) is str else _refuse_scalar(value, "String")
+        case Attribute():
+            return _attribute(value, in_field=in_field)
+        case Number(java):
+            return _number(value, java)
+        case Flag():
+            return value if type(value) is bool else _flag(value)
+        case ListOf(element):
+            if type(value) is not list:
+                _refuse_collection(
+                    value, dict, "Start of structure or map found where not expected"
+                )
+            return [_read(element, each, in_field=False) for each in value if each is not None]
+        case MapOf(Attribute()):
+            return _attributes(_entries(value, shape.java))
+        case MapOf(content, java):
+            entries = _entries(value, java)
+            return {
+                key: _read(content, each, in_field=False)
+                for key, each in entries.items()
+                if each is not None
+            }
+        case Structure():
+            if type(value) is not dict:
+                _refuse_structure(value, shape.name, in_field=in_field)
+            return _members(shape, value)
+
+
+def _entries(value: Any, java: str) -> dict[str, Any]:
+    if type(value) is not dict:
+        _refuse_collection(
+            value, list, f"Unrecognized collection type java.util.Map<java.lang.String, {java}>"
+        )
+    return value
+
+
+def _attributes(entries: dict[str, Any]) -> dict[str, Any]:
+    """A map of attribute values; the common ones are looked at without a call each."""
+    for name, value in entries.items():
+        if type(value) is dict and len(value) == 1:
+            if type(value.get("S")) is str or type(value.get("N")) is str:
+                continue
+            if type(value.get("BOOL")) is bool:
+                continue
+        return _attributes_with_care(entries, name)
+    return entries
+
+
+def _attributes_with_care(entries: dict[str, Any], first: str) -> dict[str, Any]:
+    found = {}
+    careful = False
+    for name, value in entries.items():
+        careful = careful or name == first
+        found[name] = _attribute(value, in_field=False) if careful else value
+    return found
+
+
+def _attribute(value: Any, *, in_field: bool) -> dict[str, Any]:
+    if type(value) is not dict:
+        if value is None:
+            return {}
+        _refuse_structure(value, "AttributeValue", in_field=in_field)
+    found: dict[str, Any] = {}
+    for kind, content in value.items():
+        if content is None:
+            continue
+        if kind in ("S", "N"):
+            if type(content) is not str:
+                _refuse_scalar(content, "String")
+            found[kind] = content
+        elif kind == "B":
+            found[kind] = _blob(content)
+        elif kind in ("BOOL", "NULL"):
+            found[kind] = content if type(content) is bool else _flag(content)
+        elif kind in ("SS", "NS", "BS", "L"):
+            found[kind] = _collection(kind, content)
+        elif kind == "M":
+            found[kind] = _attributes(_entries(content, f"{_PACKAGE}.AttributeValue"))
+    return found
+
+
+def _collection(kind: str, content: Any) -> list[Any]:
+    if type(content) is not list:
+        _refuse_collection(content, dict, "Start of structure or map found where not expected")
+    if kind == "L":
+        return [_attribute(element, in_field=False) for element in content]
+    if kind == "BS":
+        return [_blob(member) for member in content]
+    for member in content:
+        if type(member) is not str:
+            _refuse_scalar(member, "String")
+    return content
+
+
+def _blob(value: Any) -> str:
+    if type(value) is not str:
+        if isinstance(value, list):
+            _refuse("Unrecognized collection type class java.nio.ByteBuffer")
+        if isinstance(value, dict):
+            _refuse("Start of structure or map found where not expected")
+        _refuse("only base-64-encoded strings are convertible to bytes")
+    if len(value) % 4:
+        _refuse(f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(value)}")
+    try:
+        a2b_base64(value, strict_mode=True)
+    except (Base64Error, ValueError):
+        _refuse("Invalid last non-pad Base64 character dectected")
+    return value
+
+
+def _number(value: Any, java: str) -> int | float:
+    if type(value) is int:
+        return value
+    if type(value) is float:
+        return value if java == "Double" else floor(value)
+    if isinstance(value, str):
+        _refuse(f"STRING_VALUE cannot be converted to {java}")
+    return _refuse_scalar(value, java)
+
+
+def _flag(value: Any) -> bool:
+    # The framework reads some words as truth values.
+    if isinstance(value, str):
+        if value.upper() in _TRUE:
+            return True
+        if value.upper() in _FALSE:
+            return False
+        _refuse("Unexpected token received from parser")
+    return _refuse_scalar(value, "Boolean")
+
+
+def _refuse_scalar(value: Any, java: str) -> NoReturn:
+    if isinstance(value, list):
+        _refuse(f"Unrecognized collection type class java.lang.{java}")
+    if isinstance(value, dict):
+        _refuse("Start of structure or map found where not expected")
+    _refuse(f"{_token(value)} cannot be converted to {java}")
+
+
+def _token(value: Any) -> str:
+    if isinstance(value, bool):
+        return "TRUE_VALUE" if value else "FALSE_VALUE"
+    if isinstance(value, float) and value % 1:
+        return "DECIMAL_VALUE"
+    return "NULL_VALUE" if value is None else "NUMBER_VALUE"
+
+
+def _refuse_collection(value: Any, other: type, otherwise: str) -> NoReturn:
+    _refuse(otherwise if isinstance(value, other) else "Unexpected field type")
+
+
+def _refuse_structure(value: Any, name: str, *, in_field: bool) -> NoReturn:
+    if isinstance(value, list):
+        _refuse(f"Unrecognized collection type class {_PACKAGE}.{name}")
+    _refuse("Unexpected field type" if in_field else "Unexpected value type in payload")
+
+
+def _refuse(message: str) -> NoReturn:
+    raise SerializationError(message)
