@@ -5,11 +5,11 @@ from keyfold.serve import Identity, PageRequest, Service, authenticated, mutatio
 
 from __future__ import annotations
 
-from .identity import ANONYMOUS, Identity
-from .names import Payload
-from .operation import mutation, query, related
-from .paging import PageRequest
-from .problems import (
+from keyfold.serve.identity import ANONYMOUS, Identity
+from keyfold.serve.names import Payload
+from keyfold.serve.operation import mutation, query, related
+from keyfold.serve.paging import PageRequest
+from keyfold.serve.problems import (
     Conflict,
     FieldError,
     Invalid,
@@ -19,8 +19,8 @@ from .problems import (
     Refused,
     TooMany,
 )
-from .rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
-from .service import Service
+from keyfold.serve.rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
+from keyfold.serve.service import Service
 
 __all__ = [
     "ANONYMOUS",

@@ -9,9 +9,9 @@ from typing import Any, get_args, get_origin
 import pydantic
 from pydantic import BaseModel
 
-from .paging import PageRequest
-from .problems import FieldError, Invalid, invalid_input
-from .signature import Operation
+from keyfold.serve.paging import PageRequest
+from keyfold.serve.problems import FieldError, Invalid, invalid_input
+from keyfold.serve.signature import Operation
 
 _REQUEST_ID = re.compile(r"[!-~]{1,255}")
 _DIGITS = re.compile(r"[0-9]{1,15}")

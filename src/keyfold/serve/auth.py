@@ -11,9 +11,8 @@ from typing import Any, Final, Protocol
 import jwt
 
 from keyfold.clock import Clock, SystemClock
-
-from .identity import ADMIN_GROUP, ANONYMOUS, Identity
-from .problems import NotAuthenticated
+from keyfold.serve.identity import ADMIN_GROUP, ANONYMOUS, Identity
+from keyfold.serve.problems import NotAuthenticated
 
 TOKEN_CHARACTERS: Final = 8192
 SKEW_SECONDS: Final = 30

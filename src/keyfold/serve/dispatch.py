@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .identity import Identity
-from .metrics import Registry
-from .problems import NotAuthenticated, problem_for
-from .ratelimit import RateLimit
-from .service import Service
-from .signature import Operation
-from .tracing import Tracer, span
+from keyfold.serve.identity import Identity
+from keyfold.serve.metrics import Registry
+from keyfold.serve.problems import NotAuthenticated, problem_for
+from keyfold.serve.ratelimit import RateLimit
+from keyfold.serve.service import Service
+from keyfold.serve.signature import Operation
+from keyfold.serve.tracing import Tracer, span
 
 Surface = Literal["rest", "graphql", "lambda"]
 log = logging.getLogger("keyfold.serve")

@@ -10,14 +10,14 @@ from urllib.parse import quote, urlencode
 import orjson
 from pydantic import TypeAdapter
 
-from .arguments import Texts, from_request
-from .auth import Tokens, authenticate
-from .dispatch import Caller, Dispatch, Surface
-from .identity import Identity
-from .paging import PageOf
-from .problems import Problem, Refused, problem_for
-from .signature import Operation
-from .tracing import instance
+from keyfold.serve.arguments import Texts, from_request
+from keyfold.serve.auth import Tokens, authenticate
+from keyfold.serve.dispatch import Caller, Dispatch, Surface
+from keyfold.serve.identity import Identity
+from keyfold.serve.paging import PageOf
+from keyfold.serve.problems import Problem, Refused, problem_for
+from keyfold.serve.signature import Operation
+from keyfold.serve.tracing import instance
 
 JSON: Final = "application/json"
 PROBLEM_JSON: Final = "application/problem+json"

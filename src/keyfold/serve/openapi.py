@@ -8,10 +8,10 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from .exchange import JSON, PROBLEM_JSON
-from .problems import ProblemBody
-from .service import Service
-from .signature import Operation
+from keyfold.serve.exchange import JSON, PROBLEM_JSON
+from keyfold.serve.problems import ProblemBody
+from keyfold.serve.service import Service
+from keyfold.serve.signature import Operation
 
 _REFERENCE: Final = "#/components/schemas/{model}"
 _PROBLEM: Final = ("problem", "")

@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, ParamSpec, TypeVar
 
 from keyfold.errors import DeclarationError
-
-from .rules import Rule
+from keyfold.serve.rules import Rule
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -23,8 +23,7 @@ import pydantic
 
 from keyfold import errors
 from keyfold.errors import KeyfoldError
-
-from .names import camel
+from keyfold.serve.names import camel
 
 RETRY_SECONDS: Final = 1
 
@@ -142,6 +141,8 @@ class Problem:
         """The `extensions` of a GraphQL error."""
         body = self.body(instance)
         del body["type"], body["detail"]
+        if self.retry_after is not None:
+            body["retryAfter"] = self.retry_after
         return body
 
 

@@ -7,8 +7,7 @@ from collections import OrderedDict
 from typing import Final
 
 from keyfold.clock import Clock, SystemClock
-
-from .problems import TooMany
+from keyfold.serve.problems import TooMany
 
 KEPT_BUCKETS: Final = 100_000
 

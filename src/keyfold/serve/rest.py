@@ -12,12 +12,12 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .auth import Tokens
-from .dispatch import Dispatch
-from .exchange import BODY_BYTES, Answer, BodyTooLarge, Request, answer, problem_answer
-from .openapi import paths_and_schemas
-from .problems import INTERNAL, Problem, problem_for
-from .signature import Operation
+from keyfold.serve.auth import Tokens
+from keyfold.serve.dispatch import Dispatch
+from keyfold.serve.exchange import BODY_BYTES, Answer, BodyTooLarge, Request, answer, problem_answer
+from keyfold.serve.openapi import paths_and_schemas
+from keyfold.serve.problems import INTERNAL, Problem, problem_for
+from keyfold.serve.signature import Operation
 
 
 def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:

@@ -17,8 +17,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, overload
 
-from .identity import Identity
-from .problems import NotAllowed, NotAuthenticated
+from keyfold.serve.identity import Identity
+from keyfold.serve.problems import NotAllowed, NotAuthenticated
 
 Arguments = Mapping[str, Any]
 Predicate = Callable[[Any, Identity, Arguments], bool | Awaitable[bool]]

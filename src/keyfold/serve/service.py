@@ -6,8 +6,7 @@ import re
 from typing import Any, ClassVar
 
 from keyfold.errors import DeclarationError
-
-from .signature import Operation, RelatedField, read_operation, read_related
+from keyfold.serve.signature import Operation, RelatedField, read_operation, read_related
 
 
 class Service:

@@ -11,12 +11,11 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_typ
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, create_model
 
 from keyfold.errors import DeclarationError
-
-from .identity import Identity
-from .names import camel, placeholders, public_path
-from .operation import REQUIRED, Declaration, Kind, Relation
-from .paging import CURSOR_CHARACTERS, DEFAULT_LIMIT, MAX_LIMIT, PageRequest, page_item
-from .rules import Rule
+from keyfold.serve.identity import Identity
+from keyfold.serve.names import camel, placeholders, public_path
+from keyfold.serve.operation import REQUIRED, Declaration, Kind, Relation
+from keyfold.serve.paging import CURSOR_CHARACTERS, DEFAULT_LIMIT, MAX_LIMIT, PageRequest, page_item
+from keyfold.serve.rules import Rule
 
 Place = Literal["path", "query", "body"]
 PATH_CHARACTERS: Final = 1024

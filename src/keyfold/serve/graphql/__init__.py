@@ -1,0 +1,8 @@
+"""A service's operations as GraphQL."""
+
+from __future__ import annotations
+
+from keyfold.serve.graphql.endpoint import graphql_app
+from keyfold.serve.graphql.schema import build_schema
+
+__all__ = ["build_schema", "graphql_app"]

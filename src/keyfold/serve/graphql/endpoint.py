@@ -1,0 +1,164 @@
+"""GraphQL over HTTP: one POST endpoint, bounded before anything runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import orjson
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLSchema,
+    MaxIntrospectionDepthRule,
+    NoSchemaIntrospectionCustomRule,
+    OperationDefinitionNode,
+    execute,
+    get_operation_ast,
+    parse,
+    specified_rules,
+    validate,
+)
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from keyfold.serve.auth import Tokens, authenticate
+from keyfold.serve.dispatch import Caller, Dispatch
+from keyfold.serve.exchange import JSON, UnsupportedMedia
+from keyfold.serve.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
+from keyfold.serve.graphql.schema import Context, build_schema
+from keyfold.serve.problems import Problem, Refused, invalid_input, problem_for
+from keyfold.serve.rest import read_body
+from keyfold.serve.tracing import instance
+
+KEPT_DOCUMENTS = 512
+log = logging.getLogger("keyfold.serve")
+
+
+class GraphQLRequest(BaseModel):
+    """The JSON body of a GraphQL request."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
+
+    query: str
+    variables: dict[str, Any] | None = None
+    operation_name: str | None = None
+
+
+class Executor:
+    """Runs GraphQL requests against one service."""
+
+    def __init__(self, dispatch: Dispatch, *, introspection: bool) -> None:
+        self._dispatch = dispatch
+        strawberry_schema = build_schema(type(dispatch.service))
+        self.sdl = strawberry_schema.as_str()
+        self._schema: GraphQLSchema = strawberry_schema._schema
+        extra = MaxIntrospectionDepthRule if introspection else NoSchemaIntrospectionCustomRule
+        self._rules = [*specified_rules, extra]
+        self._document = lru_cache(KEPT_DOCUMENTS)(self._checked)
+
+    async def run(self, request: GraphQLRequest, caller: Caller) -> tuple[int, dict[str, Any]]:
+        """HTTP status and body; a request that cannot run at all is 400."""
+        try:
+            document = self._document(request.query)
+            operation = self._operation(document, request.operation_name)
+            variables = request.variables or {}
+            check(self._schema, document, operation, variables)
+        except Refused as refused:
+            return 400, {"errors": [_refusal(problem_for(refused))]}
+        except GraphQLError as error:
+            return 400, {"errors": [_formatted(error)]}
+        made = execute(
+            self._schema,
+            document,
+            context_value=Context(self._dispatch, caller),
+            variable_values=variables,
+            operation_name=request.operation_name,
+        )
+        result = made if isinstance(made, ExecutionResult) else await made
+        if result.data is None and result.errors and not any(e.path for e in result.errors):
+            return 400, {"errors": [_formatted(one) for one in result.errors]}
+        body: dict[str, Any] = {"data": result.data}
+        if result.errors:
+            body["errors"] = [_formatted(one) for one in result.errors]
+        return 200, body
+
+    def _checked(self, query: str) -> DocumentNode:
+        if len(query) > QUERY_CHARACTERS:
+            raise QueryRefused(f"The query has more than {QUERY_CHARACTERS} characters.")
+        document = parse(query, max_tokens=QUERY_TOKENS)
+        errors: Sequence[GraphQLError] = validate(self._schema, document, self._rules, max_errors=5)
+        if errors:
+            raise errors[0]
+        return document
+
+    def _operation(self, document: DocumentNode, name: str | None) -> OperationDefinitionNode:
+        operation = get_operation_ast(document, name)
+        if operation is None:
+            raise QueryRefused(
+                "Name one operation of the query in operationName.", code="NO_OPERATION"
+            )
+        return operation
+
+
+def graphql_app(
+    dispatch: Dispatch, tokens: Tokens | None = None, *, introspection: bool = False
+) -> Starlette:
+    """The GraphQL application of a service: POST / runs a request, GET /schema is its SDL."""
+    executor = Executor(dispatch, introspection=introspection)
+
+    async def run(http: Request) -> Response:
+        try:
+            request = await _read(http)
+            identity = await authenticate(tokens, http.headers.get("authorization"))
+        except Refused as refused:
+            problem = problem_for(refused)
+            return _json(problem.status, {"errors": [_refusal(problem)]})
+        address = http.client.host if http.client else ""
+        status, body = await executor.run(request, Caller(identity, address))
+        return _json(status, body)
+
+    async def sdl(_http: Request) -> Response:
+        return Response(executor.sdl, media_type="text/plain; charset=utf-8")
+
+    routes = [Route("/", run, methods=["POST"])]
+    if introspection:
+        routes.append(Route("/schema", sdl))
+    return Starlette(routes=routes)
+
+
+async def _read(http: Request) -> GraphQLRequest:
+    if http.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise UnsupportedMedia(f"Send the query as {JSON}.")
+    try:
+        return GraphQLRequest.model_validate_json(await read_body(http))
+    except ValidationError as wrong:
+        raise invalid_input(wrong) from None
+
+
+def _json(status: int, body: dict[str, Any]) -> Response:
+    return Response(orjson.dumps(body), status, media_type=JSON)
+
+
+def _refusal(problem: Problem) -> dict[str, Any]:
+    return {"message": problem.detail, "extensions": problem.extensions(instance())}
+
+
+def _formatted(error: GraphQLError) -> dict[str, Any]:
+    formatted: dict[str, Any] = dict(error.formatted)
+    original = error.original_error
+    if original is None or isinstance(original, GraphQLError):
+        formatted["extensions"] = {"code": "BAD_QUERY"}
+        return formatted
+    problem = problem_for(original)
+    if problem.status >= 500 and len(error.path or ()) > 1:
+        # An operation logs its own failure; this one is inside its result.
+        log.error("a field failed: %s", error.path, exc_info=original)
+    return {**formatted, **_refusal(problem)}
