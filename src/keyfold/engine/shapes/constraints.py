@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from keyfold.engine.dialects import Dialect
@@ -20,6 +20,49 @@ from keyfold.engine.shapes.kinds import (
 from keyfold.errors import RequestInvalid
 
 _LISTED_AT_MOST = 10
+
+
+Test = Callable[[Any], bool]
+
+
+def fitting(shape: Shape) -> Test | None:
+    """A quick test whether a value breaks no constraint; None for shapes without any."""
+    tests: list[Test] = [constraint.holds for constraint in shape.constraints]
+    if isinstance(shape, ListOf) and (element := fitting(shape.element)):
+        tests.append(_each(element, list))
+    elif isinstance(shape, MapOf) and (content := fitting(shape.value)):
+        tests.append(_each(content, dict.values))
+    elif isinstance(shape, Structure):
+        tests.append(_members(shape.members))
+    if len(tests) < 2:
+        return tests[0] if tests else None
+    return lambda value: all(test(value) for test in tests)
+
+
+def _each(test: Test, contents: Callable[[Any], Iterable[Any]]) -> Test:
+    return lambda value: all(map(test, contents(value)))
+
+
+def _members(members: Mapping[str, Member]) -> Test:
+    needed = [
+        name for name, member in members.items() if member.required or member.missing is not None
+    ]
+    tests = {name: test for name, member in members.items() if (test := fitting(member.shape))}
+    filled = [name for name, member in members.items() if member.filled]
+
+    def fits(value: dict[str, Any]) -> bool:
+        for name in needed:
+            if name not in value:
+                return False
+        for name in filled:
+            if not value[name]:
+                return False
+        for name, content in value.items():
+            if name in tests and not tests[name](content):
+                return False
+        return True
+
+    return fits
 
 
 def check(operation: str, shape: Structure, request: dict[str, Any], dialect: Dialect) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from binascii import Error as Base64Error
 from binascii import a2b_base64
+from collections.abc import Callable
+from functools import partial
 from math import floor
 from typing import Any, NoReturn
 
@@ -27,51 +29,84 @@ _TRUE = frozenset(("TRUE", "1", "YES"))
 _FALSE = frozenset(("FALSE", "0", "NO"))
 
 
-def read(shape: Structure, request: object) -> dict[str, Any]:
-    """A request of the right types, or the framework's complaint."""
-    if not isinstance(request, dict):
-        _refuse("Unexpected value type in payload")
-    return _members(shape, request)
+Reader = Callable[[Any], Any]
 
 
-def _members(shape: Structure, given: dict[str, Any]) -> dict[str, Any]:
-    found = {}
-    for name, member in shape.members.items():
-        value = given.get(name)
-        if value is not None:
-            found[name] = _read(member.shape, value, in_field=True)
-    return found
+def reader(shape: Structure) -> Callable[[object], dict[str, Any]]:
+    """A function that takes a request and gives it back with the right types, or complains."""
+    members = _members(shape)
+
+    def read(request: object) -> dict[str, Any]:
+        if not isinstance(request, dict):
+            _refuse("Unexpected value type in payload")
+        return members(request)
+
+    return read
 
 
-def _read(shape: Shape, value: Any, *, in_field: bool) -> Any:
+def _reader(shape: Shape, *, in_field: bool) -> Reader:
     match shape:
         case Text():
-            return value if type(value) is str else _refuse_scalar(value, "String")
-        case Attribute():
-            return _attribute(value, in_field=in_field)
-        case Number(java):
-            return _number(value, java)
+            return _text
         case Flag():
-            return value if type(value) is bool else _flag(value)
-        case ListOf(element):
-            if type(value) is not list:
-                _refuse_collection(
-                    value, dict, "Start of structure or map found where not expected"
-                )
-            return [_read(element, each, in_field=False) for each in value if each is not None]
-        case MapOf(Attribute()):
-            return _attributes(_entries(value, shape.java))
+            return _flag
+        case Number(java):
+            return partial(_number, java=java)
+        case Attribute():
+            return partial(_attribute, in_field=in_field)
+        case MapOf(Attribute(), java):
+            return lambda value: _attributes(_entries(value, java))
         case MapOf(content, java):
-            entries = _entries(value, java)
-            return {
-                key: _read(content, each, in_field=False)
-                for key, each in entries.items()
-                if each is not None
-            }
-        case Structure():
-            if type(value) is not dict:
-                _refuse_structure(value, shape.name, in_field=in_field)
-            return _members(shape, value)
+            return _map_reader(_reader(content, in_field=False), java)
+        case ListOf(element):
+            return _list_reader(_reader(element, in_field=False))
+        case Structure(name):
+            return _structure_reader(_members(shape), name, in_field=in_field)
+
+
+def _members(shape: Structure) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    readers = [
+        (name, _reader(member.shape, in_field=True)) for name, member in shape.members.items()
+    ]
+
+    def read(given: dict[str, Any]) -> dict[str, Any]:
+        found = {}
+        for name, member in readers:
+            if name in given and (value := given[name]) is not None:
+                found[name] = member(value)
+        return found
+
+    return read
+
+
+def _map_reader(content: Reader, java: str) -> Reader:
+    def read(value: Any) -> dict[str, Any]:
+        entries = _entries(value, java)
+        return {key: content(each) for key, each in entries.items() if each is not None}
+
+    return read
+
+
+def _list_reader(element: Reader) -> Reader:
+    def read(value: Any) -> list[Any]:
+        if type(value) is not list:
+            _refuse_collection(value, dict, "Start of structure or map found where not expected")
+        return [element(each) for each in value if each is not None]
+
+    return read
+
+
+def _structure_reader(members: Reader, name: str, *, in_field: bool) -> Reader:
+    def read(value: Any) -> Any:
+        if type(value) is not dict:
+            _refuse_structure(value, name, in_field=in_field)
+        return members(value)
+
+    return read
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else _refuse_scalar(value, "String")
 
 
 def _entries(value: Any, java: str) -> dict[str, Any]:
@@ -119,7 +154,7 @@ def _attribute(value: Any, *, in_field: bool) -> dict[str, Any]:
         elif kind == "B":
             found[kind] = _blob(content)
         elif kind in ("BOOL", "NULL"):
-            found[kind] = content if type(content) is bool else _flag(content)
+            found[kind] = _flag(content)
         elif kind in ("SS", "NS", "BS", "L"):
             found[kind] = _collection(kind, content)
         elif kind == "M":
@@ -167,6 +202,8 @@ def _number(value: Any, java: str) -> int | float:
 
 
 def _flag(value: Any) -> bool:
+    if type(value) is bool:
+        return value
     # The framework reads some words as truth values.
     if isinstance(value, str):
         if value.upper() in _TRUE:
