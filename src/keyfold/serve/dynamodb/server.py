@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import signal
 import socket
 import ssl
@@ -14,13 +15,17 @@ from typing import Self
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import Engine
+from keyfold.errors import KeyfoldError
 from keyfold.serve.dynamodb.front import FrontDoor
 from keyfold.serve.dynamodb.log import JsonLines, RequestLog, Spans
 from keyfold.serve.dynamodb.metrics import Metrics
 from keyfold.serve.dynamodb.protocol import Connection, Registry
 from keyfold.serve.dynamodb.settings import ServeError, Settings
 
-_SWEEP_SECONDS = 1.0
+logger = logging.getLogger(__name__)
+
+_TICK_SECONDS = 1.0
+_SWEEP_SECONDS = 10.0
 _SLOW_THREADS = 4
 _BACKLOG = 1024
 
@@ -35,10 +40,12 @@ class Server:
         *,
         metrics: Metrics | None = None,
         clock: Clock | None = None,
+        sweeps: bool = True,
     ) -> None:
         self._engine, self._settings = engine, settings
         self._metrics = metrics or Metrics()
         self._clock = clock or SystemClock()
+        self._sweeps = sweeps
         self._log = _request_log(settings, self._clock)
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
         self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
@@ -94,11 +101,21 @@ class Server:
 
     async def _tick_forever(self) -> None:
         loop = asyncio.get_running_loop()
+        next_sweep = loop.time() + _SWEEP_SECONDS
         while True:
+            await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
             if self._log is not None:
                 self._log.flush()
-            await asyncio.sleep(_SWEEP_SECONDS)
+            if self._sweeps and loop.time() > next_sweep:
+                await loop.run_in_executor(self._threads, self._sweep)
+                next_sweep = loop.time() + _SWEEP_SECONDS
+
+    def _sweep(self) -> None:
+        try:
+            self._engine.sweep()
+        except KeyfoldError:
+            logger.exception("cannot delete what has expired")
 
 
 def bind(settings: Settings, *, shared: bool = False) -> socket.socket:
@@ -163,7 +180,7 @@ def run_worker(
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        server = Server(engine, settings, metrics=metrics)
+        server = Server(engine, settings, metrics=metrics, sweeps=worker == 0)
         await server.start(listener)
         # Requests make no cycles worth looking for in what start-up left behind.
         gc.collect()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from keyfold.engine.engine import Dialect, Durability
 from keyfold.errors import KeyfoldError
 from keyfold.limits import KB, REQUEST_BYTES
 
@@ -45,8 +46,8 @@ class Settings:
     port: int = 8000
     workers: int = 1
     region: str = "us-east-1"
-    dialect: str = "current"
-    durability: str = "full"
+    dialect: Dialect = "current"
+    durability: Durability = "full"
     secrets: Mapping[str, str] = field(default_factory=dict)
     """Secret keys by access key; empty: every well-formed signature is accepted."""
     tls_certificate: Path | None = None
