@@ -43,7 +43,8 @@ class Catalog:
         if table is not None:
             return table
         if name.startswith("arn:"):
-            return self.find(session, name.rpartition(":table/")[2].partition("/")[0])
+            table = self.find(session, name.rpartition(":table/")[2])
+            return table if table is not None and table.arn == name else None
         generation = self._generation
         row = session.table(name)
         if row is None:

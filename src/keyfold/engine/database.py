@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keyfold.clock import Clock
+from keyfold.engine.backfill import Backfills
 from keyfold.engine.catalog import Catalog
 from keyfold.engine.commits import Commits
 from keyfold.engine.dialects import Dialect
@@ -35,9 +36,12 @@ class Database:
         self.write = self.commits.write
         self.read = self.commits.read
         self.snapshot = self.commits.snapshot
+        self.backfills = Backfills(self)
+        self.backfills.resume()
 
     def arn(self, resource: str) -> str:
         return f"arn:aws:dynamodb:{self.region}:{self.account}:{resource}"
 
     def close(self) -> None:
+        self.backfills.stop()
         self.commits.close()

@@ -42,7 +42,7 @@ class Engine:
         index_lag: LagSetting = None,
         dialect: Dialect = "current",
         region: str = "us-east-1",
-        account: str = "000000000000",
+        account: str = "123456789012",
         stream_shards: int = 1,
     ) -> Engine:
         """Open a data file, making it if it is not there."""

@@ -29,9 +29,19 @@ _NOT_FOUND = "Requested resource not found: Stream: {} not found"
 _NO_SHARD = "Requested resource not found: Shard: {} in Stream: {} not found"
 
 
+# Sequence numbers on the wire have at least 21 digits and sort as text.
+_SEQUENCE_OFFSET = 10**20
+
+
 def sequence_text(sequence: int) -> str:
-    """A sequence number as the wire shows it: digits that sort as text."""
-    return f"{sequence:021d}"
+    """A sequence number as the wire shows it."""
+    return str(_SEQUENCE_OFFSET + sequence)
+
+
+def sequence_number(text: str) -> int:
+    if not text.isdecimal():
+        raise ValidationError(f"Invalid SequenceNumber: {text}")
+    return int(text) - _SEQUENCE_OFFSET
 
 
 class Stream:
@@ -180,7 +190,7 @@ def iterator(
                 "One or more parameter values were invalid: SequenceNumber is required for "
                 f"ShardIteratorType {kind}"
             )
-        sequence = int(at) if at.isdecimal() else 0
+        sequence = sequence_number(at)
         if sequence < _oldest(database, session, stream, shard):
             raise TrimmedData(
                 "The operation attempted to read past the oldest stream record in a shard. "

@@ -28,6 +28,7 @@ from keyfold.engine.operations.time_to_live import describe_time_to_live, update
 from keyfold.engine.operations.transact_get_items import transact_get_items
 from keyfold.engine.operations.transact_write_items import transact_write_items
 from keyfold.engine.operations.update_item import update_item
+from keyfold.engine.operations.update_table import update_table
 
 Operation = Callable[[Database, dict[str, Any]], dict[str, Any]]
 
@@ -56,5 +57,6 @@ OPERATIONS: dict[str, Operation] = {
     "TransactWriteItems": transact_write_items,
     "UntagResource": untag_resource,
     "UpdateItem": update_item,
+    "UpdateTable": update_table,
     "UpdateTimeToLive": update_time_to_live,
 }

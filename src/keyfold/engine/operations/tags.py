@@ -60,9 +60,9 @@ def _change(
 def _table(database: Database, session: Session, arn: str) -> Table:
     if not arn.startswith("arn:aws:dynamodb:") or ":table/" not in arn:
         raise ValidationError(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    if not arn.startswith(database.arn("")):
+        raise AccessDenied(f"User is not authorized to perform this operation on resource: {arn}")
     table = database.catalog.find(session, arn)
     if table is None:
         raise TableNotFound(f"Requested resource not found: ResourcArn: {arn} not found")
-    if table.arn != arn:
-        raise AccessDenied(f"User is not authorized to perform this operation on resource: {arn}")
     return table

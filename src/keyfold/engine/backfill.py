@@ -1,0 +1,98 @@
+"""Index backfill: entries for the items that were there before their index."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+import orjson
+
+from keyfold.engine import indexes
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Index, Table
+from keyfold.errors import StorageError
+
+if TYPE_CHECKING:
+    from keyfold.engine.database import Database
+
+_ITEMS_PER_COMMIT = 500
+
+
+def advance(
+    database: Database, table_name: str, index_name: str, after_row: int, session: Session
+) -> int | None:
+    """Make the next entries; returns where to go on, or None when the index is complete.
+
+    Writes keep the entries of every item they touch from the moment the index exists, so a step
+    only adds what they have not.
+    """
+    table = database.catalog.find(session, table_name)
+    index = table.indexes_by_name.get(index_name) if table is not None else None
+    if table is None or index is None or index.status != "CREATING":
+        return None
+    items = session.items_after(table.id, after_row, _ITEMS_PER_COMMIT)
+    for row, place, size, body in items:
+        after_row = row
+        entry = indexes.entry(index, place, orjson.loads(body), size)
+        if entry is not None:
+            session.insert_entry(table.id, index.number, entry.place, entry.size, row)
+    if len(items) == _ITEMS_PER_COMMIT:
+        return after_row
+    _activate(database, session, table, index)
+    return None
+
+
+def _activate(database: Database, session: Session, table: Table, index: Index) -> None:
+    definitions = [
+        {**each.definition, "IndexStatus": "ACTIVE"} if each is index else each.definition
+        for each in table.global_indexes
+    ]
+    active = table.with_changes(GlobalSecondaryIndexes=definitions)
+    session.define_table(table.id, active.stored())
+    database.catalog.remember(active)
+
+
+class Backfills:
+    """The backfills under way in this process, a thread each."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def start(self, table: str, index: str, after_row: int = 0) -> None:
+        """Go on with a backfill in the background."""
+        thread = threading.Thread(
+            target=self._run, args=(table, index, after_row), name=f"backfill {table}.{index}"
+        )
+        thread.daemon = True
+        self._threads.append(thread)
+        thread.start()
+
+    def resume(self) -> None:
+        """Go on with what an earlier process left unfinished."""
+        with self._database.read() as session:
+            tables = [Table.load(*row) for row in session.tables()]
+        for table in tables:
+            for index in table.global_indexes:
+                if index.status == "CREATING":
+                    self.start(table.name, index.name)
+
+    def wait(self) -> None:
+        """Until all backfills are done."""
+        for thread in self._threads:
+            thread.join()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self.wait()
+
+    def _run(self, table: str, index: str, after_row: int) -> None:
+        row: int | None = after_row
+        while row is not None and not self._stopping.is_set():
+            try:
+                row = self._database.write(partial(advance, self._database, table, index, row))
+            except StorageError:
+                # Full or busy: the index stays CREATING, and the next attempt may have room.
+                self._stopping.wait(1.0)

@@ -1,0 +1,206 @@
+"""UpdateTable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from keyfold.engine import backfill, definitions, describe, streams
+from keyfold.engine.database import Database
+from keyfold.engine.operations.create_table import sse_description
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Table
+from keyfold.errors import LimitExceeded, TableInUse, TableNotFound, ValidationError
+from keyfold.limits import INDEX_CHANGES_PER_UPDATE
+
+_INVALID = "One or more parameter values were invalid: "
+_CHANGES = (
+    "ProvisionedThroughput",
+    "BillingMode",
+    "StreamSpecification",
+    "GlobalSecondaryIndexUpdates",
+    "SSESpecification",
+    "DeletionProtectionEnabled",
+    "TableClass",
+    "OnDemandThroughput",
+)
+
+
+def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    if all(request.get(change) is None for change in _CHANGES):
+        raise ValidationError(
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+        )
+    billing, throughput = request.get("BillingMode"), request.get("ProvisionedThroughput")
+    if billing == "PAY_PER_REQUEST" and throughput is not None:
+        raise ValidationError(
+            f"{_INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+            "BillingMode is PAY_PER_REQUEST"
+        )
+    definitions.check_stream(request.get("StreamSpecification"))
+    updates = request.get("GlobalSecondaryIndexUpdates") or ()
+    created = [update["Create"] for update in updates if update.get("Create") is not None]
+
+    def work(session: Session) -> tuple[dict[str, Any], Table, int | None]:
+        table = database.catalog.named(session, request["TableName"])
+        if any(index.status != "ACTIVE" for index in table.global_indexes):
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being updated: {table.name}"
+            )
+        table = _with_settings(database, table, request)
+        table = _with_indexes(session, table, request, updates)
+        table = _with_stream(database, session, table, request.get("StreamSpecification"))
+        session.define_table(table.id, table.stored())
+        database.catalog.remember(table)
+        answer = describe.table(session, table, status="UPDATING")
+        row = None
+        for index in created:
+            # The first step is part of this commit: a small table's index is complete at once.
+            row = backfill.advance(database, table.name, index["IndexName"], 0, session)
+        return answer, table, row
+
+    answer, table, row = database.write(work)
+    if row is not None:
+        database.backfills.start(table.name, created[0]["IndexName"], row)
+    return {"TableDescription": answer}
+
+
+def _with_settings(database: Database, table: Table, request: dict[str, Any]) -> Table:
+    changes: dict[str, Any] = {}
+    billing, throughput = request.get("BillingMode"), request.get("ProvisionedThroughput")
+    current = table.definition["BillingMode"]
+    if billing == "PROVISIONED" and throughput is None and current != "PROVISIONED":
+        raise ValidationError(
+            f"{_INVALID}ReadCapacityUnits and WriteCapacityUnits must both be specified when "
+            "BillingMode is PROVISIONED"
+        )
+    if throughput is not None:
+        if billing is None and current == "PAY_PER_REQUEST":
+            raise ValidationError(
+                f"{_INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+                "BillingMode is PAY_PER_REQUEST"
+            )
+        _refuse_same_throughput(table, throughput)
+        changes["ProvisionedThroughput"] = throughput
+    if billing is not None and billing != current:
+        changes["BillingMode"] = billing
+        changes["BillingChanged"] = database.clock.now()
+        if billing == "PAY_PER_REQUEST":
+            changes["ProvisionedThroughput"] = None
+    for member in ("DeletionProtectionEnabled", "TableClass", "OnDemandThroughput"):
+        if request.get(member) is not None:
+            changes[member] = request[member]
+    encryption = request.get("SSESpecification")
+    if encryption is not None:
+        enabled = encryption.get("Enabled")
+        changes["SSE"] = sse_description(database, encryption) if enabled else None
+    return table.with_changes(**changes)
+
+
+def _refuse_same_throughput(table: Table, wanted: dict[str, int]) -> None:
+    current = table.definition.get("ProvisionedThroughput")
+    if current is None or any(current[unit] != wanted[unit] for unit in wanted):
+        return
+    told = " ".join(
+        f"Current {unit} provisioned for the table: {current[unit]}. "
+        f"Requested {unit}: {wanted[unit]}."
+        for unit in ("ReadCapacityUnits", "WriteCapacityUnits")
+    )
+    raise ValidationError(
+        "The provisioned throughput for the table will not change. The requested value equals the "
+        f"current value. {told} Refer to the Amazon DynamoDB Developer Guide for current limits "
+        "and how to request higher limits."
+    )
+
+
+def _with_indexes(
+    session: Session, table: Table, request: dict[str, Any], updates: Sequence[dict[str, Any]]
+) -> Table:
+    if sum("Update" not in update for update in updates) > INDEX_CHANGES_PER_UPDATE:
+        raise LimitExceeded(
+            "Subscriber limit exceeded: Only 1 online index can be created or deleted "
+            "simultaneously per table"
+        )
+    for update in updates:
+        if len(update) != 1:
+            raise ValidationError(
+                f"{_INVALID}Exactly one of Create, Update and Delete must be given in each member "
+                "of GlobalSecondaryIndexUpdates"
+            )
+        ((kind, wish),) = update.items()
+        table = _INDEX_CHANGES[kind](session, table, wish, request)
+    return table
+
+
+def _create_index(
+    session: Session, table: Table, wish: dict[str, Any], request: dict[str, Any]
+) -> Table:
+    if wish["IndexName"] in table.indexes_by_name:
+        raise ValidationError("Attempting to create an index which already exists")
+    attributes = {a["AttributeName"]: a for a in table.definition["AttributeDefinitions"]}
+    attributes.update((a["AttributeName"], a) for a in request.get("AttributeDefinitions") or ())
+    definitions.check_index(wish, list(attributes))
+    definitions.check_throughput(
+        wish, request.get("BillingMode") or table.definition["BillingMode"]
+    )
+    definitions.check_global_count(len(table.global_indexes) + 1)
+    number = table.definition["NextIndex"]
+    index = {**wish, "Number": number, "IndexStatus": "CREATING"}
+    definitions.check_included([*(each.definition for each in table.indexes), index])
+    session.create_index(table.id, number)
+    return table.with_changes(
+        AttributeDefinitions=list(attributes.values()),
+        GlobalSecondaryIndexes=[*(each.definition for each in table.global_indexes), index],
+        NextIndex=number + 1,
+    )
+
+
+def _delete_index(
+    session: Session, table: Table, wish: dict[str, Any], _request: dict[str, Any]
+) -> Table:
+    index = table.indexes_by_name.get(wish["IndexName"])
+    if index is None or index.is_local:
+        raise TableNotFound("Requested resource not found")
+    session.drop_index(table.id, index.number)
+    left = [each.definition for each in table.global_indexes if each is not index]
+    used = set(table.schema.attributes)
+    for each in table.indexes:
+        if each is not index:
+            used.update(each.schema.attributes)
+    attributes = [
+        each for each in table.definition["AttributeDefinitions"] if each["AttributeName"] in used
+    ]
+    return table.with_changes(GlobalSecondaryIndexes=left or None, AttributeDefinitions=attributes)
+
+
+def _update_index(
+    _session: Session, table: Table, wish: dict[str, Any], _request: dict[str, Any]
+) -> Table:
+    index = table.indexes_by_name.get(wish["IndexName"])
+    if index is None or index.is_local:
+        raise TableNotFound("Requested resource not found")
+    changed = {**index.definition, **wish}
+    return table.with_changes(
+        GlobalSecondaryIndexes=[
+            changed if each is index else each.definition for each in table.global_indexes
+        ]
+    )
+
+
+_INDEX_CHANGES = {"Create": _create_index, "Delete": _delete_index, "Update": _update_index}
+
+
+def _with_stream(
+    database: Database, session: Session, table: Table, wish: dict[str, Any] | None
+) -> Table:
+    if wish is None:
+        return table
+    if wish["StreamEnabled"]:
+        if table.stream is not None:
+            raise ValidationError(f"Table already has an enabled stream: TableName: {table.name}")
+        return streams.start(database, session, table, wish["StreamViewType"])
+    if table.stream is None:
+        raise ValidationError(f"Table already has its stream disabled: TableName: {table.name}")
+    return streams.stop(database, session, table)
