@@ -23,7 +23,13 @@ from keyfold.serve.signature import Operation
 def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
     """The REST application of a service; more routes can be added to it as to any FastAPI."""
     service = type(dispatch.service)
-    app = FastAPI(title=service.name, docs_url=None, redoc_url=None, openapi_url="/openapi.json")
+    app = FastAPI(
+        title=service.name,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=problem_handlers(),
+    )
     for operation in in_routing_order(service.operations.values()):
         app.router.routes.append(
             Route(
@@ -33,9 +39,6 @@ def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
                 name=operation.name,
             )
         )
-    app.add_exception_handler(HTTPException, _http_problem)
-    app.add_exception_handler(RequestValidationError, _validation_problem)
-    app.add_exception_handler(Exception, _internal_problem)
     document: dict[str, Any] = {}
 
     def openapi() -> dict[str, Any]:
@@ -58,6 +61,15 @@ def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
 
     app.openapi = openapi  # type: ignore[method-assign]
     return app
+
+
+def problem_handlers() -> dict[Any, Any]:
+    """Exception handlers that answer every error as problem+json."""
+    return {
+        HTTPException: _http_problem,
+        RequestValidationError: _validation_problem,
+        Exception: _internal_problem,
+    }
 
 
 def in_routing_order(operations: Any) -> list[Operation]:

@@ -39,6 +39,10 @@ class Service:
     async def stop(self) -> None:
         """Called once after the last request."""
 
+    async def ready(self) -> bool:
+        """Whether requests can be served now; `/ready` asks it."""
+        return True
+
 
 def _attributes(cls: type) -> list[Any]:
     found: dict[str, Any] = {}

@@ -8,17 +8,18 @@ from typing import Any
 import httpx
 import pytest
 from graphql import get_introspection_query
+from starlette.applications import Starlette
 
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.serve.dispatch import Dispatch
-from keyfold.serve.graphql import graphql_app
+from keyfold.serve.graphql import graphql_routes
 
 Ask = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 
 
 @pytest.fixture
 async def http(clubs: Any, tokens: DevelopmentTokens) -> AsyncIterator[httpx.AsyncClient]:
-    app = graphql_app(Dispatch(clubs), tokens, introspection=True)
+    app = Starlette(routes=graphql_routes(Dispatch(clubs), tokens, introspection=True))
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         yield client
@@ -28,7 +29,9 @@ async def http(clubs: Any, tokens: DevelopmentTokens) -> AsyncIterator[httpx.Asy
 def ask(http: httpx.AsyncClient, people: dict[str, dict[str, str]]) -> Ask:
     async def ask(query: str, who: str = "mia", **variables: Any) -> dict[str, Any]:
         body = {"query": query, "variables": variables}
-        answer: dict[str, Any] = (await http.post("/", json=body, headers=people[who])).json()
+        answer: dict[str, Any] = (
+            await http.post("/graphql", json=body, headers=people[who])
+        ).json()
         return answer
 
     return ask
@@ -162,7 +165,7 @@ BAD = {
 async def test_a_query_that_asks_too_much_or_nonsense_is_refused_before_it_runs(
     http: httpx.AsyncClient, people: dict[str, dict[str, str]], query: str
 ) -> None:
-    answer = await http.post("/", json={"query": query}, headers=people["mia"])
+    answer = await http.post("/graphql", json={"query": query}, headers=people["mia"])
     assert answer.status_code == 400
     assert "data" not in answer.json()
     assert codes(answer.json())[0] in ("BAD_QUERY", "QUERY_TOO_COMPLEX", "NO_OPERATION")
@@ -170,20 +173,20 @@ async def test_a_query_that_asks_too_much_or_nonsense_is_refused_before_it_runs(
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"query": 5}', b'[{"query": "{a}"}]'])
 async def test_a_body_that_is_no_request_is_refused(http: httpx.AsyncClient, body: bytes) -> None:
-    answer = await http.post("/", content=body, headers={"content-type": "application/json"})
+    answer = await http.post("/graphql", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422
 
 
 async def test_a_bad_token_is_refused(http: httpx.AsyncClient) -> None:
     headers = {"authorization": "Bearer x.y.z"}
-    answer = await http.post("/", json={"query": "{ __typename }"}, headers=headers)
+    answer = await http.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
     assert (answer.status_code, codes(answer.json())) == (401, ["BAD_TOKEN"])
 
 
 async def test_tools_can_introspect_in_development_only(clubs: Any, ask: Ask) -> None:
     query = get_introspection_query()
     assert "__schema" in (await ask(query))["data"]
-    closed = graphql_app(Dispatch(clubs), None)
+    closed = Starlette(routes=graphql_routes(Dispatch(clubs)))
     transport = httpx.ASGITransport(closed)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-        assert (await client.post("/", json={"query": query})).status_code == 400
+        assert (await client.post("/graphql", json={"query": query})).status_code == 400

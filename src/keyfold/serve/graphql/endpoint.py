@@ -24,7 +24,6 @@ from graphql import (
 )
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -108,10 +107,10 @@ class Executor:
         return operation
 
 
-def graphql_app(
+def graphql_routes(
     dispatch: Dispatch, tokens: Tokens | None = None, *, introspection: bool = False
-) -> Starlette:
-    """The GraphQL application of a service: POST / runs a request, GET /schema is its SDL."""
+) -> list[Route]:
+    """POST /graphql runs a request; where introspection is on, GET /graphql/schema is the SDL."""
     executor = Executor(dispatch, introspection=introspection)
 
     async def run(http: Request) -> Response:
@@ -128,10 +127,10 @@ def graphql_app(
     async def sdl(_http: Request) -> Response:
         return Response(executor.sdl, media_type="text/plain; charset=utf-8")
 
-    routes = [Route("/", run, methods=["POST"])]
+    routes = [Route("/graphql", run, methods=["POST"])]
     if introspection:
-        routes.append(Route("/schema", sdl))
-    return Starlette(routes=routes)
+        routes.append(Route("/graphql/schema", sdl))
+    return routes
 
 
 async def _read(http: Request) -> GraphQLRequest:

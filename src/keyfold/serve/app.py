@@ -1,0 +1,161 @@
+"""One ASGI application for one or several services.
+
+    app = create_app([Inviter(db)], Settings(development=True))
+
+Each service is under its name: `/inviter/docs`, `/inviter/groups/{groupId}/feed`,
+`/inviter/graphql`. Beside them are the index at `/`, `/health`, `/ready`, `/metrics` and, in
+development, `/sign-in`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from keyfold.errors import DeclarationError
+from keyfold.serve import metrics, pages
+from keyfold.serve.auth import DevelopmentTokens, Tokens
+from keyfold.serve.dispatch import Dispatch, OperationMetrics
+from keyfold.serve.graphql import graphql_routes
+from keyfold.serve.identity import Identity
+from keyfold.serve.media import LocalMedia
+from keyfold.serve.middleware import RequestScope
+from keyfold.serve.ratelimit import RateLimit
+from keyfold.serve.rest import problem_handlers, rest_app
+from keyfold.serve.service import Service
+from keyfold.serve.signin import sign_in_routes
+from keyfold.serve.tracing import Tracer
+
+RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How services are served; development mode adds the sign-in page and introspection."""
+
+    development: bool = False
+    tokens: Tokens | None = None
+    people: Sequence[Identity] = ()
+    limit: RateLimit | None = None
+    tracer: Tracer | None = None
+    media: LocalMedia | None = None
+    registry: metrics.Registry = field(default_factory=metrics.Registry)
+    documents: Callable[[type[Service]], str | None] = lambda _service: None
+
+
+def create_app(services: Sequence[Service], settings: Settings | None = None) -> Starlette:
+    """The application; services are started with it and stopped with it."""
+    chosen = settings or Settings()
+    tokens = chosen.tokens
+    if tokens is None and chosen.development:
+        tokens = DevelopmentTokens()
+    counted = OperationMetrics(chosen.registry)
+    dispatches = [
+        Dispatch(one, metrics=counted, limit=chosen.limit, tracer=chosen.tracer) for one in services
+    ]
+    routes: list[BaseRoute] = [
+        Mount(f"/{_mount_name(one)}", _service_app(one, tokens, chosen)) for one in dispatches
+    ]
+    routes += _own_routes(services, chosen)
+    if chosen.development and isinstance(tokens, DevelopmentTokens):
+        routes += sign_in_routes(tokens, chosen.people)
+    if chosen.media is not None:
+        routes += chosen.media.routes()
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(RequestScope)],
+        exception_handlers=problem_handlers(),
+        lifespan=_lifespan(services),
+    )
+
+
+def _mount_name(dispatch: Dispatch) -> str:
+    name = dispatch.service.name
+    if name in RESERVED_NAMES:
+        raise DeclarationError("O12", f"a service cannot be named {name!r}.")
+    return name
+
+
+def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: Settings) -> FastAPI:
+    service = type(dispatch.service)
+    app = rest_app(dispatch, tokens)
+    app.router.routes += graphql_routes(dispatch, tokens, introspection=settings.development)
+
+    def shown(path: str, page: str | Callable[[], str]) -> Route:
+        async def show(_request: Request) -> Response:
+            return HTMLResponse(page if isinstance(page, str) else page())
+
+        return Route(path, show)
+
+    app.router.routes += [
+        shown("/docs", pages.swagger(service.name)),
+        shown("/redoc", pages.redoc(service.name)),
+        shown("/graphql", pages.explorer(service.name)),
+    ]
+    if (document := settings.documents(service)) is not None:
+        app.router.routes.append(shown("/design", document))
+    return app
+
+
+def _own_routes(services: Sequence[Service], settings: Settings) -> list[BaseRoute]:
+    systems = [_system(type(one), settings) for one in services]
+
+    async def index(_request: Request) -> Response:
+        return HTMLResponse(pages.index(systems, development=settings.development))
+
+    async def health(_request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_request: Request) -> Response:
+        verdicts = {one.name: await one.ready() for one in services}
+        return JSONResponse(verdicts, 200 if all(verdicts.values()) else 503)
+
+    async def measured(_request: Request) -> Response:
+        return PlainTextResponse(settings.registry.text(), media_type=metrics.CONTENT_TYPE)
+
+    async def asset(request: Request) -> Response:
+        return pages.asset_response(request.path_params["name"])
+
+    return [
+        Route("/", index),
+        Route("/health", health),
+        Route("/ready", ready),
+        Route("/metrics", measured),
+        Route("/assets/{name}", asset),
+    ]
+
+
+def _system(service: type[Service], settings: Settings) -> pages.System:
+    root = f"/{service.name}"
+    links = [
+        pages.Link("REST: try it (Swagger UI)", f"{root}/docs"),
+        pages.Link("REST: read it (ReDoc)", f"{root}/redoc"),
+        pages.Link("OpenAPI document", f"{root}/openapi.json"),
+        pages.Link("GraphQL", f"{root}/graphql"),
+    ]
+    if settings.documents(service) is not None:
+        links.append(pages.Link("Design document", f"{root}/design"))
+    description = (service.__doc__ or "").strip().partition("\n")[0]
+    return pages.System(service.name, description, len(service.operations), links)
+
+
+def _lifespan(
+    services: Sequence[Service],
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for one in services:
+                await one.start()
+                stack.push_async_callback(one.stop)
+            yield
+
+    return lifespan

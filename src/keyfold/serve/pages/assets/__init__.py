@@ -1,0 +1,33 @@
+"""Scripts and styles: our own, and Swagger UI and ReDoc from the package that ships them."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+_OURS: Final = {
+    "site.css": "text/css",
+    "docs.js": "text/javascript",
+    "explorer.js": "text/javascript",
+    "sign-in.js": "text/javascript",
+}
+_INSTALLED: Final = {
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui.css": "text/css",
+    "redoc.standalone.js": "text/javascript",
+}
+
+
+def asset_response(name: str) -> Response:
+    """One file, by its name on a fixed list."""
+    if name in _OURS:
+        content = (resources.files(__name__) / name).read_bytes()
+        return Response(content, media_type=_OURS[name])
+    if name in _INSTALLED:
+        content = (resources.files("fastapi_offline") / "static" / name).read_bytes()
+        headers = {"cache-control": "max-age=86400"}
+        return Response(content, media_type=_INSTALLED[name], headers=headers)
+    raise HTTPException(404)

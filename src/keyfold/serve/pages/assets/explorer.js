@@ -1,0 +1,120 @@
+"use strict";
+const at = (id) => document.getElementById(id);
+const kept = `keyfold-query:${location.pathname}`;
+const SCHEMA = `{ __schema { queryType { name } mutationType { name } types { name kind description
+  fields { name description args { name type { ...T } } type { ...T } }
+  inputFields { name type { ...T } } enumValues { name } } } }
+fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
+let types = new Map();
+
+at("token").value = localStorage.getItem("keyfold-token") || "";
+at("query").value = localStorage.getItem(kept) || "{\n  __typename\n}\n";
+
+async function send(query, variables) {
+  const headers = { "content-type": "application/json" };
+  const token = at("token").value.trim();
+  if (token) headers.authorization = `Bearer ${token}`;
+  const answer = await fetch(location.pathname, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ query, variables }),
+  });
+  return answer.json();
+}
+
+async function run() {
+  localStorage.setItem(kept, at("query").value);
+  localStorage.setItem("keyfold-token", at("token").value.trim());
+  let variables;
+  try {
+    variables = JSON.parse(at("variables").value || "{}");
+  } catch (error) {
+    at("answer").textContent = `Variables are no JSON: ${error.message}`;
+    return;
+  }
+  try {
+    at("answer").textContent = JSON.stringify(await send(at("query").value, variables), null, 2);
+  } catch (error) {
+    at("answer").textContent = `No answer: ${error.message}`;
+  }
+}
+
+const named = (type) => (type.ofType ? named(type.ofType) : type.name);
+function written(type) {
+  if (type.kind === "NON_NULL") return `${written(type.ofType)}!`;
+  if (type.kind === "LIST") return `[${written(type.ofType)}]`;
+  return type.name;
+}
+
+function selection(typeName, depth) {
+  const type = types.get(typeName);
+  if (!type || !type.fields) return "";
+  const pad = "  ".repeat(depth);
+  const lines = [];
+  for (const field of type.fields) {
+    const inner = types.get(named(field.type));
+    if (!inner || !inner.fields) lines.push(`${pad}${field.name}`);
+    else if (depth < 4 && ["nodes", "pageInfo"].includes(field.name))
+      lines.push(`${pad}${field.name}${selection(inner.name, depth + 1)}`);
+  }
+  return lines.length ? ` {\n${lines.join("\n")}\n${"  ".repeat(depth - 1)}}` : "";
+}
+
+function compose(kind, field) {
+  const required = field.args.filter((arg) => arg.type.kind === "NON_NULL");
+  const declared = required.map((arg) => `$${arg.name}: ${written(arg.type)}`).join(", ");
+  const passed = required.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
+  const variables = {};
+  for (const arg of required) {
+    const input = types.get(named(arg.type));
+    variables[arg.name] = input && input.inputFields
+      ? Object.fromEntries(input.inputFields
+          .filter((one) => one.type.kind === "NON_NULL").map((one) => [one.name, ""]))
+      : "";
+  }
+  at("query").value = `${kind}${declared ? ` (${declared})` : ""} {
+  ${field.name}${passed ? `(${passed})` : ""}${selection(named(field.type), 2)}
+}
+`;
+  at("variables").value = JSON.stringify(variables, null, 2);
+}
+
+function listing(kind, typeName, wanted) {
+  const details = document.createElement("details");
+  details.open = true;
+  details.append(Object.assign(document.createElement("summary"), { textContent: kind }));
+  for (const field of types.get(typeName)?.fields || []) {
+    if (wanted && !field.name.toLowerCase().includes(wanted)) continue;
+    const button = document.createElement("button");
+    const args = field.args.map((arg) => `${arg.name}: ${written(arg.type)}`).join(", ");
+    button.textContent = `${field.name}${args ? `(${args})` : ""}: ${written(field.type)}`;
+    button.title = field.description || "";
+    button.addEventListener("click", () => compose(kind, field));
+    details.append(button);
+  }
+  return details;
+}
+
+async function showSchema() {
+  const answer = await send(SCHEMA, {});
+  if (!answer.data) {
+    at("schema").textContent = "The schema is shown in development mode only.";
+    return;
+  }
+  const schema = answer.data.__schema;
+  types = new Map(schema.types.map((type) => [type.name, type]));
+  const show = () => {
+    const wanted = at("filter").value.toLowerCase();
+    at("schema").replaceChildren(listing("query", schema.queryType.name, wanted));
+    if (schema.mutationType)
+      at("schema").append(listing("mutation", schema.mutationType.name, wanted));
+  };
+  at("filter").addEventListener("input", show);
+  show();
+}
+
+at("run").addEventListener("click", run);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
+});
+showSchema();

@@ -1,0 +1,134 @@
+"""Services, pages and endpoints of one application."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from keyfold.clock import ManualClock
+from keyfold.errors import DeclarationError
+from keyfold.serve import Identity, Service
+from keyfold.serve.app import Settings, create_app
+from keyfold.serve.ratelimit import RateLimit
+
+
+def client_of(app: Any) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://test")
+
+
+@pytest.fixture
+async def site(clubs: Service) -> AsyncIterator[httpx.AsyncClient]:
+    people = [Identity.of("mia"), Identity.of("root", "admin")]
+    async with client_of(create_app([clubs], Settings(development=True, people=people))) as client:
+        yield client
+
+
+async def signed_in(site: httpx.AsyncClient, user: str, *groups: str) -> dict[str, str]:
+    answer = await site.post("/sign-in", json={"user": user, "groups": groups})
+    return {"authorization": f"Bearer {answer.json()['token']}"}
+
+
+async def test_the_index_links_to_pages_that_exist(site: httpx.AsyncClient) -> None:
+    index = await site.get("/")
+    links = re.findall(r'href="(/[^"]*)"', index.text)
+    assert {"/clubs/docs", "/clubs/redoc", "/clubs/graphql", "/clubs/openapi.json"} <= set(links)
+    for link in links:
+        assert (await site.get(link)).status_code == 200, link
+
+
+async def test_pages_load_nothing_from_elsewhere(site: httpx.AsyncClient) -> None:
+    for page in ("/", "/sign-in", "/clubs/docs", "/clubs/redoc", "/clubs/graphql"):
+        answer = await site.get(page)
+        loaded = re.findall(r'(?:src|href)="([^"]+)"', answer.text)
+        assert not [one for one in loaded if "//" in one]
+        assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+        for asset in re.findall(r'"(/assets/[^"]+)"', answer.text):
+            assert (await site.get(asset)).status_code == 200, asset
+
+
+async def test_a_demo_user_signs_in_and_uses_rest_and_graphql(site: httpx.AsyncClient) -> None:
+    headers = await signed_in(site, "mia")
+    posts = await site.get("/clubs/clubs/chess/posts?limit=2", headers=headers)
+    assert posts.json()["next"].startswith("/clubs/clubs/chess/posts?limit=2&cursor=")
+    query = {"query": '{ posts(clubId: "chess") { nodes { text } } }'}
+    answer = await site.post("/clubs/graphql", json=query, headers=headers)
+    assert len(answer.json()["data"]["posts"]["nodes"]) == 5
+
+
+async def test_sign_in_exists_in_development_only(clubs: Service) -> None:
+    async with client_of(create_app([clubs])) as client:
+        assert (await client.get("/sign-in")).status_code == 404
+        assert (await client.post("/sign-in", json={"user": "mia"})).status_code == 404
+        headers = {"authorization": "Bearer x"}
+        assert (await client.get("/clubs/clubs/chess", headers=headers)).status_code == 401
+
+
+async def test_every_answer_has_a_request_id_and_problems_name_it(site: httpx.AsyncClient) -> None:
+    lost = await site.get("/clubs/clubs/go", headers={"x-request-id": "from-the-proxy-1"})
+    assert lost.headers["x-request-id"] == "from-the-proxy-1"
+    assert lost.json()["instance"] == "from-the-proxy-1"
+    odd = await site.get("/health", headers={"x-request-id": "<script>"})
+    assert odd.headers["x-request-id"] != "<script>"
+
+
+async def test_metrics_count_each_operation_by_surface_and_code(site: httpx.AsyncClient) -> None:
+    await site.get("/clubs/clubs/chess")
+    await site.get("/clubs/clubs/go")
+    await site.post("/clubs/graphql", json={"query": '{ club(clubId: "chess") { title } }'})
+    text = (await site.get("/metrics")).text
+    labels = 'service="clubs",operation="club"'
+    name = "keyfold_operation_requests_total"
+    assert f'{name}{{{labels},surface="rest",code="OK"}} 1' in text
+    assert f'{name}{{{labels},surface="rest",code="NOT_FOUND"}} 1' in text
+    assert f'{name}{{{labels},surface="graphql",code="OK"}} 1' in text
+    assert f'keyfold_operation_seconds_count{{{labels},surface="rest"}} 2' in text
+
+
+async def test_a_caller_over_the_rate_limit_waits_and_others_do_not(clubs: Service) -> None:
+    clock = ManualClock()
+    limit = RateLimit(per_second=1, burst=2, clock=clock)
+    async with client_of(create_app([clubs], Settings(development=True, limit=limit))) as client:
+        mia, olga = await signed_in(client, "mia"), await signed_in(client, "olga")
+
+        async def status(headers: dict[str, str]) -> int:
+            return (await client.get("/clubs/clubs/chess", headers=headers)).status_code
+
+        assert [await status(mia) for _ in range(3)] == [200, 200, 429]
+        assert await status(olga) == 200
+        clock.advance(1)
+        assert [await status(mia) for _ in range(2)] == [200, 429]
+        refused = await client.get("/clubs/clubs/chess", headers=mia)
+        assert refused.headers["retry-after"] == "1"
+
+
+async def test_services_are_started_and_stopped_with_the_application() -> None:
+    events: list[str] = []
+
+    class Quiet(Service):
+        async def start(self) -> None:
+            events.append("start")
+
+        async def stop(self) -> None:
+            events.append("stop")
+
+        async def ready(self) -> bool:
+            return False
+
+    app = create_app([Quiet()])
+    async with app.router.lifespan_context(app), client_of(app) as client:
+        assert (await client.get("/health")).status_code == 200
+        assert (await client.get("/ready")).status_code == 503
+    assert events == ["start", "stop"]
+
+
+def test_a_service_cannot_take_the_place_of_a_page() -> None:
+    class Odd(Service, name="health"):
+        pass
+
+    with pytest.raises(DeclarationError, match="health"):
+        create_app([Odd()])
