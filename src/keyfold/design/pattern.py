@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
+from copy import copy
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from keyfold.design import codes, schema
@@ -53,6 +54,7 @@ class Pattern(Generic[P, T]):
         self.read: Read[T] = self._record()
         self.__doc__ = self.description
         self.__wrapped__ = function
+        self.cursor: str | None = None
 
     def _record(self) -> Read[T]:
         call: Callable[..., object] = self.function
@@ -73,6 +75,12 @@ class Pattern(Generic[P, T]):
                 suggestion="Return get(...), a key's query(...), merge(...) or collection(...).",
             )
         return read
+
+    def after(self, cursor: str | None) -> Pattern[P, T]:
+        """The same pattern, continuing behind a page."""
+        continued = copy(self)
+        continued.cursor = cursor
+        return continued
 
     def arguments(self, *args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
         bound = self.signature.bind(*args, **kwargs)

@@ -1,0 +1,26 @@
+"""Running a design: handles, reads, writes, transactions, budgets."""
+
+from keyfold.runtime.async_db import AsyncDb
+from keyfold.runtime.changes import add, append, clear, remove, set_if_absent
+from keyfold.runtime.db import Db
+from keyfold.runtime.intent import Intent, Maintainer
+from keyfold.runtime.opening import Design
+from keyfold.runtime.transaction import check, create, delete, put, update
+
+__all__ = [
+    "AsyncDb",
+    "Db",
+    "Design",
+    "Intent",
+    "Maintainer",
+    "add",
+    "append",
+    "check",
+    "clear",
+    "create",
+    "delete",
+    "put",
+    "remove",
+    "set_if_absent",
+    "update",
+]

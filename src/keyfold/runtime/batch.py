@@ -1,0 +1,161 @@
+"""Many items at once: batches, unprocessed rests, scans."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.keys import Ref
+from keyfold.design.schema import Table
+from keyfold.errors import PlanError, Throttled
+from keyfold.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.reads import is_expired
+from keyfold.runtime.writes import transactional
+from keyfold.runtime.writing import stamped
+
+E = TypeVar("E", bound=Entity)
+Progress = Callable[[int], None]
+ATTEMPTS = 10
+
+
+def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
+    """Items in the order of their refs, None where there is none; each is read once."""
+    wanted = {_address(context, ref): ref for ref in refs}
+    found: dict[tuple[str, str], Any] = {}
+    for chunk in _chunks(list(wanted.values()), BATCH_GET_ITEMS):
+        requested: dict[str, Any] = {}
+        for ref in chunk:
+            table = context.physical(ref.entity.__table__.schema)
+            requested.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(
+                ref.wire()
+            )
+        answers = yield from _until_processed("BatchGetItem", requested, "UnprocessedKeys")
+        for answer in answers:
+            for table, items in answer["Responses"].items():
+                names = _key_names(chunk, context, table)
+                for item in items:
+                    found[table, repr([item[name] for name in names])] = item
+    return [_decoded(context, ref, found.get(_address(context, ref))) for ref in refs]
+
+
+def put_many(
+    context: Context, entities: Sequence[Entity], progress: Progress | None = None
+) -> Flow[int]:
+    """Unguarded puts in batches; refused for entities whose copies a batch would leave behind."""
+    for kind in {type(entity) for entity in entities}:
+        _refuse_maintained(kind.__spec__, "put_many")
+    puts = [
+        (
+            context.physical(e.__table__.schema),
+            {"PutRequest": {"Item": e.__spec__.encode(stamped(context, e))}},
+        )
+        for e in entities
+    ]
+    return (yield from _write_batches(puts, progress))
+
+
+def delete_many(
+    context: Context, refs: Sequence[Ref[Any]], progress: Progress | None = None
+) -> Flow[int]:
+    """Unguarded deletes in batches, likewise only for entities without copies."""
+    for entity in {ref.entity for ref in refs}:
+        _refuse_maintained(entity.__spec__, "delete_many")
+    deletes = [
+        (context.physical(ref.entity.__table__.schema), {"DeleteRequest": {"Key": ref.wire()}})
+        for ref in refs
+    ]
+    return (yield from _write_batches(deletes, progress))
+
+
+def scan_page(
+    context: Context,
+    spec: EntitySpec,
+    start: dict[str, Any] | None,
+    *,
+    segment: int = 0,
+    segments: int = 1,
+) -> Flow[tuple[list[Any], dict[str, Any] | None]]:
+    """One page of all items of an entity; the whole table is read to find them."""
+    request: dict[str, Any] = {"TableName": context.physical(spec.table.schema)}
+    if segments > 1:
+        request |= {"Segment": segment, "TotalSegments": segments}
+    if start is not None:
+        request["ExclusiveStartKey"] = start
+    answer = yield Call("Scan", request)
+    items = [
+        spec.decode(item)
+        for item in answer["Items"]
+        if spec.recognises(item) and not is_expired(context, spec, item)
+    ]
+    return items, answer.get("LastEvaluatedKey")
+
+
+def _write_batches(
+    writes: Sequence[tuple[str, dict[str, Any]]], progress: Progress | None
+) -> Flow[int]:
+    done = 0
+    for chunk in _chunks(writes, BATCH_WRITE_ITEMS):
+        requested: dict[str, list[Any]] = {}
+        for table, write in chunk:
+            requested.setdefault(table, []).append(write)
+        yield from _until_processed("BatchWriteItem", requested, "UnprocessedItems")
+        done += len(chunk)
+        if progress is not None:
+            progress(done)
+    return done
+
+
+def _until_processed(
+    operation: str, requested: dict[str, Any], unprocessed: str
+) -> Flow[list[dict[str, Any]]]:
+    """Send the rest again, with growing pauses, until nothing is left."""
+    answers = []
+    for attempt in range(ATTEMPTS):
+        answer = yield Call(operation, {"RequestItems": requested})
+        answers.append(answer)
+        requested = answer.get(unprocessed) or {}
+        if not requested:
+            return answers
+        yield Pause(random.uniform(0, 0.02 * 2**attempt))
+    raise Throttled(f"{operation}: items were still unprocessed after {ATTEMPTS} attempts")
+
+
+def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
+    kept = transactional(spec)
+    if kept:
+        kinds = ", ".join(sorted({m.kind for m in kept}))
+        raise PlanError(
+            f"{spec.name} has copies kept in its own transaction ({kinds}); {verb} would leave "
+            "them behind. Write the items one by one"
+        )
+
+
+def _chunks(things: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(things), size):
+        yield things[start : start + size]
+
+
+def _address(context: Context, ref: Ref[Any]) -> tuple[str, str]:
+    schema = ref.entity.__table__.schema
+    key = ref.wire()
+    return context.physical(schema), repr([key[name] for name in schema.key_attributes])
+
+
+def _key_names(refs: Sequence[Ref[Any]], context: Context, table: str) -> tuple[str, ...]:
+    for ref in refs:
+        declared: Table = ref.entity.__table__.schema
+        if context.physical(declared) == table:
+            return declared.key_attributes
+    raise PlanError(f"an answer came for {table}, which was not asked")
+
+
+def _decoded(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
+    spec = ref.entity.__spec__
+    if item is None or is_expired(context, spec, item):
+        return None
+    decoded: E = spec.decode(item)
+    return decoded

@@ -1,0 +1,154 @@
+"""What an update does to a field: a new value, or one of these operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter
+from pydantic import ValidationError as Invalid
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.fields import FieldSpec
+from keyfold.design.markers import Normalised
+from keyfold.errors import PlanError
+
+
+@dataclass(frozen=True)
+class Set:
+    """A new value."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Clear:
+    """No value any more."""
+
+
+@dataclass(frozen=True)
+class Add:
+    """A number added, or elements put into a set."""
+
+    amount: Any
+
+
+@dataclass(frozen=True)
+class Remove:
+    """Elements taken out of a set."""
+
+    elements: frozenset[Any]
+
+
+@dataclass(frozen=True)
+class Append:
+    """Elements put at the end of a list."""
+
+    elements: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class SetIfAbsent:
+    """A value, unless there is one already."""
+
+    value: Any
+
+
+Change = Set | Clear | Add | Remove | Append | SetIfAbsent
+clear = Clear()
+
+
+def add(amount: Any) -> Any:
+    """Add a number to the field, or elements to its set; safe under concurrency."""
+    return Add(amount)
+
+
+def remove(elements: Iterable[Any]) -> Any:
+    """Take elements out of a set; safe under concurrency."""
+    return Remove(frozenset(elements))
+
+
+def append(elements: Iterable[Any]) -> Any:
+    """Put elements at the end of a list."""
+    return Append(tuple(elements))
+
+
+def set_if_absent(value: Any) -> Any:
+    """Give the field a value unless it has one."""
+    return SetIfAbsent(value)
+
+
+def read_changes(spec: EntitySpec, given: Mapping[str, Any]) -> dict[str, Change]:
+    """The changes of an update call, checked against the declaration."""
+    changes: dict[str, Change] = {}
+    for name, value in given.items():
+        field = spec.fields.get(name)
+        if field is None:
+            raise PlanError(
+                f"{spec.name} has no field {name!r}; declared are {', '.join(spec.fields)}"
+            )
+        if name in spec.key.templates.fields:
+            raise PlanError(
+                f"{spec.name}.{name} is part of the primary key; use db.move to change it"
+            )
+        changes[name] = _read(spec, field, value)
+    return changes
+
+
+def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
+    if value is None or isinstance(value, Clear):
+        if not field.optional and not field.kind.endswith("_set"):
+            raise PlanError(f"{spec.name}.{field.name} cannot be cleared; it is not optional")
+        return clear
+    if isinstance(value, Add | Remove | Append):
+        return value
+    if isinstance(value, SetIfAbsent):
+        return SetIfAbsent(validate(spec.entity, field.name, value.value))
+    checked = validate(spec.entity, field.name, value)
+    if field.kind.endswith("_set") and not checked:
+        return clear
+    normalised = field.mark(Normalised)
+    return Set(normalised.function(checked) if normalised else checked)
+
+
+def validate(entity: type[Entity], field: str, value: Any) -> Any:
+    """The value as Pydantic accepts it for this field."""
+    try:
+        return _adapter(entity, field).validate_python(value)
+    except Invalid as problem:
+        reasons = "; ".join(error["msg"] for error in problem.errors(include_url=False))
+        raise PlanError(f"{entity.__name__}.{field}={value!r} is refused: {reasons}") from None
+
+
+@lru_cache(maxsize=4096)
+def _adapter(entity: type[Entity], field: str) -> TypeAdapter[Any]:
+    info = entity.model_fields[field]
+    marks = tuple(info.metadata)
+    annotation: Any = info.annotation
+    return TypeAdapter(Annotated[(annotation, *marks)] if marks else annotation)
+
+
+def applied(changes: Mapping[str, Change], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values after the changes."""
+    after = dict(values)
+    for name, change in changes.items():
+        after[name] = _apply(change, values.get(name))
+    return after
+
+
+def _apply(change: Change, old: Any) -> Any:
+    if isinstance(change, Set):
+        return change.value
+    if isinstance(change, Clear):
+        return set() if isinstance(old, set | frozenset) else None
+    if isinstance(change, Add):
+        if isinstance(change.amount, set | frozenset):
+            return set(old or ()) | change.amount
+        return (old or 0) + change.amount
+    if isinstance(change, Remove):
+        return set(old or ()) - change.elements
+    if isinstance(change, Append):
+        return [*(old or ()), *change.elements]
+    return change.value if old is None else old

@@ -1,0 +1,38 @@
+"""What planning needs to know besides the intent: table names, time, the cursor key."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from keyfold.clock import Clock, SystemClock
+from keyfold.design.design import Design
+from keyfold.design.schema import Table
+
+
+@dataclass(frozen=True)
+class Context:
+    """The surroundings of one handle."""
+
+    design: Design
+    clock: Clock = field(default_factory=SystemClock)
+    table_prefix: str = ""
+    table_names: Mapping[str, str] = field(default_factory=dict)
+    cursor_secret: bytes = b""
+
+    def physical(self, table: Table) -> str:
+        """The table's name on the backend: override, variable of the environment, or prefix."""
+        override = self.table_names.get(table.name)
+        if override is None and table.name_variable:
+            override = os.environ.get(table.name_variable)
+        return override or f"{self.table_prefix}{table.name}"
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.clock.now(), UTC)
+
+    @property
+    def cursor_key(self) -> bytes:
+        return self.cursor_secret or hashlib.blake2b(self.design.name.encode()).digest()

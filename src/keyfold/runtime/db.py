@@ -1,0 +1,174 @@
+"""`Db`: a design on a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, TypeVar
+
+from keyfold.clients.protocol import Client
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.design.pattern import Pattern
+from keyfold.design.read import Page, Query, Read
+from keyfold.runtime import batch, reads, tables, transaction, writes
+from keyfold.runtime.budget import OnLoop, Work, current_work
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Answer, Call, Flow, drive
+from keyfold.runtime.intent import Intent
+from keyfold.runtime.metering import Meter
+
+E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
+
+
+class Db:
+    """Typed reads and writes of one design; open it with `design.open(address)`."""
+
+    def __init__(
+        self, context: Context, client: Client, *, on_loop: OnLoop = "log", parallel: int = 0
+    ) -> None:
+        self.context = context
+        self.client = client
+        self.meter = Meter()
+        self._on_loop: OnLoop = on_loop
+        self._pool = ThreadPoolExecutor(parallel) if parallel else None
+
+    def run(self, flow: Flow[T], label: str = "", requests: int | None = None) -> T:
+        """Drive a flow on this backend, counting its requests under a label."""
+        counted = self.meter.start(label, requests)
+
+        def call(one: Call) -> Answer:
+            request = counted.before(one)
+            answer = self.client.call(one.operation, request)
+            counted.after(one, answer)
+            return answer
+
+        return drive(flow, call, self._pool)
+
+    def read_pattern(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T:
+        flow = reads.read(
+            self.context, pattern.read, arguments, name=pattern.name, cursor=pattern.cursor
+        )
+        return self.run(flow, pattern.name, pattern.requests)
+
+    def read(self, wanted: Read[T], *, cursor: str | None = None, limit: int | None = None) -> T:
+        """Read something that is no declared pattern."""
+        return self.run(reads.read(self.context, wanted, {}, cursor=cursor, limit=limit))
+
+    def get(self, ref: Ref[E], *, consistent: bool = True) -> E:
+        """The item, or NotFound."""
+        self.meter.single_read(ref.entity.__name__)
+        return self.run(reads.get(self.context, ref, consistent=consistent))
+
+    def find(self, ref: Ref[E], *, consistent: bool = True) -> E | None:
+        """The item, or None."""
+        self.meter.single_read(ref.entity.__name__)
+        return self.run(reads.find(self.context, ref, consistent=consistent))
+
+    def get_many(self, refs: Sequence[Ref[E]]) -> list[E | None]:
+        """Items in the order of their refs, None for missing ones."""
+        return self.run(batch.get_many(self.context, refs))
+
+    def pages(self, wanted: Query[E], *, limit: int | None = None) -> Iterator[Page[E]]:
+        cursor: str | None = None
+        while True:
+            page = self.read(wanted, cursor=cursor, limit=limit)
+            yield page
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def iterate(self, wanted: Query[E]) -> Iterator[E]:
+        """Every item of a query, page after page."""
+        for page in self.pages(wanted):
+            yield from page.items
+
+    def scan(self, entity: type[E], *, segment: int = 0, segments: int = 1) -> Iterator[E]:
+        """Every item of an entity; reads the whole table."""
+        start: dict[str, Any] | None = None
+        while True:
+            flow = batch.scan_page(
+                self.context, entity.__spec__, start, segment=segment, segments=segments
+            )
+            items, start = self.run(flow)
+            yield from items
+            if start is None:
+                return
+
+    def create(self, new: E) -> E:
+        """Write a new item; one with the same key is an error."""
+        written: E = self.transact(transaction.create(new))[0]
+        return written
+
+    def put(self, new: E, *, where: Callable[[E], object] | None = None) -> E:
+        """Write an item, new or replaced."""
+        written: E = self.transact(transaction.put(new, where=where))[0]
+        return written
+
+    def update(
+        self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None, **changes: Any
+    ) -> E:
+        """Change fields; None or `clear` takes a value away, fields not named stay."""
+        written: E = self.transact(transaction.update(target, where=where, **changes))[0]
+        return written
+
+    def delete(
+        self,
+        target: E | Ref[E],
+        /,
+        *,
+        where: Callable[[E], object] | None = None,
+        must_exist: bool = False,
+    ) -> None:
+        """Delete an item and what is kept for it."""
+        self.transact(transaction.delete(target, where=where, must_exist=must_exist))
+
+    def move(self, target: E | Ref[E], /, **changes: Any) -> E:
+        """Change an item's primary key: delete and create in one transaction."""
+        moved: E = self.run(writes.move(self.context, target, changes), "move")
+        return moved
+
+    def transact(self, *intents: Intent, token: str | None = None) -> list[Any]:
+        """Write all of them or none; see `create`, `put`, `update`, `delete`, `check`."""
+        return self.run(writes.commit(self.context, intents, token=token), "write")
+
+    def put_many(self, entities: Sequence[Entity], progress: batch.Progress | None = None) -> int:
+        """Unguarded puts in batches; gives how many."""
+        return self.run(batch.put_many(self.context, entities, progress), "put_many")
+
+    def delete_many(self, refs: Sequence[Ref[Any]], progress: batch.Progress | None = None) -> int:
+        """Unguarded deletes in batches; gives how many."""
+        return self.run(batch.delete_many(self.context, refs, progress), "delete_many")
+
+    def create_tables(self) -> list[str]:
+        """Create the design's tables where they are missing."""
+        return self.run(tables.create_tables(self.context), "create_tables")
+
+    @contextmanager
+    def work(self, name: str, *, requests: int | None = None) -> Iterator[Work]:
+        """Count requests and units by pattern; a loop of single reads is reported as N+1."""
+        work = Work(name, self._on_loop, requests)
+        token = current_work.set(work)
+        try:
+            yield work
+        finally:
+            current_work.reset(token)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+        self.client.close()
+
+    def __enter__(self) -> Db:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,94 @@
+"""Predicates and changes rendered as DynamoDB expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from keyfold.design.codec import encoder
+from keyfold.design.entity import EntitySpec
+from keyfold.design.predicate import Both, Compare, Either, Negated, Path, Predicate, Test
+from keyfold.design.read import resolve
+from keyfold.values.codec import encode as encode_plain
+
+_FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}
+_ELEMENTS = {"string_set": "S", "number_set": "N", "binary_set": "B"}
+
+
+class Expressions:
+    """Allocates placeholders for the names and values of one request."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self.values: dict[str, Any] = {}
+
+    def name(self, attribute: str) -> str:
+        known = self._names.get(attribute)
+        if known is None:
+            known = self._names[attribute] = f"#{len(self._names)}"
+        return known
+
+    def value(self, wire: Mapping[str, Any]) -> str:
+        placeholder = f":{len(self.values)}"
+        self.values[placeholder] = wire
+        return placeholder
+
+    def placeholders(self) -> dict[str, Any]:
+        """The request's members that give the placeholders their meaning."""
+        members: dict[str, Any] = {}
+        if self._names:
+            members["ExpressionAttributeNames"] = {v: k for k, v in self._names.items()}
+        if self.values:
+            members["ExpressionAttributeValues"] = self.values
+        return members
+
+    def condition(
+        self, predicate: Predicate, spec: EntitySpec, arguments: Mapping[str, Any]
+    ) -> str:
+        """The predicate as condition or filter text."""
+        if isinstance(predicate, Both):
+            left = self.condition(predicate.left, spec, arguments)
+            return f"({left} AND {self.condition(predicate.right, spec, arguments)})"
+        if isinstance(predicate, Either):
+            left = self.condition(predicate.left, spec, arguments)
+            return f"({left} OR {self.condition(predicate.right, spec, arguments)})"
+        if isinstance(predicate, Negated):
+            return f"(NOT {self.condition(predicate.inner, spec, arguments)})"
+        if isinstance(predicate, Compare):
+            return self._comparison(predicate, spec, arguments)
+        assert isinstance(predicate, Test), f"{predicate!r} is no predicate"
+        path = self._path(predicate.path, spec)
+        if predicate.function in _FUNCTIONS:
+            return f"{_FUNCTIONS[predicate.function]}({path})"
+        values = [
+            self.value(self._wire(predicate.path, resolve(a, arguments), spec, element=True))
+            for a in predicate.arguments
+        ]
+        if predicate.function == "one_of":
+            return f"{path} IN ({', '.join(values)})"
+        if predicate.function == "between":
+            return f"{path} BETWEEN {values[0]} AND {values[1]}"
+        return f"{predicate.function}({path}, {values[0]})"
+
+    def _comparison(self, compare: Compare, spec: EntitySpec, arguments: Mapping[str, Any]) -> str:
+        path = self._path(compare.path, spec)
+        value = resolve(compare.value, arguments)
+        if value is None:
+            absent = f"attribute_not_exists({path})"
+            return absent if compare.operator == "=" else f"(NOT {absent})"
+        wire = self._wire(compare.path, value, spec, element=False)
+        return f"{path} {compare.operator} {self.value(wire)}"
+
+    def _path(self, path: Path, spec: EntitySpec) -> str:
+        first = self.name(spec.fields[path.names[0]].attribute)
+        return ".".join([first, *(self.name(to_camel(name)) for name in path.names[1:])])
+
+    def _wire(self, path: Path, value: Any, spec: EntitySpec, *, element: bool) -> Any:
+        field = spec.fields[path.names[0]]
+        if len(path.names) > 1 or (element and field.kind in ("list", "any", "map")):
+            return encode_plain(value)
+        if element and field.kind in _ELEMENTS:
+            return {_ELEMENTS[field.kind]: str(value)}
+        return encoder(field)(value)

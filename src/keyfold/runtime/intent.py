@@ -1,0 +1,84 @@
+"""What somebody wants written, before it is known which requests that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.design.predicate import Predicate
+from keyfold.runtime.changes import Change
+
+
+@dataclass(frozen=True)
+class Put:
+    """A whole item. `absent` makes it a create: it never overwrites."""
+
+    new: Entity
+    absent: bool = True
+    condition: Predicate | None = None
+
+
+@dataclass(frozen=True)
+class Update:
+    """Changes to one item.
+
+    `known` is the item as the caller saw it, guarded by its version. `counting` marks a
+    maintainer's own adjustment, which is no edit: it leaves version and stamps alone. `upsert`
+    lets it create the item; without it a missing item is an error, or, where `lenient`, nothing.
+    """
+
+    ref: Ref[Any]
+    changes: Mapping[str, Change]
+    condition: Predicate | None = None
+    known: Entity | None = None
+    counting: bool = False
+    upsert: bool = False
+
+
+@dataclass(frozen=True)
+class Delete:
+    """One item gone; `must_exist` refuses to delete nothing."""
+
+    ref: Ref[Any]
+    condition: Predicate | None = None
+    known: Entity | None = None
+    must_exist: bool = False
+
+
+@dataclass(frozen=True)
+class Check:
+    """A condition on an item that is not written."""
+
+    ref: Ref[Any]
+    condition: Predicate | None = None
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A support item outside the entities: a unique value's holder, a processed record."""
+
+    table: Any
+    action: Literal["Put", "Delete", "ConditionCheck", "Update"]
+    request: Mapping[str, Any] = field(hash=False)
+    refusal: Callable[[Mapping[str, Any] | None], Exception] | None = None
+
+
+Intent: TypeAlias = Put | Update | Delete | Check | Marker
+
+
+class Maintainer(Protocol):
+    """Keeps one secondary structure right, from what an item was and what it is now."""
+
+    kind: str
+    source: type[Entity]
+    sync: Literal["transaction", "stream"]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The source's fields whose change concerns this structure."""
+        ...
+
+    def writes(self, old: Entity | None, new: Entity | None) -> Iterable[Intent]: ...

@@ -1,0 +1,159 @@
+"""Several partitions as one list: merged in key order, each thing once, one cursor.
+
+A position is the sort value and the identity of the last item given out. Every partition goes on
+from the same position, so the cursor stays small for any number of partitions, and items that
+arrive behind it are never skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from keyfold.design.entity import Entity
+from keyfold.design.read import Each, Merge, Page, Query, resolve
+from keyfold.errors import PlanError
+from keyfold.runtime.context import Context
+from keyfold.runtime.cursor import seal, unseal
+from keyfold.runtime.flow import Call, Flow, Parallel
+from keyfold.runtime.query import Request, query_request
+
+E = TypeVar("E", bound=Entity)
+Position = tuple[Any, str]
+
+DEFAULT_PAGE = 50
+CONCURRENCY = 32
+
+
+@dataclass
+class _Source:
+    """One partition being read."""
+
+    request: Request
+    entity: type[Entity]
+    sort: str
+    unique: str
+    backwards: bool
+    waiting: list[tuple[Position, dict[str, Any]]] = field(default_factory=list)
+    exhausted: bool = False
+
+    def take(self, answer: dict[str, Any], after: Position | None) -> None:
+        for item in answer["Items"]:
+            position = self.position(item)
+            if after is None or _follows(position, after, backwards=self.backwards):
+                self.waiting.append((position, item))
+        last = answer.get("LastEvaluatedKey")
+        self.exhausted = last is None
+        if last is not None:
+            self.request["ExclusiveStartKey"] = last
+
+    def position(self, item: dict[str, Any]) -> Position:
+        spec = self.entity.__spec__
+        identity = (
+            item[spec.fields[self.unique].attribute]
+            if self.unique
+            else {"S": "\0".join(str(item[a]) for a in spec.table.schema.key_attributes)}
+        )
+        kind, value = next(iter(item[self.sort].items()))
+        return (Decimal(value) if kind == "N" else value), str(next(iter(identity.values())))
+
+
+def read_merge(
+    context: Context,
+    wanted: Merge[E],
+    arguments: Mapping[str, Any],
+    name: str,
+    cursor: str | None,
+    limit: int | None,
+) -> Flow[Page[E]]:
+    """One page of the merge."""
+    size = DEFAULT_PAGE if limit is None else limit
+    if size < 1:
+        raise PlanError(f"a page of {size} items cannot be read; the limit starts at 1")
+    scope = f"merge:{name}:{wanted.unique}"
+    after: Position | None = None
+    if cursor is not None:
+        kind, value, identity = unseal(context.cursor_key, scope, cursor)
+        after = (Decimal(value) if kind == "N" else value, identity)
+    sources = _sources(context, wanted, arguments, after, size)
+    page: list[E] = []
+    last = after
+    while len(page) < size:
+        hungry = [s for s in sources if not s.waiting and not s.exhausted]
+        for start in range(0, len(hungry), CONCURRENCY):
+            chunk = hungry[start : start + CONCURRENCY]
+            answers = yield Parallel([Call("Query", dict(s.request)) for s in chunk])
+            for source, answer in zip(chunk, answers, strict=True):
+                source.take(answer, after)
+        if any(not s.waiting and not s.exhausted for s in sources):
+            continue
+        ready = [s for s in sources if s.waiting]
+        if not ready:
+            return Page(page)
+        heads = [(s.waiting[0][0], s) for s in ready]
+        position, source = _first(heads)
+        _, item = source.waiting.pop(0)
+        if last is not None and position == last:
+            continue
+        last = position
+        page.append(source.entity.__spec__.decode(item))
+    if last is None or not any(s.waiting or not s.exhausted for s in sources):
+        return Page(page)
+    value, identity = last
+    sealed = ("N", str(value), identity) if isinstance(value, Decimal) else ("S", value, identity)
+    return Page(page, seal(context.cursor_key, scope, sealed))
+
+
+def _sources(
+    context: Context,
+    wanted: Merge[Any],
+    arguments: Mapping[str, Any],
+    after: Position | None,
+    size: int,
+) -> list[_Source]:
+    sources = []
+    for query in wanted.queries:
+        for one in _expanded(query, arguments):
+            declared = query.source.declared
+            if len(declared.attributes) < 2:
+                raise PlanError("a merge needs keys with a sort attribute to merge by")
+            request = query_request(context, one, arguments, _wire(after))
+            if request is None:
+                continue
+            request["Limit"] = size + 1
+            sort = declared.attributes[1].attribute
+            sources.append(_Source(request, query.entity, sort, wanted.unique, query.backwards))
+    return sources
+
+
+def _expanded(query: Query[Any], arguments: Mapping[str, Any]) -> list[Query[Any]]:
+    """One query for each element of an `each` parameter."""
+    for name, value in query.values.items():
+        if isinstance(value, Each):
+            elements = list(dict.fromkeys(resolve(value.values, arguments)))
+            return [replace(query, values={**query.values, name: e}) for e in elements]
+    return [query]
+
+
+def _follows(position: Position, after: Position, *, backwards: bool) -> bool:
+    ours, theirs = _ordered(position), _ordered(after)
+    return ours < theirs if backwards else ours > theirs
+
+
+def _wire(position: Position | None) -> dict[str, str] | None:
+    if position is None:
+        return None
+    value = position[0]
+    return {"N": str(value)} if isinstance(value, Decimal) else {"S": value}
+
+
+def _first(heads: list[tuple[Position, _Source]]) -> tuple[Position, _Source]:
+    choose = max if heads[0][1].backwards else min
+    return choose(heads, key=lambda head: _ordered(head[0]))
+
+
+def _ordered(position: Position) -> tuple[Any, bytes]:
+    value, identity = position
+    return (value if isinstance(value, Decimal) else value.encode()), identity.encode()

@@ -1,0 +1,64 @@
+"""Counting what a handle sends: budgets of patterns, units of work, metrics by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyfold.errors import BudgetExceeded
+from keyfold.runtime.budget import MEASURED, Usage, Work, add_capacity, current_work
+from keyfold.runtime.flow import Answer, Call
+
+
+class Meter:
+    """Usage by pattern or operation since the handle was opened.
+
+    Consumed units are asked for only while `measuring` or inside a unit of work.
+    """
+
+    def __init__(self) -> None:
+        self.measuring = False
+        self.usage: dict[str, Usage] = {}
+
+    def start(self, label: str, requests: int | None) -> Counted:
+        return Counted(self, label, requests, current_work.get())
+
+    def single_read(self, entity: str) -> None:
+        work = current_work.get()
+        if work is not None:
+            work.single_read(entity)
+
+
+class Counted:
+    """One run of a flow."""
+
+    __slots__ = ("_budget", "_label", "_meter", "_requests", "_work")
+
+    def __init__(self, meter: Meter, label: str, budget: int | None, work: Work | None) -> None:
+        self._meter, self._label, self._budget, self._work = meter, label, budget, work
+        self._requests = 0
+
+    def before(self, call: Call) -> Mapping[str, Any]:
+        """Refuse what the budget does not allow; give the request to send."""
+        self._requests += 1
+        if self._budget is not None and self._requests > self._budget:
+            raise BudgetExceeded(
+                f"the access pattern {self._label} is allowed {self._budget} requests; "
+                f"{call.operation} would be one more. Read a smaller page, or declare the pattern "
+                "with a larger budget"
+            )
+        if self._work is None and not self._meter.measuring:
+            return call.request
+        if self._work is not None:
+            self._work.before(call)
+        if call.operation not in MEASURED:
+            return call.request
+        return {**call.request, "ReturnConsumedCapacity": "TOTAL"}
+
+    def after(self, call: Call, answer: Answer) -> None:
+        if self._work is not None:
+            self._work.after(self._label or call.operation, call, answer)
+        if self._meter.measuring:
+            usage = self._meter.usage.setdefault(self._label or call.operation, Usage())
+            usage.requests += 1
+            add_capacity(usage, call, answer)

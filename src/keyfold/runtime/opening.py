@@ -1,0 +1,73 @@
+"""Opening a design on a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from keyfold import design
+from keyfold.clients import connect, connect_async
+from keyfold.clients.protocol import AsyncClient, Client
+from keyfold.clock import Clock, SystemClock
+from keyfold.runtime.async_db import AsyncDb
+from keyfold.runtime.budget import OnLoop
+from keyfold.runtime.context import Context
+from keyfold.runtime.db import Db
+
+PARALLEL_REQUESTS = 16
+
+
+class Design(design.Design):
+    """A set of tables, entities and access patterns that belong together."""
+
+    def open(
+        self,
+        backend: str | Client,
+        *,
+        clock: Clock | None = None,
+        table_prefix: str = "",
+        table_names: Mapping[str, str] | None = None,
+        cursor_secret: bytes = b"",
+        on_loop: OnLoop = "log",
+        create_tables: bool | None = None,
+    ) -> Db:
+        """A handle on an address or an open client.
+
+        Embedded backends get missing tables at once; elsewhere say `create_tables=True`.
+        """
+        client = connect(backend) if isinstance(backend, str) else backend
+        remote = isinstance(backend, str) and "://" in backend
+        context = self._context(clock, table_prefix, table_names, cursor_secret)
+        db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
+        if not remote if create_tables is None else create_tables:
+            db.create_tables()
+        return db
+
+    async def open_async(
+        self,
+        backend: str | AsyncClient,
+        *,
+        clock: Clock | None = None,
+        table_prefix: str = "",
+        table_names: Mapping[str, str] | None = None,
+        cursor_secret: bytes = b"",
+        on_loop: OnLoop = "log",
+        create_tables: bool | None = None,
+    ) -> AsyncDb:
+        """The same for an event loop."""
+        client = connect_async(backend) if isinstance(backend, str) else backend
+        remote = isinstance(backend, str) and "://" in backend
+        context = self._context(clock, table_prefix, table_names, cursor_secret)
+        db = AsyncDb(context, client, on_loop=on_loop)
+        if not remote if create_tables is None else create_tables:
+            await db.create_tables()
+        return db
+
+    def _context(
+        self,
+        clock: Clock | None,
+        table_prefix: str,
+        table_names: Mapping[str, str] | None,
+        cursor_secret: bytes,
+    ) -> Context:
+        self.complete()
+        return Context(self, clock or SystemClock(), table_prefix, table_names or {}, cursor_secret)

@@ -1,0 +1,148 @@
+"""Queries planned: from a read and its arguments to one wire request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.keys import Key
+from keyfold.design.read import Collection, Query, resolve
+from keyfold.runtime.context import Context
+from keyfold.runtime.expression import Expressions
+from keyfold.runtime.ranges import NOTHING, narrowed, sort_condition
+
+Request = dict[str, Any]
+
+
+def query_request(
+    context: Context,
+    query: Query[Any],
+    arguments: Mapping[str, Any],
+    at: dict[str, str] | None = None,
+) -> Request | None:
+    """The Query request without limit and start; None when the range holds nothing.
+
+    `at` narrows it to a sort value onwards.
+    """
+    declared = query.source.declared
+    spec = query.entity.__spec__
+    expressions = Expressions()
+    partition = declared.attributes[0]
+    values = {name: resolve(value, arguments) for name, value in query.values.items()}
+    rendered = partition.render(values, owner=f"{query.entity.__name__}.{declared.name}")
+    condition = f"{expressions.name(partition.attribute)} = {expressions.value(rendered)}"
+    sought = sort_condition(query, arguments)
+    operator, operands = sought if at is None else narrowed(sought, at, backwards=query.backwards)
+    if operator == NOTHING[0]:
+        return None
+    if operator:
+        name = expressions.name(declared.attributes[1].attribute)
+        condition += " AND " + _sort_text(name, operator, [expressions.value(v) for v in operands])
+    request: Request = {
+        "TableName": context.physical(spec.table.schema),
+        "KeyConditionExpression": condition,
+    }
+    if declared.index is not None:
+        request["IndexName"] = declared.index
+    filters = _type_filter(spec, declared, expressions) + _expiry_filter(spec, context, expressions)
+    if query.condition is not None:
+        filters.append(expressions.condition(query.condition, spec, arguments))
+    if filters:
+        request["FilterExpression"] = " AND ".join(filters)
+    if query.backwards:
+        request["ScanIndexForward"] = False
+    if query.consistent_read:
+        request["ConsistentRead"] = True
+    request.update(expressions.placeholders())
+    return request
+
+
+def collection_request(context: Context, read: Collection, arguments: Mapping[str, Any]) -> Request:
+    """One query over the sort-key span that the wanted entities cover."""
+    first: EntitySpec = read.entities[0].__spec__
+    expressions = Expressions()
+    partition = first.key.attributes[0]
+    values = {name: resolve(value, arguments) for name, value in read.values.items()}
+    rendered = partition.render(values, owner=first.name)
+    condition = f"{expressions.name(partition.attribute)} = {expressions.value(rendered)}"
+    request: Request = {
+        "TableName": context.physical(first.table.schema),
+        "KeyConditionExpression": condition,
+        "ConsistentRead": read.consistent_read,
+    }
+    others = [e for e in first.table.entities if _may_share_partition(e, first)]
+    type_attribute = first.table.schema.type_attribute
+    if type_attribute is not None and set(others) - set(read.entities):
+        name = expressions.name(type_attribute)
+        wanted = [expressions.value({"S": e.__spec__.type_name}) for e in read.entities]
+        request["FilterExpression"] = f"{name} IN ({', '.join(wanted)})"
+    if read.backwards:
+        request["ScanIndexForward"] = False
+    request.update(expressions.placeholders())
+    return request
+
+
+def _sort_text(name: str, operator: str, values: list[str]) -> str:
+    if operator == "begins_with":
+        return f"begins_with({name}, {values[0]})"
+    if operator == "BETWEEN":
+        return f"{name} BETWEEN {values[0]} AND {values[1]}"
+    return f"{name} {operator} {values[0]}"
+
+
+def _type_filter(spec: EntitySpec, declared: Key, expressions: Expressions) -> list[str]:
+    """A filter by type, only where another entity can stand in the same range."""
+    type_attribute = spec.table.schema.type_attribute
+    if type_attribute is None or not shares_range(spec, declared):
+        return []
+    return [f"{expressions.name(type_attribute)} = {expressions.value({'S': spec.type_name})}"]
+
+
+def shares_range(spec: EntitySpec, declared: Key) -> bool:
+    """Whether items of another entity can appear among those of this key."""
+    for other in spec.table.entities:
+        if other is spec.entity:
+            continue
+        keys = (
+            [other.__spec__.key]
+            if declared.index is None
+            else [p for p in other.__spec__.placements.values() if p.index == declared.index]
+        )
+        if any(_overlap(declared, key) for key in keys):
+            return True
+    return False
+
+
+def _overlap(ours: Key, theirs: Key) -> bool:
+    if not _compatible(
+        ours.templates.partition.literal_prefix, theirs.templates.partition.literal_prefix
+    ):
+        return False
+    if ours.templates.sort is None or theirs.templates.sort is None:
+        return True
+    if ours.attributes[1].type == "N":
+        return True
+    return _compatible(ours.templates.sort.literal_prefix, theirs.templates.sort.literal_prefix)
+
+
+def _compatible(left: str, right: str) -> bool:
+    """Whether a key with one prefix can also have the other.
+
+    A prefix that ends in the delimiter is complete: `CRITERIA#` and `CRITERIA_COMBINED#` never
+    meet, and neither do `ROOM` and `ROOM#`.
+    """
+    return left.startswith(right) or right.startswith(left)
+
+
+def _may_share_partition(entity: type[Entity], spec: EntitySpec) -> bool:
+    theirs = entity.__spec__.key.templates.partition.literal_prefix
+    return _compatible(theirs, spec.key.templates.partition.literal_prefix)
+
+
+def _expiry_filter(spec: EntitySpec, context: Context, expressions: Expressions) -> list[str]:
+    if spec.ttl is None:
+        return []
+    name = expressions.name(spec.ttl.attribute)
+    now = expressions.value({"N": str(int(context.clock.now()))})
+    return [f"(attribute_not_exists({name}) OR {name} > {now})"]

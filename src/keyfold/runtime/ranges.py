@@ -1,0 +1,139 @@
+"""Sort-key conditions that stay inside their entity: ranges that cannot bleed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from keyfold.design.keys import KeyAttribute
+from keyfold.design.read import Query, resolve
+from keyfold.design.template import HIGHEST, Literal, Slot, Template
+from keyfold.errors import PlanError
+
+Condition = tuple[str, tuple[dict[str, str], ...]]
+"""An operator (=, begins_with, BETWEEN, <, <=, >, >=) and its values; ("", ()) for none."""
+
+NOTHING: Condition = ("nothing", ())
+"""A range that holds nothing; DynamoDB refuses to be asked for one."""
+
+
+def sort_condition(query: Query[Any], arguments: Mapping[str, Any]) -> Condition:
+    """What the query asks of the sort key, with the parameters' values in place."""
+    declared = query.source.declared
+    if len(declared.attributes) < 2:
+        return "", ()
+    attribute = declared.attributes[1]
+    owner = f"{query.entity.__name__}.{declared.name}"
+    values = {name: resolve(value, arguments) for name, value in query.values.items()}
+    low = None if query.low is None else (resolve(query.low[0], arguments), query.low[1])
+    high = None if query.high is None else (resolve(query.high[0], arguments), query.high[1])
+    if attribute.type == "N":
+        return _number_condition(attribute, values, low, high, owner)
+    template = attribute.template
+    if query.ranged is None or (low is None and high is None):
+        prefix = template.render_prefix(values, owner=owner)
+        if all(field in values for field in template.fields):
+            return "=", (attribute.value(prefix, owner=owner),)
+        return ("begins_with", ({"S": prefix},)) if prefix else ("", ())
+    return _text_range(template, query.ranged, values, low, high, owner)
+
+
+def _text_range(
+    template: Template,
+    ranged: str,
+    values: Mapping[str, Any],
+    low: tuple[Any, bool] | None,
+    high: tuple[Any, bool] | None,
+    owner: str,
+) -> Condition:
+    position = next(
+        i for i, p in enumerate(template.parts) if isinstance(p, Slot) and p.field == ranged
+    )
+    slot = template.parts[position]
+    assert isinstance(slot, Slot)
+    after = template.parts[position + 1] if position + 1 < len(template.parts) else None
+    tail = after.text if isinstance(after, Literal) else ""
+    prefix = template.render_prefix(values, owner=owner)
+
+    def text(value: Any) -> str:
+        return prefix + template.render_slot(slot, {slot.field: value}, owner=owner)
+
+    lower, upper = prefix, prefix + HIGHEST
+    if low is not None:
+        # Keys with this very value go on with the tail, so what follows them starts behind it.
+        beyond = text(low[0]) + (tail + HIGHEST if tail else "\x00")
+        lower = text(low[0]) if low[1] else beyond
+    if high is not None:
+        at = text(high[0])
+        if high[1]:
+            upper = at + tail + HIGHEST if tail else at
+        else:
+            upper = at if tail else _just_below(at)
+    if lower.encode() > upper.encode():
+        return NOTHING
+    return "BETWEEN", ({"S": lower}, {"S": upper})
+
+
+def _just_below(text: str) -> str:
+    """The largest key that sorts before this one."""
+    return f"{text[:-1]}{chr(ord(text[-1]) - 1)}{HIGHEST}"
+
+
+def _number_condition(
+    attribute: KeyAttribute,
+    values: Mapping[str, Any],
+    low: tuple[Any, bool] | None,
+    high: tuple[Any, bool] | None,
+    owner: str,
+) -> Condition:
+    field = attribute.template.fields[0]
+    if field in values:
+        return "=", (attribute.render(values, owner=owner),)
+
+    def number(value: Any) -> dict[str, str]:
+        return attribute.render({field: value}, owner=owner)
+
+    if low is None and high is None:
+        return "", ()
+    if high is None and low is not None:
+        return (">=" if low[1] else ">"), (number(low[0]),)
+    if low is None and high is not None:
+        return ("<=" if high[1] else "<"), (number(high[0]),)
+    assert low is not None
+    assert high is not None
+    lower, upper = Decimal(number(low[0])["N"]), Decimal(number(high[0])["N"])
+    if not (low[1] and high[1]) and (lower % 1 or upper % 1):
+        raise PlanError(f"{owner}: a range over fractions includes both its ends")
+    lower, upper = lower + (not low[1]), upper - (not high[1])
+    if lower > upper:
+        return NOTHING
+    return "BETWEEN", ({"N": str(lower)}, {"N": str(upper)})
+
+
+def narrowed(condition: Condition, at: dict[str, str], *, backwards: bool) -> Condition:
+    """The part of a range from a position onwards, the position's own value included."""
+    low, high = _ends(condition)
+    low, high = (low, at) if backwards else (at, high)
+    if low is not None and high is not None:
+        return NOTHING if _beyond(low, high) else ("BETWEEN", (low, high))
+    return (">=", (low,)) if low is not None else ("<=", (at,))
+
+
+def _ends(condition: Condition) -> tuple[dict[str, str] | None, dict[str, str] | None]:
+    operator, values = condition
+    if operator == "begins_with":
+        return values[0], {"S": values[0]["S"] + HIGHEST}
+    if operator in ("=", "BETWEEN"):
+        return values[0], values[-1]
+    if operator in (">", ">="):
+        return values[0], None
+    if operator == "<":
+        return None, {"N": str(Decimal(values[0]["N"]) - 1)}
+    return (None, values[0]) if operator == "<=" else (None, None)
+
+
+def _beyond(low: dict[str, str], high: dict[str, str]) -> bool:
+    if "N" in low:
+        return Decimal(low["N"]) > Decimal(high["N"])
+    return low["S"].encode() > high["S"].encode()

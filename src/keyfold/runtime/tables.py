@@ -1,0 +1,90 @@
+"""A design's tables on a backend: the requests that create them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.design.schema import Index, Table
+from keyfold.errors import TableInUse, TableNotFound
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow, Pause
+
+Request = dict[str, Any]
+
+
+def create_request(table: Table, name: str) -> Request:
+    """The CreateTable request of a declared table."""
+    types: dict[str, str] = {table.partition: table.partition_type}
+    if table.sort is not None:
+        types[table.sort] = table.sort_type
+    request: Request = {
+        "TableName": name,
+        "KeySchema": key_schema(table.partition, table.sort),
+        "BillingMode": table.billing,
+    }
+    for index in table.indexes:
+        types[index.partition] = index.partition_type
+        if index.sort is not None:
+            types[index.sort] = index.sort_type
+        member = "LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes"
+        request.setdefault(member, []).append(index_request(index))
+    request["AttributeDefinitions"] = [
+        {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
+    ]
+    if table.stream is not None:
+        request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream}
+    return request
+
+
+def index_request(index: Index) -> Request:
+    projection: Request = {"ProjectionType": index.projection}
+    if index.projection == "INCLUDE":
+        projection["NonKeyAttributes"] = list(index.included)
+    return {
+        "IndexName": index.name,
+        "KeySchema": key_schema(index.partition, index.sort),
+        "Projection": projection,
+    }
+
+
+def key_schema(partition: str, sort: str | None) -> list[Request]:
+    keys = [{"AttributeName": partition, "KeyType": "HASH"}]
+    if sort is not None:
+        keys.append({"AttributeName": sort, "KeyType": "RANGE"})
+    return keys
+
+
+def create_tables(context: Context) -> Flow[list[str]]:
+    """Create every table that is not there yet, with TTL; gives the names of the new ones."""
+    made = []
+    for table in context.design.tables.values():
+        name = context.physical(table.schema)
+        try:
+            yield Call("DescribeTable", {"TableName": name})
+            continue
+        except TableNotFound:
+            pass
+        try:
+            yield Call("CreateTable", create_request(table.schema, name))
+        except TableInUse:
+            pass
+        else:
+            made.append(name)
+        yield from _until_active(name)
+        if table.schema.ttl is not None:
+            specification = {"Enabled": True, "AttributeName": table.schema.ttl}
+            yield Call(
+                "UpdateTimeToLive",
+                {"TableName": name, "TimeToLiveSpecification": specification},
+            )
+    return made
+
+
+def _until_active(name: str) -> Flow[None]:
+    pause = 0.01
+    while True:
+        answer = yield Call("DescribeTable", {"TableName": name})
+        if answer["Table"]["TableStatus"] == "ACTIVE":
+            return
+        yield Pause(pause)
+        pause = min(pause * 2, 2.0)

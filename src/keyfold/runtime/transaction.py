@@ -1,0 +1,58 @@
+"""Intents as people write them, for `db.transact`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.design.predicate import Predicate, record
+from keyfold.runtime.changes import read_changes
+from keyfold.runtime.intent import Check, Delete, Put, Update
+
+E = TypeVar("E", bound=Entity)
+Where = Callable[[E], object]
+
+
+def create(new: Entity) -> Put:
+    """A new item; one with the same key is an error."""
+    return Put(new)
+
+
+def put(new: Entity, *, where: Where[Any] | None = None) -> Put:
+    """An item, new or replaced."""
+    return Put(new, absent=False, condition=_condition(type(new), where))
+
+
+def update(target: E | Ref[E], /, *, where: Where[E] | None = None, **changes: Any) -> Update:
+    """Changes to an item; given the item itself, nobody may have changed it since."""
+    ref, known = _target(target)
+    return Update(
+        ref,
+        read_changes(ref.entity.__spec__, changes),
+        condition=_condition(ref.entity, where),
+        known=known,
+    )
+
+
+def delete(
+    target: E | Ref[E], /, *, where: Where[E] | None = None, must_exist: bool = False
+) -> Delete:
+    ref, known = _target(target)
+    return Delete(ref, _condition(ref.entity, where), known, must_exist or where is not None)
+
+
+def check(target: Ref[E], /, *, where: Where[E] | None = None) -> Check:
+    """The item exists, or meets a condition; it is not written."""
+    return Check(target, _condition(target.entity, where))
+
+
+def _target(target: E | Ref[E]) -> tuple[Ref[E], E | None]:
+    if isinstance(target, Ref):
+        return target, None
+    return target.ref(), target
+
+
+def _condition(entity: type[Entity], where: Callable[[Any], object] | None) -> Predicate | None:
+    return None if where is None else record(where, frozenset(entity.__spec__.fields))

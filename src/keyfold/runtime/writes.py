@@ -1,0 +1,309 @@
+"""The one write path: intents are expanded with their maintainers' writes and sent as one.
+
+An update that maintainers or index keys depend on reads the item first and is guarded against
+changes in between; when the guard fails and the read was ours, it starts over.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.keys import Ref
+from keyfold.errors import (
+    ConditionFailed,
+    NotFound,
+    PlanError,
+    TooManyWrites,
+    TransactionCanceled,
+    TransactionConflict,
+    VersionConflict,
+)
+from keyfold.limits import TRANSACTION_ITEMS
+from keyfold.runtime import changes as change
+from keyfold.runtime.changes import Change, applied, validate
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Marker, Put, Update
+from keyfold.runtime.reads import find, get
+from keyfold.runtime.writing import (
+    WireWrite,
+    check_write,
+    delete_write,
+    edited,
+    index_fields_missing,
+    marker_write,
+    put_write,
+    stamped,
+    update_write,
+)
+
+ATTEMPTS = 12
+_SINGLE = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+_TRANSIENT = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+
+
+@dataclass
+class Step:
+    """One item to be written, with what is known of it."""
+
+    intent: Intent
+    old: Entity | None = None
+    new: Entity | None = None
+
+    def render(self, context: Context) -> WireWrite:
+        intent = self.intent
+        if isinstance(intent, Put):
+            return put_write(context, intent)
+        if isinstance(intent, Update):
+            return update_write(context, intent, self.old, self.new)
+        if isinstance(intent, Delete):
+            return delete_write(context, intent, self.old)
+        if isinstance(intent, Check):
+            return check_write(context, intent)
+        return marker_write(context, intent)
+
+
+@dataclass
+class Plan:
+    """All steps of one commit, each item once, in order."""
+
+    steps: dict[Any, Step] = field(default_factory=dict)
+    results: list[Entity | None] = field(default_factory=list)
+    reads_ours: bool = False
+
+    def add(self, address: Any, step: Step) -> None:
+        existing = self.steps.get(address)
+        self.steps[address] = step if existing is None else _joined(existing, step)
+
+
+def commit(
+    context: Context, intents: Sequence[Intent], *, token: str | None = None
+) -> Flow[list[Entity | None]]:
+    """Write all intents and what they entail, or nothing; gives each intent's new item."""
+    context.design.complete()
+    for attempt in range(ATTEMPTS):
+        plan = Plan()
+        for intent in intents:
+            plan.results.append((yield from _expand(context, plan, intent)))
+        try:
+            return (yield from _send(context, plan, token))
+        except (VersionConflict, TransactionConflict) as problem:
+            mine = plan.reads_ours or isinstance(problem, TransactionConflict)
+            if not mine or attempt == ATTEMPTS - 1:
+                raise
+            yield Pause(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
+    raise AssertionError("the last attempt returns or raises")
+
+
+def transactional(spec: EntitySpec) -> list[Maintainer]:
+    """The maintainers that join the writes of this entity."""
+    return [
+        m
+        for m in spec.table.design.maintainers
+        if m.source is spec.entity and m.sync == "transaction"
+    ]
+
+
+def _expand(context: Context, plan: Plan, intent: Intent) -> Flow[Entity | None]:
+    if isinstance(intent, Put):
+        return (yield from _expand_put(context, plan, intent))
+    if isinstance(intent, Update):
+        return (yield from _expand_update(context, plan, intent))
+    if isinstance(intent, Delete):
+        yield from _expand_delete(context, plan, intent)
+    elif isinstance(intent, Check):
+        plan.add(_address(intent.ref.entity.__spec__, intent.ref.wire()), Step(intent))
+    else:
+        key = intent.request.get("Key") or intent.request["Item"]
+        names = intent.table.schema.key_attributes
+        plan.add((intent.table.name, repr([key[n] for n in names])), Step(intent))
+    return None
+
+
+def _expand_put(context: Context, plan: Plan, intent: Put) -> Flow[Entity]:
+    spec = intent.new.__spec__
+    maintainers = transactional(spec)
+    old = None
+    if not intent.absent and maintainers:
+        old = yield from find(context, intent.new.ref())
+        if old is None:
+            intent = replace(intent, absent=True)
+        else:
+            update = _as_update(spec, old, intent)
+            plan.reads_ours = True
+            return (yield from _expand_update(context, plan, update, read=old)) or intent.new
+    intent = replace(intent, new=stamped(context, intent.new))
+    plan.add(_address(spec, spec.key_of(intent.new.__dict__)), Step(intent, None, intent.new))
+    yield from _maintain(context, plan, maintainers, old, intent.new)
+    return intent.new
+
+
+def _as_update(spec: EntitySpec, old: Entity, intent: Put) -> Update:
+    """A put over an existing item, as the update that has the same result."""
+    changes: dict[str, Change] = {}
+    for name in spec.fields:
+        value, before = getattr(intent.new, name), getattr(old, name)
+        if name in spec.key.templates.fields or value == before:
+            continue
+        if spec.version is not None and name == spec.version.name:
+            continue
+        empty = value is None or (spec.fields[name].kind.endswith("_set") and not value)
+        changes[name] = change.clear if empty else change.Set(value)
+    return Update(intent.new.ref(), changes, intent.condition)
+
+
+def _expand_update(
+    context: Context, plan: Plan, intent: Update, read: Entity | None = None
+) -> Flow[Entity | None]:
+    spec = intent.ref.entity.__spec__
+    intent = edited(context, intent)
+    touched = frozenset(intent.changes)
+    concerned = [m for m in transactional(spec) if m.fields & touched]
+    old = intent.known or read
+    needs_old = bool(concerned or index_fields_missing(spec, intent))
+    if old is None and needs_old:
+        old = yield from find(context, intent.ref)
+        plan.reads_ours = True
+        if old is None and not intent.upsert:
+            raise NotFound(f"there is no {intent.ref}")
+    if intent.known is not None and not needs_old and spec.version is None:
+        old = None
+    new = None
+    if old is not None:
+        new = old.model_copy(update=applied(intent.changes, old.__dict__))
+    plan.add(_address(spec, intent.ref.wire()), Step(intent, old, new))
+    if old is not None and new is not None:
+        yield from _maintain(context, plan, concerned, old, new)
+    return new
+
+
+def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
+    spec = intent.ref.entity.__spec__
+    maintainers = transactional(spec)
+    old = intent.known if intent.known is not None and spec.version is not None else None
+    if maintainers and old is None:
+        old = intent.known or (yield from find(context, intent.ref))
+        plan.reads_ours = plan.reads_ours or intent.known is None
+        if old is None:
+            if intent.must_exist:
+                raise NotFound(f"there is no {intent.ref}")
+            return
+    plan.add(_address(spec, intent.ref.wire()), Step(intent, old))
+    yield from _maintain(context, plan, maintainers, old, None)
+
+
+def _maintain(
+    context: Context,
+    plan: Plan,
+    maintainers: Sequence[Maintainer],
+    old: Entity | None,
+    new: Entity | None,
+) -> Flow[None]:
+    for maintainer in maintainers:
+        for entailed in maintainer.writes(old, new):
+            yield from _expand(context, plan, entailed)
+
+
+def _joined(first: Step, second: Step) -> Step:
+    """Two writes to one item as one: DynamoDB takes an item once per transaction."""
+    if isinstance(first.intent, Delete) or isinstance(second.intent, Check):
+        return first
+    if isinstance(second.intent, Delete) or isinstance(first.intent, Check):
+        return second
+    if isinstance(first.intent, Update) and isinstance(second.intent, Update):
+        merged = dict(first.intent.changes)
+        for name, one in second.intent.changes.items():
+            merged[name] = _combined(merged.get(name), one)
+        base = second if first.intent.counting else first
+        assert isinstance(base.intent, Update)
+        old = first.old or second.old
+        new = old.model_copy(update=applied(merged, old.__dict__)) if old is not None else None
+        return Step(replace(base.intent, changes=merged), old, new)
+    if isinstance(first.intent, Put) and isinstance(second.intent, Update):
+        values = applied(second.intent.changes, first.intent.new.__dict__)
+        new = first.intent.new.model_copy(update=values)
+        return Step(replace(first.intent, new=new), first.old, new)
+    if isinstance(first.intent, Marker) and isinstance(second.intent, Marker):
+        return second if second.intent.action == "Put" else first
+    raise PlanError(f"one unit of work writes an item twice: {first.intent} and {second.intent}")
+
+
+def _combined(first: Change | None, second: Change) -> Change:
+    if isinstance(first, change.Add) and isinstance(second, change.Add):
+        if isinstance(first.amount, set | frozenset):
+            return change.Add(first.amount | second.amount)
+        return change.Add(first.amount + second.amount)
+    if first is not None and isinstance(second, change.Add | change.Remove | change.Append):
+        raise PlanError("one unit of work sets a field and adds to it; do one of the two")
+    return second
+
+
+def _send(context: Context, plan: Plan, token: str | None) -> Flow[list[Entity | None]]:
+    writes = [step.render(context) for step in plan.steps.values()]
+    if not writes:
+        return plan.results
+    if len(writes) > TRANSACTION_ITEMS:
+        raise TooManyWrites(
+            f"{len(writes)} items would be written at once; one transaction takes "
+            f"{TRANSACTION_ITEMS}. Declare the largest structure with sync='stream'"
+        )
+    if len(writes) == 1 and writes[0].action in _SINGLE and token is None:
+        return (yield from _send_single(plan, writes[0]))
+    request: dict[str, Any] = {"TransactItems": [{w.action: dict(w.request)} for w in writes]}
+    if token is not None:
+        request["ClientRequestToken"] = token
+    try:
+        yield Call("TransactWriteItems", request)
+    except TransactionCanceled as cancelled:
+        raise _explained(cancelled, writes) from cancelled
+    return plan.results
+
+
+def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
+    request = dict(write.request)
+    if write.action == "Update":
+        request["ReturnValues"] = "ALL_NEW"
+    try:
+        answer = yield Call(_SINGLE[write.action], request)
+    except ConditionFailed as failed:
+        raise write.refusal(failed.item) from failed
+    if isinstance(write.intent, Update) and len(plan.results) == 1:
+        plan.results[0] = write.intent.ref.entity.__spec__.decode(answer["Attributes"])
+    return plan.results
+
+
+def _explained(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exception:
+    """The first refusal in terms of its intent; conflicts and throttling are worth a retry."""
+    for reason, write in zip(cancelled.reasons, writes, strict=False):
+        if reason.code == "ConditionalCheckFailed":
+            return write.refusal(reason.item)
+    if any(reason.code in _TRANSIENT for reason in cancelled.reasons):
+        return TransactionConflict(cancelled.message)
+    return cancelled
+
+
+def _address(spec: EntitySpec, key: dict[str, Any]) -> tuple[str, str]:
+    return spec.table.name, repr([key[name] for name in spec.table.schema.key_attributes])
+
+
+def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]) -> Flow[Any]:
+    """The item under its new key: the old one deleted and the new one created, together."""
+    ref = target if isinstance(target, Ref) else target.ref()
+    old = yield from get(context, ref)
+    if not isinstance(target, Ref) and _version(old) != _version(target):
+        raise VersionConflict(f"{ref} was changed by somebody else since it was read")
+    checked = {name: validate(ref.entity, name, value) for name, value in changes.items()}
+    new = old.model_copy(update=checked)
+    if new.ref().wire() == ref.wire():
+        raise PlanError(f"{ref} would not move: none of its key fields changes")
+    results = yield from commit(context, [Delete(ref, known=old), Put(new)])
+    return results[1]
+
+
+def _version(item: Entity) -> Any:
+    version = item.__spec__.version
+    return None if version is None else getattr(item, version.name)

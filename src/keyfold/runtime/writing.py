@@ -1,0 +1,347 @@
+"""Writes planned: each intent as one wire write, with its guards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from keyfold.design import markers
+from keyfold.design.codec import encoder
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.keys import Ref
+from keyfold.design.predicate import Predicate
+from keyfold.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    KeyfoldError,
+    NotFound,
+    VersionConflict,
+)
+from keyfold.runtime import changes as change
+from keyfold.runtime.changes import Change, applied
+from keyfold.runtime.context import Context
+from keyfold.runtime.expression import Expressions
+from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
+
+WireItem = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class WireWrite:
+    """One entry of a transaction, or the body of a single write."""
+
+    action: str
+    request: Mapping[str, Any]
+    intent: Intent
+    refusal: Callable[[WireItem | None], Exception]
+    """The error that a failed condition here means, given the stored item."""
+
+    @property
+    def address(self) -> tuple[str, str]:
+        key = self.request.get("Key") or self.request["Item"]
+        return self.request["TableName"], repr(sorted((k, repr(v)) for k, v in key.items()))
+
+
+def stamped(context: Context, new: Entity) -> Entity:
+    """A new item with its version, times and expiry set."""
+    spec = new.__spec__
+    values: dict[str, Any] = {}
+    now = context.now()
+    if spec.version is not None and not getattr(new, spec.version.name):
+        values[spec.version.name] = 1
+    for stamp in (spec.created, spec.updated):
+        if stamp is not None and getattr(new, stamp.name) is None:
+            values[stamp.name] = now
+    expiry = expiry_of(context, spec, new.__dict__ | values)
+    if expiry is not None and spec.ttl is not None and getattr(new, spec.ttl.name) is None:
+        values[spec.ttl.name] = expiry
+    for field in spec.fields.values():
+        normalised = field.mark(markers.Normalised)
+        if normalised is not None and getattr(new, field.name) is not None:
+            values[field.name] = normalised.function(getattr(new, field.name))
+    return new.model_copy(update=values) if values else new
+
+
+def expiry_of(context: Context, spec: EntitySpec, values: Mapping[str, Any]) -> Any:
+    """The computed expiry, or None where the declaration leaves it to the caller."""
+    mark = spec.ttl.mark(markers.Ttl) if spec.ttl is not None else None
+    if mark is None or mark.days is None:
+        return None
+    start = values.get(mark.after) if mark.after else context.now()
+    return None if start is None else start + timedelta(days=mark.days)
+
+
+def put_write(context: Context, intent: Put) -> WireWrite:
+    spec = intent.new.__spec__
+    expressions = Expressions()
+    conditions = []
+    if intent.absent:
+        conditions.append(f"attribute_not_exists({expressions.name(spec.table.schema.partition)})")
+    if intent.condition is not None:
+        conditions.append(expressions.condition(intent.condition, spec, {}))
+    request = {
+        "TableName": context.physical(spec.table.schema),
+        "Item": spec.encode(intent.new),
+        **_guard(conditions, expressions),
+    }
+
+    def refusal(item: WireItem | None) -> Exception:
+        if intent.absent and (item is not None or intent.condition is None):
+            return AlreadyExists(f"{intent.new.ref()} exists already; update it instead")
+        return ConditionFailed(f"{intent.new.ref()}: {intent.condition} does not hold", item)
+
+    return WireWrite("Put", request, intent, refusal)
+
+
+def update_write(
+    context: Context, intent: Update, old: Entity | None, new: Entity | None
+) -> WireWrite:
+    """An update; `old` is what the guard compares with, `new` gives whole index keys."""
+    spec = intent.ref.entity.__spec__
+    expressions = Expressions()
+    key = intent.ref.wire()
+    conditions = []
+    if not intent.upsert:
+        conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
+    if old is not None:
+        conditions += _unchanged(expressions, spec, old, intent)
+    if intent.condition is not None:
+        conditions.append(expressions.condition(intent.condition, spec, {}))
+    actions = _Actions(expressions)
+    for name, one in intent.changes.items():
+        actions.change(spec, name, one)
+    for attribute, value in _index_changes(spec, intent, new, key).items():
+        actions.index(attribute, value)
+    type_attribute = spec.table.schema.type_attribute
+    if intent.upsert and type_attribute is not None:
+        actions.default(type_attribute, {"S": spec.type_name})
+        for field in spec.key.templates.fields:
+            named = spec.fields[field]
+            if named.attribute not in key:
+                actions.default(named.attribute, encoder(named)(intent.ref.values[field]))
+    request = {
+        "TableName": context.physical(spec.table.schema),
+        "Key": key,
+        "UpdateExpression": actions.text(),
+        **_guard(conditions, expressions),
+    }
+    return WireWrite("Update", request, intent, _update_refusal(intent, spec, old))
+
+
+def delete_write(context: Context, intent: Delete, old: Entity | None) -> WireWrite:
+    spec = intent.ref.entity.__spec__
+    expressions = Expressions()
+    conditions = []
+    if intent.must_exist:
+        conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
+    if old is not None:
+        conditions += _unchanged(expressions, spec, old, intent)
+    if intent.condition is not None:
+        conditions.append(expressions.condition(intent.condition, spec, {}))
+    request = {
+        "TableName": context.physical(spec.table.schema),
+        "Key": intent.ref.wire(),
+        **_guard(conditions, expressions),
+    }
+    return WireWrite("Delete", request, intent, _update_refusal(intent, spec, old))
+
+
+def check_write(context: Context, intent: Check) -> WireWrite:
+    spec = intent.ref.entity.__spec__
+    expressions = Expressions()
+    if intent.condition is None:
+        text = f"attribute_exists({expressions.name(spec.table.schema.partition)})"
+    else:
+        text = expressions.condition(intent.condition, spec, {})
+    request = {
+        "TableName": context.physical(spec.table.schema),
+        "Key": intent.ref.wire(),
+        **_guard([text], expressions),
+    }
+    return WireWrite("ConditionCheck", request, intent, _update_refusal(intent, spec, None))
+
+
+def marker_write(context: Context, intent: Marker) -> WireWrite:
+    request = {"TableName": context.physical(intent.table.schema), **intent.request}
+
+    def refusal(item: WireItem | None) -> Exception:
+        if intent.refusal is not None:
+            return intent.refusal(item)
+        return ConditionFailed("a support item's condition does not hold", item)
+
+    return WireWrite(intent.action, request, intent, refusal)
+
+
+def edited(context: Context, intent: Update) -> Update:
+    """The intent with version, update stamp and expiry among its changes."""
+    spec = intent.ref.entity.__spec__
+    if intent.counting:
+        return intent
+    more: dict[str, Change] = {}
+    if spec.version is not None and spec.version.name not in intent.changes:
+        more[spec.version.name] = change.Add(1)
+    if spec.updated is not None and spec.updated.name not in intent.changes:
+        more[spec.updated.name] = change.Set(context.now())
+    mark = spec.ttl.mark(markers.Ttl) if spec.ttl is not None else None
+    if mark is not None and spec.ttl is not None and mark.after in intent.changes:
+        start = intent.changes[mark.after]
+        expiry = expiry_of(context, spec, applied({mark.after: start}, {}))
+        more[spec.ttl.name] = change.clear if expiry is None else change.Set(expiry)
+    return replace(intent, changes={**intent.changes, **more})
+
+
+def index_fields_missing(spec: EntitySpec, intent: Update) -> list[str]:
+    """Fields that an index key needs but neither the changes nor the key give."""
+    missing: list[str] = []
+    for placement in spec.placements.values():
+        if not placement.fields & set(intent.changes):
+            continue
+        for field in sorted(placement.fields):
+            given = intent.changes.get(field)
+            settled = isinstance(given, change.Set | change.Clear) or field in intent.ref.values
+            if not settled:
+                missing.append(field)
+    return missing
+
+
+def _index_changes(
+    spec: EntitySpec, intent: Update, new: Entity | None, key: WireItem
+) -> dict[str, WireItem | None]:
+    """Whole index keys for every index that a change touches; None takes the item out."""
+    plain = {n: c.value for n, c in intent.changes.items() if isinstance(c, change.Set)}
+    values = {**intent.ref.values, **plain} if new is None else new.__dict__
+    written: dict[str, WireItem | None] = {}
+    kept: set[str] = set()
+    own = {spec.fields[name].attribute for name in intent.changes}
+    for placement in spec.placements.values():
+        touched = bool(placement.fields & set(intent.changes)) or intent.upsert
+        if new is not None and placement.applies(values):
+            kept |= {a.attribute for a in placement.attributes}
+        if not touched:
+            continue
+        if placement.applies(values):
+            written.update(placement.render(values, owner=f"{spec.name}.{placement.name}"))
+        else:
+            for attribute in placement.attributes:
+                written.setdefault(attribute.attribute, None)
+    # An attribute shared with another index that still applies keeps its value there.
+    return {
+        name: value
+        for name, value in written.items()
+        if name not in key and name not in own and not (value is None and name in kept)
+    }
+
+
+def _unchanged(
+    expressions: Expressions, spec: EntitySpec, old: Entity, intent: Update | Delete
+) -> list[str]:
+    """The guard that the item is still what was read."""
+    if spec.version is not None:
+        name = expressions.name(spec.version.attribute)
+        return [f"{name} = {expressions.value({'N': str(getattr(old, spec.version.name))})}"]
+    counted = {n for n, f in spec.fields.items() if any(_is_counter(m) for m in f.marks)}
+    guards = []
+    concerned = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
+    for field in sorted(concerned - counted):
+        named = spec.fields[field]
+        if named.attribute in spec.table.schema.key_attributes:
+            continue
+        name = expressions.name(named.attribute)
+        value = getattr(old, field)
+        if value is None or (named.kind.endswith("_set") and not value):
+            guards.append(f"attribute_not_exists({name})")
+        else:
+            guards.append(f"{name} = {expressions.value(encoder(named)(value))}")
+    return guards
+
+
+def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
+    fields = set(intent.changes)
+    for placement in spec.placements.values():
+        if placement.fields & fields:
+            fields |= placement.fields
+    for maintainer in spec.table.design.maintainers:
+        if maintainer.source is spec.entity and maintainer.fields & fields:
+            fields |= maintainer.fields
+    return fields & set(spec.fields)
+
+
+def _is_counter(mark: object) -> bool:
+    return getattr(mark, "kind", "") == "counter"
+
+
+def _guard(conditions: list[str], expressions: Expressions) -> WireItem:
+    members: WireItem = {}
+    if conditions:
+        members["ConditionExpression"] = " AND ".join(conditions)
+        members["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    return {**members, **expressions.placeholders()}
+
+
+def _update_refusal(
+    intent: Update | Delete | Check, spec: EntitySpec, old: Entity | None
+) -> Callable[[WireItem | None], Exception]:
+    ref: Ref[Any] = intent.ref
+    condition: Predicate | None = intent.condition
+
+    def refusal(item: WireItem | None) -> KeyfoldError:
+        if item is None:
+            return NotFound(f"there is no {ref}")
+        if old is not None and _differs(spec, old, item):
+            return VersionConflict(f"{ref} was changed by somebody else since it was read")
+        return ConditionFailed(f"{ref}: {condition} does not hold", item)
+
+    return refusal
+
+
+def _differs(spec: EntitySpec, old: Entity, item: WireItem) -> bool:
+    if spec.version is not None:
+        stored = item.get(spec.version.attribute, {}).get("N")
+        return bool(stored != str(getattr(old, spec.version.name)))
+    return spec.attributes_of(spec.decode(item).__dict__) != spec.attributes_of(old.__dict__)
+
+
+class _Actions:
+    """The clauses of one update expression."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self._expressions = expressions
+        self._clauses: dict[str, list[str]] = {"SET": [], "REMOVE": [], "ADD": [], "DELETE": []}
+
+    def change(self, spec: EntitySpec, field: str, one: Change) -> None:
+        named = spec.fields[field]
+        name = self._expressions.name(named.attribute)
+        value = self._expressions.value
+        encode = encoder(named)
+        if isinstance(one, change.Set):
+            self._clauses["SET"].append(f"{name} = {value(encode(one.value))}")
+        elif isinstance(one, change.Clear):
+            self._clauses["REMOVE"].append(name)
+        elif isinstance(one, change.Add):
+            self._clauses["ADD"].append(f"{name} {value(encode(one.amount))}")
+        elif isinstance(one, change.Remove):
+            self._clauses["DELETE"].append(f"{name} {value(encode(one.elements))}")
+        elif isinstance(one, change.Append):
+            empty, more = value({"L": []}), value(encode(list(one.elements)))
+            current = f"if_not_exists({name}, {empty})"
+            self._clauses["SET"].append(f"{name} = list_append({current}, {more})")
+        else:
+            given = value(encode(one.value))
+            self._clauses["SET"].append(f"{name} = if_not_exists({name}, {given})")
+
+    def index(self, attribute: str, wire: WireItem | None) -> None:
+        name = self._expressions.name(attribute)
+        if wire is None:
+            self._clauses["REMOVE"].append(name)
+        else:
+            self._clauses["SET"].append(f"{name} = {self._expressions.value(wire)}")
+
+    def default(self, attribute: str, wire: WireItem) -> None:
+        name = self._expressions.name(attribute)
+        value = self._expressions.value(wire)
+        self._clauses["SET"].append(f"{name} = if_not_exists({name}, {value})")
+
+    def text(self) -> str:
+        return " ".join(f"{verb} {', '.join(c)}" for verb, c in self._clauses.items() if c)
