@@ -1,0 +1,111 @@
+"""The running demo: one engine, the systems' pages on one port, DynamoDB's protocol on another."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.errors import KeyfoldError
+from keyfold.serve.app import Settings as WebSettings
+from keyfold.serve.app import create_app
+from keyfold.serve.demo.data import fill, open_data, unfilled
+from keyfold.serve.demo.examples import REGION, overview
+from keyfold.serve.demo.systems import System, find_systems
+from keyfold.serve.demo.visitors import VisitorTokens
+from keyfold.serve.dynamodb import Server as DynamoDbServer
+from keyfold.serve.dynamodb import Settings as DynamoDbSettings
+from keyfold.serve.identity import Identity
+
+HOST = "127.0.0.1"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `keyfold demo` can be told."""
+
+    data: Path
+    port: int
+    dynamodb_port: int
+
+
+def run_demo(options: Options, say: Say) -> None:
+    """Serve until Ctrl-C; a second run finds the data of the first."""
+    web = listen(options.port, "--port")
+    dynamodb = listen(options.dynamodb_port, "--dynamodb-port")
+    with web, dynamodb, open_data(options.data) as engine:
+        client = AsyncEmbeddedClient(engine)
+        asyncio.run(_serve(client, find_systems(), web, dynamodb, options, say))
+
+
+def listen(port: int, flag: str) -> socket.socket:
+    """A listening socket on this machine alone."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = error.strerror if isinstance(error, OSError) else "no such port"
+        raise KeyfoldError(
+            f"cannot listen on port {port} ({reason}); stop what uses it, "
+            f"or choose another: keyfold demo {flag} NUMBER"
+        ) from None
+    return listener
+
+
+async def _serve(
+    client: AsyncEmbeddedClient,
+    systems: Sequence[System],
+    web: socket.socket,
+    dynamodb: socket.socket,
+    options: Options,
+    say: Say,
+) -> None:
+    for system in await unfilled(client, systems):
+        say(f"Filling {system.title} ...")
+        await fill(client, system)
+    services = [system.serve(await system.design.open_async(client)) for system in systems]
+    people = [Identity.of(system.visitor) for system in systems]
+    settings = WebSettings(development=True, tokens=VisitorTokens(), people=people)
+    page = PageServer(create_app(services, settings))
+    settings_of_server = DynamoDbSettings(
+        data=str(options.data), durability="relaxed", region=REGION
+    )
+    database = await DynamoDbServer(client.engine, settings_of_server).start(dynamodb)
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, page.stop)
+    say(overview(systems, _address(web), _address(dynamodb), options.data))
+    await page.serve(sockets=[web])
+    await database.drain()
+    say("Stopped.")
+
+
+class PageServer(uvicorn.Server):
+    """Uvicorn, quiet, and without signal handlers of its own: the demo stops both servers."""
+
+    def __init__(self, app: Starlette) -> None:
+        super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3))
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()
+    return f"http://{host}:{port}"
