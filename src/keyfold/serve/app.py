@@ -21,6 +21,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Mount, Route
 
 from keyfold.errors import DeclarationError
+from keyfold.runtime.budget import OnLoop
 from keyfold.serve import metrics, pages
 from keyfold.serve.auth import DevelopmentTokens, Tokens
 from keyfold.serve.dispatch import Dispatch, OperationMetrics
@@ -47,6 +48,7 @@ class Settings:
     limit: RateLimit | None = None
     tracer: Tracer | None = None
     media: LocalMedia | None = None
+    on_loop: OnLoop = "log"
     registry: metrics.Registry = field(default_factory=metrics.Registry)
     documents: Callable[[type[Service]], str | None] = lambda _service: None
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.serve.identity import Identity
 from keyfold.serve.metrics import Registry
 from keyfold.serve.problems import NotAuthenticated, problem_for
@@ -43,6 +45,11 @@ class OperationMetrics:
         self.seconds = registry.histogram(
             "keyfold_operation_seconds", "How long operations take.", labels
         )
+        self.units = registry.counter(
+            "keyfold_operation_consumed_units_total",
+            "Read and write units that operations consume.",
+            ("service", "operation", "kind"),
+        )
 
 
 class Dispatch:
@@ -55,10 +62,11 @@ class Dispatch:
         metrics: OperationMetrics | None = None,
         limit: RateLimit | None = None,
         tracer: Tracer | None = None,
+        on_loop: OnLoop = "log",
     ) -> None:
         self.service = service
         self._metrics = metrics or OperationMetrics(Registry())
-        self._limit, self._tracer = limit, tracer
+        self._limit, self._tracer, self._on_loop = limit, tracer, on_loop
 
     async def call(
         self,
@@ -104,7 +112,25 @@ class Dispatch:
         if caller.identity.is_anonymous and not operation.allow.anonymous:
             raise NotAuthenticated()
         arguments = parse()
-        await operation.allow.require(self.service, caller.identity, arguments)
-        if operation.caller is not None:
-            arguments[operation.caller] = caller.identity
-        return await operation.function(self.service, **arguments)
+        with self._counting_units(operation):
+            await operation.allow.require(self.service, caller.identity, arguments)
+            if operation.caller is not None:
+                arguments[operation.caller] = caller.identity
+            return await operation.function(self.service, **arguments)
+
+    @contextmanager
+    def _counting_units(self, operation: Operation) -> Iterator[None]:
+        if current_work.get() is not None:
+            # The caller counts for itself, with its own budget.
+            yield
+            return
+        work = Work(operation.name, self._on_loop)
+        token = current_work.set(work)
+        try:
+            yield
+        finally:
+            current_work.reset(token)
+            total = work.total
+            for kind, units in (("read", total.read_units), ("write", total.write_units)):
+                if units:
+                    self._metrics.units.add(units, self.service.name, operation.name, kind)

@@ -10,11 +10,11 @@ from urllib.parse import quote, urlencode
 import orjson
 from pydantic import TypeAdapter
 
+from keyfold.design import Page
 from keyfold.serve.arguments import Texts, from_request
 from keyfold.serve.auth import Tokens, authenticate
 from keyfold.serve.dispatch import Caller, Dispatch, Surface
 from keyfold.serve.identity import Identity
-from keyfold.serve.paging import PageOf
 from keyfold.serve.problems import Problem, Refused, problem_for
 from keyfold.serve.signature import Operation
 from keyfold.serve.tracing import instance
@@ -116,7 +116,7 @@ def _arguments(request: Request) -> dict[str, Any]:
     )
 
 
-def _page(operation: Operation, request: Request, page: PageOf) -> Answer:
+def _page(operation: Operation, request: Request, page: Page[Any]) -> Answer:
     items = dump(operation.items_answer, page.items)
     headers = {"content-type": JSON}
     following: str | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
+
+from keyfold.design import Page
 
 DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 200
@@ -18,20 +20,6 @@ class PageRequest:
     cursor: str | None = None
 
 
-class PageOf(Protocol):
-    """What operations that answer `Page[T]` return."""
-
-    @property
-    def items(self) -> list[Any]: ...
-
-    @property
-    def cursor(self) -> str | None: ...
-
-
 def page_item(annotation: Any) -> Any | None:
     """T where the annotation is `Page[T]`, otherwise None."""
-    origin = get_origin(annotation)
-    if origin is None:
-        return None
-    names = getattr(origin, "__annotations__", {})
-    return get_args(annotation)[0] if {"items", "cursor"} <= set(names) else None
+    return get_args(annotation)[0] if get_origin(annotation) is Page else None

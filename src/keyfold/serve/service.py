@@ -6,6 +6,7 @@ import re
 from typing import Any, ClassVar
 
 from keyfold.errors import DeclarationError
+from keyfold.runtime import Design
 from keyfold.serve.signature import Operation, RelatedField, read_operation, read_related
 
 
@@ -17,7 +18,7 @@ class Service:
     """
 
     name: ClassVar[str] = "service"
-    design: ClassVar[Any] = None
+    design: ClassVar[Design]
     operations: ClassVar[dict[str, Operation]] = {}
     related: ClassVar[list[RelatedField]] = []
 

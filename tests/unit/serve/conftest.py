@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Annotated, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal
 
 import httpx
 import pytest
 from pydantic import Field
 
 from keyfold import errors
+from keyfold.design import Page
 from keyfold.serve import (
     Arguments,
     Conflict,
@@ -34,14 +35,6 @@ from keyfold.serve import (
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.serve.dispatch import Dispatch
 from keyfold.serve.rest import rest_app
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Page(Generic[T]):
-    items: list[T]
-    cursor: str | None
 
 
 class Mood(Enum):

@@ -19,9 +19,9 @@ from pydantic_core import to_jsonable_python
 from strawberry.annotation import StrawberryAnnotation
 from strawberry.types.scalar import ScalarDefinition
 
+from keyfold.design import Page
 from keyfold.errors import DeclarationError
 from keyfold.serve.names import camel
-from keyfold.serve.paging import PageOf
 from keyfold.serve.signature import RelatedField
 
 Long = NewType("Long", int)
@@ -73,7 +73,7 @@ class Edge:
 class Connection:
     """A page as Relay's connection."""
 
-    def __init__(self, page: PageOf) -> None:
+    def __init__(self, page: Page[Any]) -> None:
         self.nodes = page.items
         self.page_info = PageInfo(end_cursor=page.cursor, has_next_page=page.cursor is not None)
 
