@@ -77,26 +77,36 @@ async def _serve(
     services = [system.serve(await system.design.open_async(client)) for system in systems]
     people = [Identity.of(system.visitor) for system in systems]
     settings = WebSettings(development=True, tokens=VisitorTokens(), people=people)
-    page = PageServer(create_app(services, settings))
     settings_of_server = DynamoDbSettings(
         data=str(options.data), durability="relaxed", region=REGION
     )
     database = await DynamoDbServer(client.engine, settings_of_server).start(dynamodb)
 
+    addresses = _address(web), _address(dynamodb)
+    page = PageServer(
+        create_app(services, settings), lambda: say(overview(systems, *addresses, options.data))
+    )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, page.stop)
-    say(overview(systems, _address(web), _address(dynamodb), options.data))
     await page.serve(sockets=[web])
     await database.drain()
+    if not page.started:
+        raise KeyfoldError("a system could not be started; see its error above")
     say("Stopped.")
 
 
 class PageServer(uvicorn.Server):
     """Uvicorn, quiet, and without signal handlers of its own: the demo stops both servers."""
 
-    def __init__(self, app: Starlette) -> None:
+    def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
         super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3))
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
 
     def stop(self) -> None:
         self.should_exit = True

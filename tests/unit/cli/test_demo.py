@@ -1,0 +1,139 @@
+"""`keyfold demo` as people start it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+START_SECONDS = 120
+
+
+@contextmanager
+def demo(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """A demo on free ports; gives the process and what it printed until it was ready."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "keyfold", "demo", "--port", "0", "--dynamodb-port", "0"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout
+    lines = []
+    try:
+        for line in process.stdout:
+            lines.append(line.rstrip("\n"))
+            if line.startswith("Data:"):
+                break
+        yield process, lines
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def address(lines: list[str], label: str) -> str:
+    (found,) = [line.split()[-1] for line in lines if line.strip().startswith(label)]
+    return found
+
+
+def stop(process: subprocess.Popen[str]) -> tuple[int, str]:
+    process.send_signal(signal.SIGINT)
+    rest = process.stdout.read() if process.stdout else ""
+    return process.wait(timeout=30), rest
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[list[str]]:
+    with demo(folder) as (_, lines):
+        yield lines
+
+
+def test_the_start_page_and_the_endpoint_answer(running: list[str]) -> None:
+    for label in ("Start page", "DynamoDB"):
+        with urllib.request.urlopen(address(running, label)) as answer:
+            assert answer.status == 200
+
+
+def test_every_address_in_the_table_answers(running: list[str]) -> None:
+    for url in re.findall(r"http://\S+/(?:docs|graphql)\b", "\n".join(running)):
+        with urllib.request.urlopen(url) as answer:
+            assert answer.status == 200, url
+
+
+@pytest.mark.parametrize(("number", "tool"), [(0, "curl"), (1, "aws"), (2, sys.executable)])
+def test_what_it_says_to_try_works_as_printed(running: list[str], number: int, tool: str) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    command = running[running.index("Three things to try:") + 1 + number]
+    assert tool in command
+    answer = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.strip()
+    assert "error" not in answer.stdout.lower()
+
+
+def test_control_c_stops_it_and_a_second_run_finds_its_data(tmp_path: Path) -> None:
+    with demo(tmp_path) as (process, lines):
+        first = [line for line in lines if line.startswith("Filling")]
+        assert stop(process) == (0, "Stopped.\n")
+    with demo(tmp_path) as (process, lines):
+        assert not [line for line in lines if line.startswith("Filling")], first
+        assert stop(process) == (0, "Stopped.\n")
+
+
+def refused(folder: Path, *arguments: str) -> str:
+    answer = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "keyfold",
+            "demo",
+            "--port",
+            "0",
+            "--dynamodb-port",
+            "0",
+            *arguments,
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=START_SECONDS,
+    )
+    assert answer.returncode == 2
+    assert len(answer.stderr.splitlines()) == 1, answer.stderr
+    return answer.stderr
+
+
+@pytest.mark.parametrize("flag", ["--port", "--dynamodb-port"])
+def test_a_port_in_use_is_one_line_that_names_the_flag(tmp_path: Path, flag: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        message = refused(tmp_path, flag, str(taken.getsockname()[1]))
+    assert f"or choose another: keyfold demo {flag} NUMBER" in message
+
+
+def test_a_folder_that_cannot_be_written_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    message = refused(tmp_path, "--data", "file/demo.db")
+    assert "choose another place: keyfold demo --data FILE" in message
+
+
+def test_a_damaged_data_file_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "demo.db").write_bytes(b"no database" * 1000)
+    message = refused(tmp_path, "--data", "demo.db")
+    assert "move the file away" in message
