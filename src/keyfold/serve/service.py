@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from keyfold.errors import DeclarationError
 from keyfold.runtime import Design
+from keyfold.serve.identity import Identity
 from keyfold.serve.signature import Operation, RelatedField, read_operation, read_related
 
 
@@ -43,6 +45,17 @@ class Service:
     async def ready(self) -> bool:
         """Whether requests can be served now; `/ready` asks it."""
         return True
+
+    async def verdicts(
+        self, method: str, callers: Mapping[str, Identity], **arguments: Any
+    ) -> dict[str, int]:
+        """What each caller would get from an operation's rule: 200, 401 or 403; for tests."""
+        operation = next(one for one in self.operations.values() if one.function.__name__ == method)
+        found = {}
+        for who, caller in callers.items():
+            allowed = await operation.allow.allows(self, caller, arguments)
+            found[who] = 200 if allowed else 401 if caller.is_anonymous else 403
+        return found
 
 
 def _attributes(cls: type) -> list[Any]:
