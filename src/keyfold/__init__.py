@@ -41,6 +41,7 @@ from keyfold.design import (
     not_,
     one_of,
 )
+from keyfold.maintain import Counter, Pointer, Unique
 from keyfold.runtime import (
     AsyncDb,
     Db,
@@ -65,6 +66,7 @@ __all__ = [
     "Collected",
     "Collection",
     "Count",
+    "Counter",
     "Created",
     "Db",
     "Design",
@@ -80,6 +82,7 @@ __all__ = [
     "Normalised",
     "On",
     "Page",
+    "Pointer",
     "Query",
     "Ref",
     "Stored",
@@ -87,6 +90,7 @@ __all__ = [
     "Timestamp",
     "Transient",
     "Ttl",
+    "Unique",
     "Updated",
     "Version",
     "add",

@@ -189,6 +189,11 @@ class Entity(BaseModel):
                 suggestion='Declare one, as key = Key("ROOM#{room_id}", "ROOM").',
             )
         table.design.register(cls)
+        for name, field in spec.fields.items():
+            for mark in field.marks:
+                attach = getattr(mark, "attach_field", None)
+                if attach is not None:
+                    attach(cls, name)
 
     def ref(self: E) -> Ref[E]:
         """This item's address."""

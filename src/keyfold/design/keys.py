@@ -157,7 +157,7 @@ class On(Key):
         self._build(entity, found.partition, found.partition_type, found.sort, found.sort_type)
         self.condition = self._read_when(entity)
         fields = entity.__spec__.fields
-        covered = self.condition.fields if self.condition else frozenset()
+        covered = self.condition.fields if self.condition is not None else frozenset()
         optional = [f for f in self.templates.fields if fields[f].optional and f not in covered]
         if optional:
             raise DeclarationError(
@@ -193,17 +193,17 @@ class On(Key):
     @property
     def fields(self) -> frozenset[str]:
         """All fields that decide what this index holds for an item."""
-        extra = self.condition.fields if self.condition else frozenset()
+        extra = self.condition.fields if self.condition is not None else frozenset()
         return frozenset(self.templates.fields) | extra
 
     def describe(self) -> schema.Placement:
-        when = tuple(sorted(self.condition.fields)) if self.condition else ()
+        when = tuple(sorted(self.condition.fields)) if self.condition is not None else ()
         return schema.Placement(
             name=self.name,
             index=self.index or "",
             key=self.templates,
             when=when,
-            condition=str(self.condition) if self.condition else "",
+            condition=str(self.condition) if self.condition is not None else "",
             place=self.place,
             silences=self.silences,
         )

@@ -93,7 +93,7 @@ def _query(common: schema.Pattern, query: Query[Any]) -> schema.Pattern:
         descending=query.backwards,
         limit_parameter=query.size.name if isinstance(query.size, Param) else "",
         consistent=query.consistent_read,
-        filter=str(query.condition) if query.condition else "",
+        filter=str(query.condition) if query.condition is not None else "",
     )
 
 

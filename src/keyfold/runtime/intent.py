@@ -36,6 +36,7 @@ class Update:
     known: Entity | None = None
     counting: bool = False
     upsert: bool = False
+    lenient: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def put(new: Entity, *, where: Where[Any] | None = None) -> Put:
 
 
 def update(target: E | Ref[E], /, *, where: Where[E] | None = None, **changes: Any) -> Update:
-    """Changes to an item; given the item itself, nobody may have changed it since."""
+    """Changes to an item; given a versioned item itself, nobody may have changed it since."""
     ref, known = _target(target)
     return Update(
         ref,
@@ -49,9 +49,10 @@ def check(target: Ref[E], /, *, where: Where[E] | None = None) -> Check:
 
 
 def _target(target: E | Ref[E]) -> tuple[Ref[E], E | None]:
+    """The address, and the item as the caller knows it where a version can guard it."""
     if isinstance(target, Ref):
         return target, None
-    return target.ref(), target
+    return target.ref(), target if target.__spec__.version is not None else None
 
 
 def _condition(entity: type[Entity], where: Callable[[Any], object] | None) -> Predicate | None:

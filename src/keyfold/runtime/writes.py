@@ -164,14 +164,14 @@ def _expand_update(
     touched = frozenset(intent.changes)
     concerned = [m for m in transactional(spec) if m.fields & touched]
     old = intent.known or read
-    needs_old = bool(concerned or index_fields_missing(spec, intent))
+    needs_old = bool(concerned or intent.lenient or index_fields_missing(spec, intent))
     if old is None and needs_old:
         old = yield from find(context, intent.ref)
         plan.reads_ours = True
+        if old is None and intent.lenient:
+            return None
         if old is None and not intent.upsert:
             raise NotFound(f"there is no {intent.ref}")
-    if intent.known is not None and not needs_old and spec.version is None:
-        old = None
     new = None
     if old is not None:
         new = old.model_copy(update=applied(intent.changes, old.__dict__))
@@ -184,10 +184,10 @@ def _expand_update(
 def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
     spec = intent.ref.entity.__spec__
     maintainers = transactional(spec)
-    old = intent.known if intent.known is not None and spec.version is not None else None
+    old = intent.known
     if maintainers and old is None:
-        old = intent.known or (yield from find(context, intent.ref))
-        plan.reads_ours = plan.reads_ours or intent.known is None
+        old = yield from find(context, intent.ref)
+        plan.reads_ours = True
         if old is None:
             if intent.must_exist:
                 raise NotFound(f"there is no {intent.ref}")

@@ -1,0 +1,124 @@
+"""Counters: numbers kept equal to a count or a sum over another entity's items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, Literal
+
+from keyfold.design import codes, schema
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.design.place import caller
+from keyfold.design.predicate import Predicate, record
+from keyfold.errors import DeclarationError
+from keyfold.runtime.changes import Add
+from keyfold.runtime.intent import Intent, Update
+
+Amount = int | Decimal
+
+
+class Counter:
+    """Marks a number field: `going: Annotated[int, Counter("Rsvp", where=...)] = 0`.
+
+    `of` is the counted entity. The field's entity is found by its key fields on the counted item,
+    under other names where `via` says so. `creates` makes the holding item on the first count.
+    """
+
+    kind = "counter"
+
+    def __init__(
+        self,
+        of: str,
+        *,
+        where: Callable[[Any], object] | None = None,
+        sums: str = "",
+        via: Mapping[str, str] | None = None,
+        sync: Literal["transaction", "stream"] = "transaction",
+        creates: bool = False,
+    ) -> None:
+        self.of, self.where, self.sums, self.sync = of, where, sums, sync
+        self.via = dict(via or {})
+        self.creates = creates
+        self.place = caller()
+
+    def attach_field(self, entity: type[Entity], field: str) -> None:
+        design = entity.__table__.design
+        design.when_complete(lambda: design.maintain(CounterMaintainer(self, entity, field)))
+
+
+class CounterMaintainer:
+    """What changes about one counter when a counted item changes."""
+
+    kind = "counter"
+
+    def __init__(self, declared: Counter, target: type[Entity], field: str) -> None:
+        self.declared, self.target, self.field = declared, target, field
+        self.source = target.__table__.design.entity(declared.of)
+        self.sync = declared.sync
+        names = self.source.__spec__.fields
+        wanted = target.__spec__.key.templates.fields
+        self.via = {name: declared.via.get(name, name) for name in wanted}
+        for name in (*self.via.values(), *((declared.sums,) if declared.sums else ())):
+            if name not in names:
+                raise DeclarationError(
+                    codes.UNKNOWN_REFERENCE,
+                    f"the counter {target.__name__}.{field} needs the field {name!r}, which "
+                    f"{self.source.__name__} does not have.",
+                    place=str(declared.place),
+                    suggestion="Say with via={...} which of its fields holds the key.",
+                )
+        self.condition: Predicate | None = (
+            record(declared.where, frozenset(names)) if declared.where is not None else None
+        )
+
+    @property
+    def fields(self) -> frozenset[str]:
+        tested = self.condition.fields if self.condition is not None else frozenset()
+        summed = {self.declared.sums} if self.declared.sums else set()
+        return frozenset(self.via.values()) | tested | summed
+
+    def amount(self, item: Entity) -> Amount:
+        """What one item adds to the counter."""
+        if self.condition is not None and not self.condition.holds(item.__dict__):
+            return 0
+        if not self.declared.sums:
+            return 1
+        value: Amount | None = getattr(item, self.declared.sums)
+        return value or 0
+
+    def holder(self, item: Entity) -> Ref[Any] | None:
+        """The item that holds the counter for a counted one."""
+        values = {name: getattr(item, theirs) for name, theirs in self.via.items()}
+        return None if None in values.values() else Ref(self.target, values)
+
+    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
+        deltas: dict[str, tuple[Ref[Any], Amount]] = {}
+        for item, sign in ((old, -1), (new, 1)):
+            if item is None:
+                continue
+            holder = self.holder(item)
+            if holder is not None:
+                _, sofar = deltas.get(str(holder), (holder, 0))
+                deltas[str(holder)] = (holder, sofar + sign * self.amount(item))
+        for holder, delta in deltas.values():
+            if delta:
+                yield Update(
+                    holder,
+                    {self.field: Add(delta)},
+                    counting=True,
+                    upsert=self.declared.creates,
+                    lenient=delta < 0 and not self.declared.creates,
+                )
+
+    def describe(self) -> schema.Counter:
+        return schema.Counter(
+            name=f"{self.target.__name__}.{self.field}",
+            counts=self.source.__name__,
+            target=self.target.__name__,
+            attribute=self.field,
+            where=str(self.condition) if self.condition is not None else "",
+            sums=self.declared.sums,
+            sync=self.sync,
+            place=self.declared.place,
+        )

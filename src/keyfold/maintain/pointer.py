@@ -1,0 +1,153 @@
+"""Pointers: typed copies of a canonical record, one for each target, kept equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from keyfold.design import codes, schema
+from keyfold.design.entity import Entity
+from keyfold.design.table import Table
+from keyfold.errors import DeclarationError
+from keyfold.runtime.changes import Add, Change, Set, clear
+from keyfold.runtime.intent import Delete, Intent, Put, Update
+
+C = TypeVar("C", bound=Entity)
+Sync = Literal["transaction", "stream"]
+
+
+class Pointer(Entity, Generic[C]):
+    """A copy of a canonical record: fields of equal name are copied and kept equal.
+
+    `each` names the canonical's field that lists the targets; the one field that the canonical
+    does not have takes the target's value.
+    """
+
+    __maintainer__: ClassVar[PointerMaintainer]
+
+    def __init_subclass__(
+        cls,
+        *,
+        each: str = "",
+        sync: Sync = "transaction",
+        **options: Any,
+    ) -> None:
+        super().__init_subclass__(**options)
+
+    @classmethod
+    def __pydantic_init_subclass__(
+        cls,
+        *,
+        each: str = "",
+        sync: Sync = "transaction",
+        table: Table | None = None,
+        **options: Any,
+    ) -> None:
+        super().__pydantic_init_subclass__(table=table, **options)
+        if table is None:
+            return
+        maintainer = PointerMaintainer(_canonical(cls), cls, each, sync)
+        cls.__maintainer__ = maintainer
+        cls.__spec__.role = "pointer"
+        cls.__spec__.copy = maintainer.describe()
+        table.design.maintain(maintainer)
+
+
+class PointerMaintainer:
+    """What changes about a canonical's pointers when the canonical changes."""
+
+    kind = "pointer"
+
+    def __init__(self, source: type[Entity], pointer: type[Entity], each: str, sync: Sync) -> None:
+        self.source, self.pointer, self.each, self.sync = source, pointer, each, sync
+        canonical, own = source.__spec__.fields, pointer.__spec__.fields
+        place = f"{pointer.__spec__.place} {pointer.__name__}"
+        self.copied = tuple(name for name in own if name in canonical)
+        targets = [name for name in own if name not in canonical]
+        if each and each not in canonical:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"each={each!r} is no field of {source.__name__}.",
+                place=place,
+                suggestion=f"Its fields are: {', '.join(canonical)}.",
+            )
+        if len(targets) != (1 if each else 0):
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{', '.join(targets) or 'no field'} would not be copied from {source.__name__}.",
+                place=place,
+                suggestion="A pointer has the canonical's fields, and one more for each=.",
+            )
+        self.target = targets[0] if each else ""
+        # A counter moves while others edit the item, so its copies move by the same amounts.
+        self._counted = frozenset(
+            name for name in self.copied if any(_counts(m) for m in canonical[name].marks)
+        )
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset(self.copied) | ({self.each} if self.each else frozenset())
+
+    def pointers(self, canonical: Entity | None) -> dict[Any, Entity]:
+        """The pointers that a canonical record should have, by target."""
+        if canonical is None:
+            return {}
+        values = {name: getattr(canonical, name) for name in self.copied}
+        if not self.each:
+            return {None: self.pointer(**values)}
+        targets = getattr(canonical, self.each) or ()
+        return {target: self.pointer(**values, **{self.target: target}) for target in targets}
+
+    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
+        before, after = self.pointers(old), self.pointers(new)
+        for target in sorted(before.keys() - after.keys(), key=str):
+            yield Delete(before[target].ref())
+        for target in sorted(after, key=str):
+            pointer, previous = after[target], before.get(target)
+            if previous is None:
+                yield Put(pointer, absent=False)
+            elif pointer != previous:
+                yield from self._change(previous, pointer)
+
+    def _change(self, old: Entity, new: Entity) -> Iterator[Intent]:
+        if old.ref().wire() != new.ref().wire():
+            yield Delete(old.ref())
+            yield Put(new, absent=False)
+        elif self._counted:
+            yield Update(new.ref(), self._differences(old, new), counting=True)
+        else:
+            yield Put(new, absent=False)
+
+    def _differences(self, old: Entity, new: Entity) -> Mapping[str, Change]:
+        changes: dict[str, Change] = {}
+        for name in self.copied:
+            before, after = getattr(old, name), getattr(new, name)
+            if before == after:
+                continue
+            empty = after is None or (isinstance(after, set | frozenset) and not after)
+            if name in self._counted:
+                changes[name] = Add(after - before)
+            else:
+                changes[name] = clear if empty else Set(after)
+        return changes
+
+    def describe(self) -> schema.Copy:
+        return schema.Copy(self.source.__name__, self.copied, self.each, self.sync)
+
+
+def _canonical(pointer: type[Entity]) -> type[Entity]:
+    for parent in pointer.__mro__:
+        metadata = getattr(parent, "__pydantic_generic_metadata__", {})
+        arguments = metadata.get("args", ())
+        if arguments and isinstance(arguments[0], type) and issubclass(arguments[0], Entity):
+            return arguments[0]
+    raise DeclarationError(
+        codes.UNKNOWN_REFERENCE,
+        f"the pointer {pointer.__name__} does not say which entity it copies.",
+        place=str(pointer.__spec__.place),
+        suggestion=f"Write class {pointer.__name__}(Pointer[Canonical], ...).",
+    )
+
+
+def _counts(mark: object) -> bool:
+    return getattr(mark, "kind", "") == "counter"

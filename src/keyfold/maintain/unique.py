@@ -1,0 +1,136 @@
+"""Uniqueness that holds: one marker item for each value, in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+from keyfold.design import codes, schema
+from keyfold.design.declared import Declared
+from keyfold.design.entity import Entity
+from keyfold.design.formats import plain
+from keyfold.design.template import DELIMITER
+from keyfold.errors import DeclarationError, UniqueTaken
+from keyfold.runtime.intent import Intent, Marker
+
+PREFIX = f"UNIQUE{DELIMITER}"
+HOLDER = "holder"
+
+
+class Unique(Declared):
+    """No two items share these fields: `one_email = Unique("email", normalise=str.casefold)`.
+
+    An item without a value in one of them does not take part.
+    """
+
+    kind = "unique"
+    sync: Literal["transaction"] = "transaction"
+
+    def __init__(self, *names: str, normalise: Callable[[str], str] | None = None) -> None:
+        super().__init__()
+        self.names = names
+        self.normalise = normalise
+        self.source: type[Entity]
+
+    def attach(self, entity: type[Entity]) -> None:
+        for name in self.names:
+            if name not in entity.__spec__.fields:
+                raise DeclarationError(
+                    "K1",
+                    f"Unique names the field {name!r}, which {entity.__name__} does not declare.",
+                    place=f"{self.place} {entity.__name__}.{self.name}",
+                    suggestion=f"Declared are: {', '.join(entity.__spec__.fields)}.",
+                )
+        if entity.__table__.schema.partition_type != "S":
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{entity.__name__} is in a table whose partition key is no text, "
+                "so that it cannot hold markers of unique values.",
+                place=f"{self.place} {entity.__name__}.{self.name}",
+                suggestion="Use a table with a text partition key.",
+            )
+        self.source = entity
+        normalise = getattr(self.normalise, "__name__", "")
+        entity.__spec__.uniques.append(
+            schema.Unique(self.names, normalise, "marker", place=self.place)
+        )
+        entity.__table__.design.maintain(self)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def value(self, entity: Entity | None) -> str | None:
+        """The value that is unique, as text; None where the item does not take part."""
+        if entity is None:
+            return None
+        parts = []
+        for name in self.names:
+            found = getattr(entity, name)
+            if found is None:
+                return None
+            text = plain(found)
+            parts.append(self.normalise(text) if self.normalise else text)
+        return DELIMITER.join(p.replace("%", "%25").replace(DELIMITER, "%23") for p in parts)
+
+    def key(self, value: str) -> dict[str, Any]:
+        """The marker's key."""
+        table = self.source.__table__.schema
+        text = f"{PREFIX}{self.source.__name__}{DELIMITER}{'+'.join(self.names)}{DELIMITER}{value}"
+        key: dict[str, Any] = {table.partition: {"S": text}}
+        if table.sort is not None:
+            key[table.sort] = {"S": "UNIQUE"} if table.sort_type == "S" else {"N": "0"}
+        return key
+
+    def marker(self, value: str, holder: Entity) -> dict[str, Any]:
+        """The marker item that says who holds a value."""
+        table = self.source.__table__.schema
+        item = {**self.key(value), HOLDER: {"M": holder.ref().wire()}}
+        if table.type_attribute is not None:
+            item[table.type_attribute] = {"S": "Unique"}
+        return item
+
+    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
+        before, after = self.value(old), self.value(new)
+        if before == after:
+            return
+        table = self.source.__table__
+        names = {"#key": table.schema.partition, "#holder": HOLDER}
+        if before is not None and old is not None:
+            yield Marker(
+                table,
+                "Delete",
+                {
+                    "Key": self.key(before),
+                    "ConditionExpression": "attribute_not_exists(#key) OR #holder = :holder",
+                    "ExpressionAttributeNames": names,
+                    "ExpressionAttributeValues": {":holder": {"M": old.ref().wire()}},
+                },
+            )
+        if after is not None and new is not None:
+            yield Marker(
+                table,
+                "Put",
+                {
+                    "Item": self.marker(after, new),
+                    "ConditionExpression": "attribute_not_exists(#key) OR #holder = :holder",
+                    "ExpressionAttributeNames": names,
+                    "ExpressionAttributeValues": {":holder": {"M": new.ref().wire()}},
+                    "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                },
+                self._taken(new),
+            )
+
+    def _taken(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
+        shown = ", ".join(f"{name}={getattr(new, name)!r}" for name in self.names)
+
+        def refusal(item: Mapping[str, Any] | None) -> Exception:
+            holder = (item or {}).get(HOLDER, {}).get("M", {})
+            held = ", ".join(str(next(iter(v.values()))) for v in holder.values())
+            return UniqueTaken(
+                f"{self.source.__name__}: {shown} is taken by the item {held or 'of another'}",
+                field=self.names[0],
+                holder=holder,
+            )
+
+        return refusal
