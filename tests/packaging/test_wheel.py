@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import venv
@@ -27,14 +28,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def installed(requirement: str, folder: Path) -> Path:
+    """The `bin` folder of an environment that has this and nothing else."""
+    venv.create(folder, with_pip=True)
+    install = ["-m", "pip", "install", "-qq", "-c", str(ROOT / "constraints.txt"), requirement]
+    run(folder / "bin/python", *install, cwd=folder)
+    return folder / "bin"
+
+
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The `bin` folder of an environment that has the core and nothing else."""
-    folder = tmp_path_factory.mktemp("installed")
-    venv.create(folder, with_pip=True)
-    constraints = ROOT / "constraints.txt"
-    run(folder / "bin/python", "-m", "pip", "install", "-qq", "-c", constraints, wheel, cwd=folder)
-    return folder / "bin"
+    return installed(str(wheel), tmp_path_factory.mktemp("core"))
 
 
 def test_the_command_runs_from_the_core_alone(environment: Path, tmp_path: Path) -> None:
@@ -51,6 +55,36 @@ def test_the_core_needs_three_packages_and_what_they_need(
     assert (
         names - {"pip", "setuptools", "keyfold"} <= {"pydantic", "orjson", "apsw"} | pydantic_needs
     )
+
+
+def test_the_demo_says_what_the_core_lacks(environment: Path, tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [environment / "keyfold", "demo"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert answer.returncode == 2
+    assert "pip install 'keyfold[all]'" in answer.stderr
+
+
+def test_the_demo_runs_from_the_wheel(
+    wheel: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    programs = installed(f"{wheel}[all]", tmp_path_factory.mktemp("all"))
+    process = subprocess.Popen(
+        [programs / "keyfold", "demo", "--port", "0", "--dynamodb-port", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout
+    with process.stdout as printed:
+        lines = []
+        for line in printed:
+            lines.append(line)
+            if line.startswith("Data:"):
+                process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0, "".join(lines)
+    assert lines[-1] == "Stopped.\n"
 
 
 def test_types_are_shipped(environment: Path, tmp_path: Path) -> None:
