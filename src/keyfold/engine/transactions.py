@@ -15,6 +15,7 @@ from keyfold.engine.write import Prepared, Write
 from keyfold.errors import (
     CancellationReason,
     ConditionFailed,
+    DuplicateItem,
     IdempotentParameterMismatch,
     TransactionCanceled,
     ValidationError,
@@ -48,6 +49,8 @@ def _attempt(parts: Sequence[Any], step: Callable[[Any], Any]) -> list[Any]:
             reasons.append(
                 CancellationReason("ConditionalCheckFailed", failure.message, failure.item)
             )
+        except DuplicateItem as failure:
+            reasons.append(CancellationReason("DuplicateItem", failure.message))
         except ValidationError as failure:
             reasons.append(CancellationReason("ValidationError", failure.message))
     if len(done) < len(parts):

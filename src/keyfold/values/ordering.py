@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
 from keyfold.values import AttributeValue
 from keyfold.values.number import order_bytes
-
-_TERMINATOR = b"\x00\x00"
-_ESCAPED_ZERO = b"\x00\xff"
 
 
 def key_bytes(value: AttributeValue) -> bytes:
@@ -24,13 +20,6 @@ def key_bytes(value: AttributeValue) -> bytes:
         if kind == "B":
             return b64decode(content)
     raise TypeError(f"no key order for {value!r}")
-
-
-def composite_bytes(values: Iterable[AttributeValue]) -> bytes:
-    """Bytes that compare as tuples of the values do, attribute by attribute."""
-    return b"".join(
-        key_bytes(value).replace(b"\x00", _ESCAPED_ZERO) + _TERMINATOR for value in values
-    )
 
 
 def compare(a: AttributeValue, b: AttributeValue) -> int:

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from keyfold.engine.database import Database
+from keyfold.engine.operations.batch_execute_statement import batch_execute_statement
 from keyfold.engine.operations.batch_get_item import batch_get_item
 from keyfold.engine.operations.batch_write_item import batch_write_item
 from keyfold.engine.operations.create_table import create_table
 from keyfold.engine.operations.delete_item import delete_item
 from keyfold.engine.operations.delete_table import delete_table
 from keyfold.engine.operations.describe_table import describe_table, list_tables
+from keyfold.engine.operations.execute_statement import execute_statement
+from keyfold.engine.operations.execute_transaction import execute_transaction
 from keyfold.engine.operations.get_item import get_item
 from keyfold.engine.operations.put_item import put_item
 from keyfold.engine.operations.query import query
@@ -33,6 +36,7 @@ from keyfold.engine.operations.update_table import update_table
 Operation = Callable[[Database, dict[str, Any]], dict[str, Any]]
 
 OPERATIONS: dict[str, Operation] = {
+    "BatchExecuteStatement": batch_execute_statement,
     "BatchGetItem": batch_get_item,
     "BatchWriteItem": batch_write_item,
     "CreateTable": create_table,
@@ -43,6 +47,8 @@ OPERATIONS: dict[str, Operation] = {
     "DescribeStream": describe_stream,
     "DescribeTable": describe_table,
     "DescribeTimeToLive": describe_time_to_live,
+    "ExecuteStatement": execute_statement,
+    "ExecuteTransaction": execute_transaction,
     "GetItem": get_item,
     "GetRecords": get_records,
     "GetShardIterator": get_shard_iterator,

@@ -1,0 +1,91 @@
+"""BatchExecuteStatement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine.capacity import Ledger, wanted
+from keyfold.engine.database import Database
+from keyfold.engine.operations.execute_statement import carry_out
+from keyfold.engine.partiql.parser import parse
+from keyfold.engine.partiql.select import select_one
+from keyfold.engine.partiql.statements import Exists, Select, Statement
+from keyfold.errors import ConditionFailed, OperationError, ValidationError
+
+# Codes in a batch's answers are the errors' wire names without the ending, but for one.
+_ENDING = "Exception"
+_CODES = {"ValidationException": "ValidationError"}
+
+
+def batch_execute_statement(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    wishes = request["Statements"]
+    parsed = [_parsed(wish) for wish in wishes]
+    reads = [isinstance(each, Select) for each in parsed if not isinstance(each, OperationError)]
+    if any(reads) and not all(reads):
+        raise ValidationError(
+            "Batch statements must be either all read statements or all write statements"
+        )
+    ledger = Ledger()
+    answer: dict[str, Any] = {
+        "Responses": [
+            _response(database, wish, statement, ledger)
+            for wish, statement in zip(wishes, parsed, strict=True)
+        ]
+    }
+    detail = wanted(request)
+    if detail is not None:
+        answer["ConsumedCapacity"] = ledger.answer(detail)
+    return answer
+
+
+def _parsed(wish: dict[str, Any]) -> Statement | OperationError:
+    try:
+        return parse(wish["Statement"], wish.get("Parameters"))
+    except ValidationError as error:
+        return error
+
+
+def _response(
+    database: Database,
+    wish: dict[str, Any],
+    statement: Statement | OperationError,
+    ledger: Ledger,
+) -> dict[str, Any]:
+    if isinstance(statement, OperationError):
+        return {"Error": _error(statement)}
+    try:
+        return {"TableName": statement.table, **_done(database, wish, statement, ledger)}
+    except OperationError as error:
+        return {"TableName": statement.table, "Error": _error(error)}
+
+
+def _error(error: OperationError) -> dict[str, Any]:
+    name = error.wire_name
+    told: dict[str, Any] = {
+        "Code": _CODES.get(name, name.removesuffix(_ENDING)),
+        "Message": error.message,
+    }
+    if isinstance(error, ConditionFailed) and error.item is not None:
+        told["Item"] = error.item
+    return told
+
+
+def _done(
+    database: Database, wish: dict[str, Any], statement: Statement, ledger: Ledger
+) -> dict[str, Any]:
+    if isinstance(statement, Exists):
+        raise ValidationError("EXISTS is only supported in ExecuteTransaction")
+    if not isinstance(statement, Select):
+        prepared, _plan = carry_out(database, statement, wish)
+        ledger.add(prepared.capacity())
+        return {}
+    if statement.index is not None:
+        raise ValidationError(
+            "Select statements within BatchExecuteStatement must specify the primary key in the "
+            "where clause."
+        )
+    consistent = bool(wish.get("ConsistentRead"))
+    with database.read() as session:
+        item, capacity = select_one(database, session, statement, consistent=consistent)
+    ledger.add(capacity)
+    return {} if item is None else {"Item": item}

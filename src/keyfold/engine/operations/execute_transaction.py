@@ -1,0 +1,104 @@
+"""ExecuteTransaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine import transactions
+from keyfold.engine.capacity import Ledger, wanted
+from keyfold.engine.database import Database
+from keyfold.engine.operations.execute_statement import returned
+from keyfold.engine.partiql.parser import parse
+from keyfold.engine.partiql.plan import PlannedWrite, planned
+from keyfold.engine.partiql.select import select_one
+from keyfold.engine.partiql.statements import Select, Statement
+from keyfold.engine.storage import Session
+from keyfold.engine.transactions import Part
+from keyfold.engine.write import Prepared, Write
+from keyfold.errors import CancellationReason, TransactionCanceled, ValidationError
+from keyfold.values import Item
+
+
+def execute_transaction(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    wishes = request["TransactStatements"]
+    statements = [parse(wish["Statement"], wish.get("Parameters")) for wish in wishes]
+    reads = [each for each in statements if isinstance(each, Select)]
+    if not reads:
+        return _write_all(database, request, statements)
+    if len(reads) < len(statements):
+        raise ValidationError(
+            "Transaction statements must be either all read statements or all write statements"
+        )
+    return _read_all(database, request, reads)
+
+
+def _read_all(
+    database: Database, request: dict[str, Any], statements: list[Select]
+) -> dict[str, Any]:
+    ledger = Ledger()
+    found: list[Item | None] = []
+    reasons: list[CancellationReason] = []
+    with database.snapshot() as session:
+        for statement in statements:
+            try:
+                item, capacity = select_one(database, session, statement, consistent=True)
+            except ValidationError as error:
+                reasons.append(CancellationReason("ValidationError", error.message))
+                continue
+            ledger.add(capacity.doubled())
+            found.append(item)
+            reasons.append(CancellationReason())
+    if len(found) < len(statements):
+        raise TransactionCanceled(reasons=reasons)
+    answer: dict[str, Any] = {
+        "Responses": [{} if item is None else {"Item": item} for item in found]
+    }
+    detail = wanted(request)
+    if detail is not None:
+        answer["ConsumedCapacity"] = ledger.answer(detail, "Read")
+    return answer
+
+
+def _write_all(
+    database: Database, request: dict[str, Any], statements: list[Statement]
+) -> dict[str, Any]:
+    plans: dict[int, PlannedWrite] = {}
+    token = request.get("ClientRequestToken")
+    digest = transactions.digest(request) if token else b""
+
+    def part(at: int, statement: Statement) -> Part:
+        wish = request["TransactStatements"][at]
+        returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+
+        def located(session: Session) -> Write:
+            plans[at] = planned(database, session, statement, returns_item=returns_item)
+            return plans[at].write
+
+        return located
+
+    parts = [part(at, statement) for at, statement in enumerate(statements)]
+
+    def work(session: Session) -> list[Prepared] | None:
+        if token and transactions.replayed(database, session, token, digest) is not None:
+            return None
+        done = transactions.execute(database, session, parts)
+        if token:
+            transactions.remember(database, session, token, digest, b"[]")
+        return done
+
+    done = database.write(work)
+    if done is None:
+        return {"Responses": [{} for _ in statements]}
+    answer: dict[str, Any] = {
+        "Responses": [
+            {"Item": items[0]} if (items := returned(statement, each, plans[at])) else {}
+            for at, (statement, each) in enumerate(zip(statements, done, strict=True))
+        ]
+    }
+    detail = wanted(request)
+    if detail is not None:
+        ledger = Ledger()
+        for prepared in done:
+            ledger.add(prepared.capacity().doubled())
+        answer["ConsumedCapacity"] = ledger.answer(detail, "Write")
+    return answer

@@ -1,0 +1,54 @@
+"""Tokens of PartiQL text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+KEYWORDS = frozenset(
+    """
+    SELECT FROM WHERE ORDER BY ASC DESC INSERT INTO VALUE UPDATE SET REMOVE DELETE RETURNING
+    AND OR NOT BETWEEN IN IS MISSING NULL TRUE FALSE EXISTS
+    """.split()  # noqa: SIM905
+)
+END = "end"
+
+_TOKEN = re.compile(
+    r"""
+    (?P<text>'(?:[^']|'')*')
+  | (?P<quoted>"(?:[^"]|"")*")
+  | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+  | (?P<identifier>[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<operator><<|>>|<>|<=|>=|!=|[=<>()\[\]{},.:;*+\-?])
+  | (?P<space>\s+)
+  | (?P<unknown>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`kind` is text, quoted, number, identifier, unknown, end, or the operator or keyword."""
+
+    kind: str
+    text: str
+
+
+def tokens(statement: str) -> list[Token]:
+    """The tokens of a statement, with an end marker behind the last one."""
+    found = []
+    for match in _TOKEN.finditer(statement):
+        kind, word = match.lastgroup or "unknown", match.group()
+        if kind == "space":
+            continue
+        if kind == "operator":
+            kind = word
+        elif kind == "identifier" and word.upper() in KEYWORDS:
+            kind = word.upper()
+        elif kind in ("text", "quoted"):
+            quote = word[0]
+            word = word[1:-1].replace(quote * 2, quote)
+        found.append(Token(kind, word))
+    found.append(Token(END, "<EOF>"))
+    return found

@@ -1,0 +1,407 @@
+"""Statement text to statements. Parameters are taken as their `?` are met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from keyfold.engine.partiql.lexer import END, Token, tokens
+from keyfold.engine.partiql.statements import (
+    Change,
+    Exists,
+    Insert,
+    Ordering,
+    Removal,
+    Select,
+    Statement,
+)
+from keyfold.errors import ValidationError
+from keyfold.expressions.ast import (
+    Action,
+    Add,
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Compare,
+    Condition,
+    Delete,
+    In,
+    Not,
+    Operand,
+    Or,
+    Path,
+    Remove,
+    Set,
+    Update,
+    Value,
+    ValueRef,
+)
+from keyfold.values import AttributeValue
+from keyfold.values.wire import check_value
+
+_COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_CONDITIONS = {"begins_with": 2, "contains": 2, "attribute_type": 2}
+_RETURNING = {"ALL OLD", "MODIFIED OLD", "ALL NEW", "MODIFIED NEW"}
+_MAX_DEPTH = 100
+
+
+def parse(statement: str, parameters: Sequence[AttributeValue] | None = None) -> Statement:
+    """The statement, with its parameters in place of the question marks."""
+    parser = _Parser(statement, [check_value(value) for value in parameters or ()])
+    return parser.statement()
+
+
+class _Parser:
+    """Recursive descent over the tokens of one statement."""
+
+    def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
+        self._tokens = tokens(statement)
+        self._at = 0
+        self._depth = 0
+        self._parameters = parameters
+        self._taken = 0
+
+    def statement(self) -> Statement:
+        found = self._statement()
+        self._take(";")
+        self._expect(END)
+        if self._taken != len(self._parameters):
+            _refuse_parameters()
+        return found
+
+    def _statement(self) -> Statement:
+        match self._next().kind:
+            case "SELECT":
+                return self._select()
+            case "INSERT":
+                self._expect("INTO")
+                table = self._name()
+                self._expect("VALUE")
+                return Insert(table, self._item())
+            case "UPDATE":
+                return self._update()
+            case "DELETE":
+                self._expect("FROM")
+                table, where = self._name(), self._where()
+                return Removal(table, where, self._returning({"ALL OLD"}))
+            case "EXISTS":
+                self._expect("(")
+                self._expect("SELECT")
+                select = self._select()
+                self._expect(")")
+                return Exists(select)
+        return _refuse("Unexpected keyword")
+
+    def _select(self) -> Select:
+        paths = None
+        if not self._take("*"):
+            paths = tuple(self._separated(self._path))
+        self._expect("FROM")
+        table = self._name()
+        index = self._name() if self._take(".") else None
+        where = self._where()
+        order: tuple[Ordering, ...] = ()
+        if self._take("ORDER"):
+            self._expect("BY")
+            order = tuple(self._separated(self._ordering))
+        return Select(table, index, paths, where, order)
+
+    def _ordering(self) -> Ordering:
+        name = self._name()
+        if self._take("DESC"):
+            return Ordering(name, descending=True)
+        self._take("ASC")
+        return Ordering(name, descending=False)
+
+    def _update(self) -> Change:
+        table = self._name()
+        actions: list[Action] = []
+        while self._token.kind in ("SET", "REMOVE"):
+            keyword = self._next().kind
+            actions += self._separated(self._assignment if keyword == "SET" else self._removal)
+        if not actions:
+            _refuse("Expected SET or REMOVE")
+        where = self._where()
+        return Change(table, Update(tuple(actions)), where, self._returning(_RETURNING))
+
+    def _removal(self) -> Action:
+        return Remove(self._path())
+
+    def _assignment(self) -> Action:
+        path = self._path()
+        self._expect("=")
+        if self._token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
+            name = self._token.text.lower()
+            if name in ("set_add", "set_delete"):
+                return self._set_change(path, Add if name == "set_add" else Delete)
+        left = self._assigned()
+        if self._token.kind in ("+", "-"):
+            return Set(path, Arithmetic(self._next().kind, left, self._assigned()))
+        return Set(path, left)
+
+    def _set_change(self, path: Path, kind: type[Add] | type[Delete]) -> Action:
+        self._next()
+        self._expect("(")
+        if self._path() != path:
+            _refuse("A set function must be applied to the attribute it is assigned to")
+        self._expect(",")
+        members = self._value()
+        self._expect(")")
+        return kind(path, Value(members))
+
+    def _assigned(self) -> Operand:
+        if self._token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
+            name = self._next().text.lower()
+            if name not in ("list_append", "if_not_exists"):
+                _refuse(f"Unexpected function: {name}")
+            self._expect("(")
+            arguments = tuple(self._separated(self._assigned))
+            self._expect(")")
+            if len(arguments) != 2:
+                _refuse(f"Wrong number of arguments for function: {name}")
+            return Call(name, arguments)
+        return self._operand()
+
+    def _returning(self, allowed: set[str]) -> str | None:
+        if not self._take("RETURNING"):
+            return None
+        words = f"{self._next().text} {self._next().text}".upper()
+        if words not in allowed:
+            _refuse("Unexpected RETURNING clause")
+        self._expect("*")
+        return words.replace(" ", "_")
+
+    # Conditions. As in expressions, what a parenthesis holds shows only behind it.
+
+    def _where(self) -> Condition | None:
+        if not self._take("WHERE"):
+            return None
+        return self._condition(self._alternatives())
+
+    def _alternatives(self) -> Condition | Operand:
+        terms = [self._conjunction()]
+        while self._take("OR"):
+            terms = [*map(self._condition, terms), self._condition(self._conjunction())]
+        return terms[0] if len(terms) == 1 else Or(tuple(map(self._condition, terms)))
+
+    def _conjunction(self) -> Condition | Operand:
+        terms = [self._negation()]
+        while self._take("AND"):
+            terms = [*map(self._condition, terms), self._condition(self._negation())]
+        return terms[0] if len(terms) == 1 else And(tuple(map(self._condition, terms)))
+
+    def _negation(self) -> Condition | Operand:
+        if self._take("NOT"):
+            self._deeper()
+            term = self._condition(self._negation())
+            self._depth -= 1
+            return Not(term)
+        return self._comparison()
+
+    def _comparison(self) -> Condition | Operand:
+        left: Condition | Operand
+        if self._take("("):
+            self._deeper()
+            left = self._alternatives()
+            self._depth -= 1
+            self._expect(")")
+        else:
+            left = self._operand()
+        if not isinstance(left, (Path, Value, Call)):
+            return left
+        token = self._token
+        if token.kind in _COMPARATORS:
+            self._next()
+            return Compare(_COMPARATORS[token.kind], left, self._operand())
+        if token.kind == "BETWEEN":
+            self._next()
+            low = self._operand()
+            self._expect("AND")
+            return Between(left, low, self._operand())
+        if token.kind == "IN":
+            self._next()
+            return In(left, tuple(self._options()))
+        if token.kind == "IS":
+            self._next()
+            return self._is(left)
+        return left
+
+    def _options(self) -> list[Operand]:
+        closing = "]" if self._take("[") else ")"
+        if closing == ")":
+            self._expect("(")
+        options = self._separated(self._operand)
+        self._expect(closing)
+        return options
+
+    def _is(self, operand: Operand) -> Condition:
+        negated = self._take("NOT")
+        condition: Condition
+        if self._take("MISSING"):
+            condition = Call("attribute_not_exists", (operand,))
+        else:
+            self._expect("NULL")
+            condition = Compare("=", operand, Value({"NULL": True}))
+        return Not(condition) if negated else condition
+
+    def _condition(self, node: Condition | Operand) -> Condition:
+        if isinstance(node, (Path, Value, ValueRef)) or (
+            isinstance(node, Call) and node.function == "size"
+        ):
+            _refuse("Unexpected term")
+        return node
+
+    # Operands and values.
+
+    def _operand(self) -> Operand:
+        token = self._token
+        if token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
+            return self._function()
+        if token.kind in ("identifier", "quoted"):
+            return self._path()
+        return Value(self._value())
+
+    def _function(self) -> Operand:
+        name = self._next().text.lower()
+        arity = 1 if name == "size" else _CONDITIONS.get(name)
+        if arity is None:
+            _refuse(f"Unexpected function: {name}")
+        self._expect("(")
+        arguments = tuple(self._separated(self._operand))
+        self._expect(")")
+        if len(arguments) != arity:
+            _refuse(f"Wrong number of arguments for function: {name}")
+        return Call(name, arguments)
+
+    def _path(self) -> Path:
+        parts: list[Any] = [self._name()]
+        while True:
+            if self._take("."):
+                parts.append(self._name())
+            elif self._take("["):
+                token = self._next()
+                if token.kind == "number" and token.text.isdecimal():
+                    parts.append(int(token.text))
+                elif token.kind == "text":
+                    parts.append(token.text)
+                else:
+                    _refuse("Unexpected path component")
+                self._expect("]")
+            else:
+                return Path(tuple(parts))
+
+    def _name(self) -> str:
+        token = self._next()
+        if token.kind not in ("identifier", "quoted"):
+            _refuse("Unexpected term" if token.kind == END else f"Unexpected term: {token.text}")
+        return token.text
+
+    def _item(self) -> dict[str, AttributeValue]:
+        value = self._value()
+        if "M" not in value:
+            _refuse("Expected a tuple of attributes behind VALUE")
+        return value["M"]  # type: ignore[no-any-return]
+
+    def _value(self) -> AttributeValue:
+        return check_value(self._nested())
+
+    def _nested(self) -> AttributeValue:
+        self._deeper()
+        value = self._literal()
+        self._depth -= 1
+        return value
+
+    def _literal(self) -> AttributeValue:
+        token = self._next()
+        match token.kind:
+            case "text":
+                return {"S": token.text}
+            case "number":
+                return {"N": token.text}
+            case "-":
+                return {"N": "-" + self._expect("number").text}
+            case "TRUE" | "FALSE":
+                return {"BOOL": token.kind == "TRUE"}
+            case "NULL":
+                return {"NULL": True}
+            case "?":
+                return self._parameter()
+            case "[":
+                return {"L": self._until("]", self._nested)}
+            case "{":
+                return {"M": dict(self._until("}", self._entry))}
+            case "<<":
+                return _set_of(self._until(">>", self._nested))
+        return _refuse(f"Unexpected term: {token.text}")
+
+    def _entry(self) -> tuple[str, AttributeValue]:
+        name = self._next()
+        if name.kind not in ("text", "quoted", "identifier"):
+            _refuse("Expected an attribute name")
+        self._expect(":")
+        return name.text, self._nested()
+
+    def _parameter(self) -> AttributeValue:
+        if self._taken == len(self._parameters):
+            _refuse_parameters()
+        self._taken += 1
+        return self._parameters[self._taken - 1]
+
+    # Tokens.
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._at]
+
+    def _next(self) -> Token:
+        token = self._tokens[self._at]
+        if token.kind != END:
+            self._at += 1
+        return token
+
+    def _take(self, kind: str) -> bool:
+        if self._token.kind != kind:
+            return False
+        self._at += 1
+        return True
+
+    def _expect(self, kind: str) -> Token:
+        token = self._token
+        if token.kind != kind:
+            _refuse("Unexpected end of statement" if token.kind == END else "Unexpected term")
+        self._at += kind != END
+        return token
+
+    def _separated(self, one: Callable[[], Any]) -> list[Any]:
+        found = [one()]
+        while self._take(","):
+            found.append(one())
+        return found
+
+    def _until(self, closing: str, one: Callable[[], Any]) -> list[Any]:
+        if self._take(closing):
+            return []
+        found = self._separated(one)
+        self._expect(closing)
+        return found
+
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            _refuse("The statement has too many nesting levels")
+
+
+def _set_of(members: list[AttributeValue]) -> AttributeValue:
+    kinds = {kind for member in members for kind in member}
+    if len(kinds) != 1 or (kind := kinds.pop()) not in ("S", "N", "B"):
+        _refuse("A set holds values of one type: strings, numbers or binaries")
+    return {f"{kind}S": [member[kind] for member in members]}
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise ValidationError(f"Statement wasn't well formed, can't be processed: {reason}")
+
+
+def _refuse_parameters() -> NoReturn:
+    raise ValidationError("Number of parameters in request and statement don't match.")

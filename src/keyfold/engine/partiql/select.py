@@ -1,0 +1,200 @@
+"""SELECT carried out: one page of a statement's items, and the token to go on with."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, NoReturn
+
+import orjson
+
+from keyfold.engine import selection
+from keyfold.engine.capacity import Capacity, read_units
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_key
+from keyfold.engine.partiql import plan
+from keyfold.engine.partiql.statements import Select
+from keyfold.engine.read import Reading, key_range, place_of, read_page
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Index, Schema, Table, segment
+from keyfold.errors import ValidationError
+from keyfold.expressions import evaluate
+from keyfold.expressions.ast import Path
+from keyfold.expressions.keys import KeySelection
+from keyfold.values import Item
+
+
+@dataclass(slots=True)
+class Answer:
+    """One page; `last` and `token` are there when there may be more."""
+
+    items: list[Any]
+    capacity: Capacity
+    last: Item | None = None
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where to go on: which of the statement's ranges, behind which place."""
+
+    part: int = 0
+    place: bytes | None = None
+
+
+def select(
+    database: Database, session: Session, statement: Select, request: dict[str, Any]
+) -> Answer:
+    """Read one page for a SELECT."""
+    table = database.catalog.get(session, statement.table)
+    index = selection.index_of(table, {**request, "IndexName": statement.index})
+    schema = table.schema if index is None else index.schema
+    chosen = plan.selections(statement.where, schema)
+    backward = _backward(statement, schema, confined=chosen is not None)
+    ranges = _ranges(chosen, schema)
+    start = _started(request.get("NextToken"), request["Statement"])
+    consistent = bool(request.get("ConsistentRead"))
+    answer = Answer([], Capacity(table.name))
+    limit: int | None = request.get("Limit")
+    for part, (first, end) in list(enumerate(ranges))[start.part :]:
+        if part == start.part and start.place is not None:
+            first, end = (first, start.place) if backward else (start.place + b"\0", end)
+        reading = _reading(statement, table, index, first, end, backward, limit)
+        page = read_page(database, session, reading)
+        answer.items += page.items
+        answer.capacity.add(page.capacity(reading, consistent=consistent))
+        if limit is not None:
+            limit -= page.scanned
+        if page.last is not None:
+            answer.last = page.last
+            place = place_of(table, index, page.last)
+            answer.token = _token(Start(part, place), request["Statement"])
+            break
+        if limit == 0 and part + 1 < len(ranges):
+            answer.token = _token(Start(part + 1), request["Statement"])
+            break
+    return answer
+
+
+def select_one(
+    database: Database, session: Session, statement: Select, *, consistent: bool
+) -> tuple[Item | None, Capacity]:
+    """The item that a SELECT by full primary key names, if its other conditions hold."""
+    table = database.catalog.get(session, statement.table)
+    key, rest = plan.full_key(statement.where, table.schema)
+    stored = session.find(table.id, place_of_key(table, key))
+    size = 0 if stored is None else stored.size
+    capacity = Capacity(table.name, read_units(size, consistent=consistent))
+    if stored is None:
+        return None, capacity
+    item: Item = orjson.loads(stored.body)
+    if rest is not None and not evaluate.matches(rest, item):
+        return None, capacity
+    shape = shape_of(statement.paths)
+    return (item if shape is None else shape(item)), capacity
+
+
+def shape_of(paths: tuple[Path, ...] | None) -> Callable[[Item], Item] | None:
+    """How a SELECT makes an answer's item: every path under its last name."""
+    if paths is None:
+        return None
+    columns = [(_column(path, at), path) for at, path in enumerate(paths, 1)]
+
+    def shape(item: Item) -> Item:
+        found = ((name, evaluate.resolve(path, item)) for name, path in columns)
+        return {name: value for name, value in found if value is not None}
+
+    return shape
+
+
+def _column(path: Path, position: int) -> str:
+    last = path.parts[-1]
+    return last if isinstance(last, str) else f"_{position}"
+
+
+def _ranges(chosen: list[KeySelection] | None, schema: Schema) -> list[tuple[bytes, bytes]]:
+    if chosen is None:
+        return [segment(0, 1)]
+    return [
+        key_range(
+            each,
+            schema.partition_place(dict(zip(schema.partition, each.partition, strict=True))),
+        )
+        for each in chosen
+    ]
+
+
+def _reading(
+    statement: Select,
+    table: Table,
+    index: Index | None,
+    first: bytes,
+    end: bytes,
+    backward: bool,
+    limit: int | None,
+) -> Reading:
+    shape = shape_of(statement.paths)
+    fetches = False
+    if index is not None and index.attributes is not None:
+        named = None if statement.paths is None else tuple(Path((p.root,)) for p in statement.paths)
+        projected, fetches = selection.shape_of(index, None, named)
+        shape = shape or projected
+    where = statement.where
+    return Reading(
+        table,
+        index,
+        first,
+        end,
+        backward=backward,
+        limit=limit,
+        matches=None if where is None else evaluate.compiled(where),
+        shape=shape,
+        fetches=fetches,
+    )
+
+
+def _backward(statement: Select, schema: Schema, *, confined: bool) -> bool:
+    if not statement.order:
+        return False
+    if statement.where is None:
+        raise ValidationError("Must have WHERE clause in the statement when using ORDER BY clause.")
+    if not confined:
+        raise ValidationError(
+            "Must have at least one non-optional hash key condition in WHERE clause when using "
+            "ORDER BY clause."
+        )
+    for term in statement.order:
+        if term.name not in schema.types:
+            raise ValidationError(
+                f"Variable reference {term.name} in ORDER BY clause must be part of the primary key"
+            )
+    return any(term.descending for term in statement.order if term.name in schema.sort)
+
+
+def _token(start: Start, statement: str) -> str:
+    place = None if start.place is None else start.place.hex()
+    content = orjson.dumps([_digest(statement), start.part, place])
+    return urlsafe_b64encode(content).decode()
+
+
+def _started(token: str | None, statement: str) -> Start:
+    if token is None:
+        return Start()
+    try:
+        digest, part, place = orjson.loads(urlsafe_b64decode(token))
+        start = Start(int(part), None if place is None else bytes.fromhex(place))
+    except (ValueError, TypeError):
+        _refuse_token()
+    if digest != _digest(statement):
+        _refuse_token()
+    return start
+
+
+def _digest(statement: str) -> str:
+    return sha256(statement.encode()).hexdigest()[:16]
+
+
+def _refuse_token() -> NoReturn:
+    raise ValidationError("Invalid NextToken")

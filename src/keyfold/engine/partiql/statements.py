@@ -1,0 +1,66 @@
+"""What a statement asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keyfold.expressions.ast import Condition, Path, Update
+from keyfold.values import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """One term of an ORDER BY clause."""
+
+    name: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`paths` is None for `*`."""
+
+    table: str
+    index: str | None
+    paths: tuple[Path, ...] | None
+    where: Condition | None
+    order: tuple[Ordering, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A condition of a transaction: that a SELECT finds its item."""
+
+    select: Select
+
+    @property
+    def table(self) -> str:
+        return self.select.table
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    table: str
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An UPDATE; `returning` is None or one of ALL_OLD, MODIFIED_OLD, ALL_NEW, MODIFIED_NEW."""
+
+    table: str
+    update: Update
+    where: Condition | None
+    returning: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A DELETE; `returning` is None or ALL_OLD."""
+
+    table: str
+    where: Condition | None
+    returning: str | None
+
+
+Statement = Select | Exists | Insert | Change | Removal
