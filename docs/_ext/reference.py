@@ -6,17 +6,21 @@ import argparse
 import inspect
 import io
 import os
+import pkgutil
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from sphinx.application import Sphinx
 
+import keyfold
 from keyfold import cli, errors, settings
 
-API_MODULES = ("keyfold",)
+INTERNAL = {"cli", "engine", "expressions", "values", "errors", "settings"}
+"""Packages that are no API, or have a page of their own."""
 SECRETS_NOTE = "These are read from the environment alone: never from a file, never shown."
 
 
@@ -116,14 +120,25 @@ def _own_doc(kind: type) -> str:
 
 
 def api_page() -> str:
-    """Every name that a public module exports."""
+    """Every name that a public module exports, under the first module that does."""
     parts = ["# Public API", "", "What is not on this page may change at any time.", ""]
-    for module_name in API_MODULES:
-        module = import_module(module_name)
-        parts += [f"## `{module_name}`", "", inspect.cleandoc(module.__doc__ or ""), ""]
-        for name in sorted(getattr(module, "__all__", ())):
+    seen: set[int] = set()
+    for module in api_modules():
+        names = sorted(name for name in module.__all__ if id(getattr(module, name)) not in seen)
+        seen |= {id(getattr(module, name)) for name in names}
+        if names:
+            parts += [f"## `{module.__name__}`", "", inspect.cleandoc(module.__doc__ or ""), ""]
+        for name in names:
             parts += _documented(name, getattr(module, name))
     return "\n".join(parts)
+
+
+def api_modules() -> list[ModuleType]:
+    """`keyfold` and its packages, as far as they say what they export."""
+    names = [module.name for module in pkgutil.iter_modules(keyfold.__path__)]
+    public = [f"keyfold.{name}" for name in names if name not in INTERNAL and name[0] != "_"]
+    modules = [keyfold, *map(import_module, public)]
+    return [module for module in modules if hasattr(module, "__all__")]
 
 
 def _documented(name: str, value: Any) -> list[str]:
