@@ -143,7 +143,7 @@ def api_modules() -> list[ModuleType]:
 
 def _documented(name: str, value: Any) -> list[str]:
     lines = [f"### `{name}`", ""]
-    if not (inspect.isclass(value) or callable(value)):
+    if not (inspect.isclass(value) or inspect.isfunction(value)):
         return lines
     lines += ["```text", f"{name}{_signature(value)}", "```", ""]
     if text := (_own_doc(value) if inspect.isclass(value) else inspect.getdoc(value) or ""):
@@ -157,8 +157,29 @@ def _documented(name: str, value: Any) -> list[str]:
     return lines
 
 
+class _Written:
+    """An annotation, shown as it was written."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 def _signature(value: Any) -> str:
     try:
-        return str(inspect.signature(value)).replace("(self, ", "(").replace("(self)", "()")
+        signature = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
+    parameters = [
+        one.replace(annotation=_as_written(one.annotation))
+        for one in signature.parameters.values()
+        if one.name != "self"
+    ]
+    answer = inspect.Signature.empty if inspect.isclass(value) else signature.return_annotation
+    return str(signature.replace(parameters=parameters, return_annotation=_as_written(answer)))
+
+
+def _as_written(annotation: Any) -> Any:
+    return _Written(annotation) if isinstance(annotation, str) else annotation
