@@ -29,6 +29,22 @@ class _Job(Generic[T]):
         self.result: Any = None
 
 
+class Reader:
+    """Lends a session for the time of a `with` block."""
+
+    __slots__ = ("_commits", "_session")
+
+    def __init__(self, commits: Commits) -> None:
+        self._commits = commits
+
+    def __enter__(self) -> Session:
+        self._session = self._commits.take()
+        return self._session
+
+    def __exit__(self, *_error: object) -> None:
+        self._commits.put_back(self._session)
+
+
 class Commits:
     """One file's connections.
 
@@ -84,28 +100,32 @@ class Commits:
             finally:
                 self._gathering = 0
 
-    @contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self) -> Reader:
         """A session to read with; every statement sees the last commit before it."""
+        return Reader(self)
+
+    def take(self) -> Session:
         if self._gathering == threading.get_ident():
-            yield self._writer
-            return
+            return self._writer
         if self._in_memory:
-            with self._lock:
+            self._lock.acquire()
+            if self._closed:
+                self._lock.release()
                 self._check_open()
-                yield self._writer
-            return
+            return self._writer
         try:
-            session = self._readers.pop()
+            return self._readers.pop()
         except IndexError:
             self._check_open()
-            session = Session(storage.connect(self.path, self._durability))
-        try:
-            yield session
-        finally:
+            return Session(storage.connect(self.path, self._durability))
+
+    def put_back(self, session: Session) -> None:
+        if session is not self._writer:
             self._readers.append(session)
             if self._closed:
                 self._close_readers()
+        elif self._gathering != threading.get_ident():
+            self._lock.release()
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:

@@ -16,6 +16,10 @@ _EMPTY = {"S": "string", "B": "binary"}
 def place_of_key(table: Table, key: Item) -> bytes:
     """Where the item with this key stands; the key must be exactly the table's."""
     schema = table.schema
+    if len(key) == len(schema.types):
+        place = schema.place_of_valid(key)
+        if place is not None:
+            return place
     if len(key) != len(schema.types) or not schema.has(key):
         raise ValidationError("The provided key element does not match the schema")
     _check_contents(schema, key)
@@ -24,7 +28,17 @@ def place_of_key(table: Table, key: Item) -> bytes:
 
 def place_of_item(table: Table, item: Item) -> bytes:
     """Where an item to be put stands; it must have the table's key and no wrong index key."""
-    schema = table.schema
+    place = table.schema.place_of_valid(item)
+    if place is None:
+        _check_presence(table.schema, item)
+        _check_contents(table.schema, item)
+        place = table.schema.place(item)
+    for index in table.indexes:
+        check_index_keys(index, item)
+    return place
+
+
+def _check_presence(schema: Schema, item: Item) -> None:
     for name, kind in schema.types.items():
         value = item.get(name)
         if value is None:
@@ -34,10 +48,6 @@ def place_of_item(table: Table, item: Item) -> bytes:
             raise ValidationError(
                 f"{_INVALID}Type mismatch for key {name} expected: {kind} actual: {actual}"
             )
-    _check_contents(schema, item)
-    for index in table.indexes:
-        check_index_keys(index, item)
-    return schema.place(item)
 
 
 def check_index_keys(index: Index, item: Item) -> None:

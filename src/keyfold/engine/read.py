@@ -43,11 +43,23 @@ class Page:
     """One page of an answer; `last` is the item to go on behind, if there may be more."""
 
     items: list[Any] = field(default_factory=list)
+    # The stored bytes of whole items, where they go into the answer as they are.
+    bodies: list[bytes] | None = None
     count: int = 0
     scanned: int = 0
     size: int = 0
     fetched: list[int] = field(default_factory=list)
     last: Item | None = None
+
+    def listed(self) -> list[Any]:
+        """The items, one by one."""
+        return self.items if self.bodies is None else list(map(orjson.Fragment, self.bodies))
+
+    def spliced(self) -> list[Any] | orjson.Fragment:
+        """The items, as one piece where that is possible."""
+        if self.bodies is None:
+            return self.items
+        return orjson.Fragment(b"[" + b",".join(self.bodies) + b"]")
 
     def capacity(self, reading: Reading, *, consistent: bool) -> Capacity:
         units = read_units(self.size, consistent=consistent)
@@ -61,34 +73,62 @@ class Page:
 
 def read_page(database: Database, session: Session, reading: Reading) -> Page:
     """Read until the range ends, the limit is reached or a megabyte has been read."""
+    past: dict[bytes, bytes | None] = {}
+    if reading.index is not None and not reading.index.is_local:
+        past = database.lag.past(reading.table)
+    if reading.matches is None and reading.shape is None and not (reading.fetches or past):
+        return _read_bodies(session, reading)
     page = Page()
     items, matches, shape = page.items, reading.matches, reading.shape
     limit = reading.limit
-    body = b""
-    fragment = orjson.Fragment
     size = scanned = 0
-    stopped = False
-    rows = _rows(database, session, reading)
+    last: bytes | None = None
+    rows = _rows(session, reading, past)
     for _place, row_size, body, whole_size in rows:
         scanned += 1
         size += row_size
         if reading.fetches:
             page.fetched.append(whole_size)
-        if matches is None and shape is None:
-            items.append(fragment(body))
-        else:
-            item = orjson.loads(body)
-            if matches is None or matches(item):
-                items.append(fragment(body) if shape is None else shape(item))
+        item = orjson.loads(body)
+        if matches is None or matches(item):
+            items.append(orjson.Fragment(body) if shape is None else shape(item))
         if scanned == limit or size >= PAGE_BYTES:
-            stopped = True
+            last = body
             break
-    if stopped:
-        _close(rows)
-        page.last = last_key(reading.table, reading.index, orjson.loads(body))
+    _close(rows)
     page.scanned, page.size, page.count = scanned, size, len(items)
+    if last is not None:
+        page.last = last_key(reading.table, reading.index, orjson.loads(last))
     if reading.counts_only:
         page.items = []
+    return page
+
+
+def _read_bodies(session: Session, reading: Reading) -> Page:
+    """A page of whole items, whose bytes go into the answer as they are."""
+    table, index, limit = reading.table, reading.index, reading.limit or -1
+    if index is None:
+        rows = session.item_bodies(
+            table.id, reading.first, reading.end, limit, backward=reading.backward
+        )
+    else:
+        rows = session.entry_bodies(
+            table.id, index.number, reading.first, reading.end, limit, backward=reading.backward
+        )
+    bodies: list[bytes] = []
+    total = 0
+    for body, size in rows:
+        bodies.append(body)
+        total += size
+        if total >= PAGE_BYTES:
+            _close(rows)
+            break
+    count = len(bodies)
+    page = Page(count=count, scanned=count, size=total)
+    if count == limit or total >= PAGE_BYTES:
+        page.last = last_key(table, index, orjson.loads(bodies[-1]))
+    if not reading.counts_only:
+        page.bodies = bodies
     return page
 
 
@@ -127,16 +167,13 @@ def key_range(selection: KeySelection, partition_place: bytes) -> tuple[bytes, b
             return beginning, after(beginning)
 
 
-def _rows(database: Database, session: Session, reading: Reading) -> Iterator[Found]:
+def _rows(session: Session, reading: Reading, past: dict[bytes, bytes | None]) -> Iterator[Found]:
     table, index = reading.table, reading.index
     if index is None:
         return session.items(table.id, reading.first, reading.end, backward=reading.backward)
     rows = session.entries(
         table.id, index.number, reading.first, reading.end, backward=reading.backward
     )
-    if index.is_local:
-        return rows
-    past = database.lag.past(table)
     return _as_of(rows, past, reading, index) if past else rows
 
 

@@ -110,7 +110,7 @@ def answer(request: dict[str, Any], reading: Reading, page: Page) -> dict[str, A
     """The answer of Query and Scan."""
     made: dict[str, Any] = {"Count": page.count, "ScannedCount": page.scanned}
     if not reading.counts_only:
-        made["Items"] = page.items
+        made["Items"] = page.spliced()
     if page.last is not None:
         made["LastEvaluatedKey"] = page.last
     detail = wanted(request)

@@ -12,7 +12,7 @@ wire JSON; index entries refer to its row and are projected when they are read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +57,10 @@ class StoredItem(NamedTuple):
     body: bytes
 
 
+# Without the argument handling of StoredItem(...): this is on the way of every read and write.
+_stored = partial(tuple.__new__, StoredItem)
+
+
 class Found(NamedTuple):
     """One row of a range read: where it stands, its size there, its body, the whole item's size."""
 
@@ -74,6 +78,8 @@ class _Items(NamedTuple):
     delete: str
     forward: str
     backward: str
+    bodies_forward: str
+    bodies_backward: str
     totals: str
     collection: str
     expired: str
@@ -85,6 +91,8 @@ class _Entries(NamedTuple):
     delete: str
     forward: str
     backward: str
+    bodies_forward: str
+    bodies_backward: str
     totals: str
 
 
@@ -92,6 +100,7 @@ class _Entries(NamedTuple):
 def _items(table: int) -> _Items:
     name = f"items_{table}"
     page = f"SELECT place, size, body, size FROM {name} WHERE place >= ? AND place < ? ORDER BY "
+    bodies = f"SELECT body, size FROM {name} WHERE place >= ? AND place < ? ORDER BY "
     return _Items(
         find=f"SELECT row, size, body FROM {name} WHERE place = ?",
         put=(
@@ -104,6 +113,8 @@ def _items(table: int) -> _Items:
         delete=f"DELETE FROM {name} WHERE row = ?",
         forward=page + "place",
         backward=page + "place DESC",
+        bodies_forward=bodies + "place LIMIT ?",
+        bodies_backward=bodies + "place DESC LIMIT ?",
         totals=f"SELECT count(*), total(size) FROM {name}",
         collection=f"SELECT total(size) FROM {name} WHERE place >= ? AND place < ?",
         expired=(
@@ -116,15 +127,19 @@ def _items(table: int) -> _Items:
 @cache
 def _entries(table: int, index: int) -> _Entries:
     name = f"index_{table}_{index}"
-    page = (
-        f"SELECT e.place, e.size, i.body, i.size FROM {name} e CROSS JOIN items_{table} i "
-        "ON i.row = e.row WHERE e.place >= ? AND e.place < ? ORDER BY e.place"
+    rows = (
+        f"FROM {name} e CROSS JOIN items_{table} i ON i.row = e.row "
+        "WHERE e.place >= ? AND e.place < ? ORDER BY e.place"
     )
+    page = f"SELECT e.place, e.size, i.body, i.size {rows}"
+    bodies = f"SELECT i.body, e.size {rows}"
     return _Entries(
         insert=f"INSERT OR REPLACE INTO {name} (place, size, row) VALUES (?, ?, ?)",
         delete=f"DELETE FROM {name} WHERE place = ?",
         forward=page,
         backward=page + " DESC",
+        bodies_forward=bodies + " LIMIT ?",
+        bodies_backward=bodies + " DESC LIMIT ?",
         totals=f"SELECT count(*), total(size) FROM {name}",
     )
 
@@ -230,7 +245,7 @@ class Session:
 
     def find(self, table: int, place: bytes) -> StoredItem | None:
         row = self._execute(_items(table).find, (place,)).fetchone()
-        return None if row is None else StoredItem(*row)
+        return None if row is None else _stored(row)
 
     def put(self, table: int, place: bytes, size: int, expires: int | None, body: bytes) -> None:
         """Insert or replace without asking what was there."""
@@ -253,6 +268,16 @@ class Session:
         sql = _items(table)
         rows: Iterator[Found] = self._execute(
             sql.backward if backward else sql.forward, (first, end)
+        )
+        return rows
+
+    def item_bodies(
+        self, table: int, first: bytes, end: bytes, limit: int, *, backward: bool
+    ) -> Iterator[tuple[bytes, int]]:
+        """Body and size of the items in a range, at most `limit` (-1: all)."""
+        sql = _items(table)
+        rows: Iterator[tuple[bytes, int]] = self._execute(
+            sql.bodies_backward if backward else sql.bodies_forward, (first, end, limit)
         )
         return rows
 
@@ -282,6 +307,16 @@ class Session:
         sql = _entries(table, index)
         rows: Iterator[Found] = self._execute(
             sql.backward if backward else sql.forward, (first, end)
+        )
+        return rows
+
+    def entry_bodies(
+        self, table: int, index: int, first: bytes, end: bytes, limit: int, *, backward: bool
+    ) -> Iterator[tuple[bytes, int]]:
+        """Item body and entry size of the entries in a range, at most `limit` (-1: all)."""
+        sql = _entries(table, index)
+        rows: Iterator[tuple[bytes, int]] = self._execute(
+            sql.bodies_backward if backward else sql.bodies_forward, (first, end, limit)
         )
         return rows
 

@@ -61,8 +61,31 @@ def refuse_mixture(
         )
 
 
+_PARAMETERS = frozenset(
+    (
+        "AttributesToGet",
+        "AttributeUpdates",
+        "ConditionalOperator",
+        "ConditionExpression",
+        "Expected",
+        "ExpressionAttributeNames",
+        "ExpressionAttributeValues",
+        "FilterExpression",
+        "KeyConditionExpression",
+        "KeyConditions",
+        "ProjectionExpression",
+        "QueryFilter",
+        "ScanFilter",
+        "UpdateExpression",
+    )
+)
+_NOTHING = Expressions()
+
+
 def read(request: Mapping[str, Any]) -> Expressions:
     """The request's expressions, all placeholders bound and accounted for."""
+    if _PARAMETERS.isdisjoint(request):
+        return _NOTHING
     placeholders = Placeholders(
         request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
     )
