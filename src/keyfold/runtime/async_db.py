@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.pattern import Pattern
 from keyfold.design.read import Page, Query, Read
-from keyfold.runtime import batch, reads, tables, transaction, writes
+from keyfold.runtime import batch, idempotency, reads, tables, transaction, writes
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, drive_async
@@ -152,6 +152,27 @@ class AsyncDb:
     async def create_tables(self) -> list[str]:
         """Create the design's tables where they are missing."""
         return await self.run(tables.create_tables(self.context), "create_tables")
+
+    async def once(
+        self,
+        request_id: str,
+        work: Callable[[], Awaitable[T]],
+        *,
+        result: type[T],
+        payload: Any = None,
+        kept: float = idempotency.KEPT_SECONDS,
+    ) -> T:
+        """Do the work once for a request id; later calls get the stored result."""
+        claimed = await self.run(idempotency.claim(self.context, request_id, payload, kept))
+        if claimed.stored is not None:
+            return idempotency.restored(claimed.stored, result)
+        try:
+            done = await work()
+        except BaseException:
+            await self.run(idempotency.release(claimed))
+            raise
+        await self.run(idempotency.finish(claimed, done))
+        return done
 
     @contextmanager
     def work(self, name: str, *, requests: int | None = None) -> Iterator[Work]:

@@ -13,7 +13,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.pattern import Pattern
 from keyfold.design.read import Page, Query, Read
-from keyfold.runtime import batch, reads, tables, transaction, writes
+from keyfold.runtime import batch, idempotency, reads, tables, transaction, writes
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, drive
@@ -146,6 +146,27 @@ class Db:
     def create_tables(self) -> list[str]:
         """Create the design's tables where they are missing."""
         return self.run(tables.create_tables(self.context), "create_tables")
+
+    def once(
+        self,
+        request_id: str,
+        work: Callable[[], T],
+        *,
+        result: type[T],
+        payload: Any = None,
+        kept: float = idempotency.KEPT_SECONDS,
+    ) -> T:
+        """Do the work once for a request id; later calls get the stored result."""
+        claimed = self.run(idempotency.claim(self.context, request_id, payload, kept))
+        if claimed.stored is not None:
+            return idempotency.restored(claimed.stored, result)
+        try:
+            done = work()
+        except BaseException:
+            self.run(idempotency.release(claimed))
+            raise
+        self.run(idempotency.finish(claimed, done))
+        return done
 
     @contextmanager
     def work(self, name: str, *, requests: int | None = None) -> Iterator[Work]:

@@ -1,0 +1,157 @@
+"""Units of work that happen once: a request id is claimed, then holds the result.
+
+A claim is a lease: if its owner dies in the middle, the next attempt with the same id takes over
+after the lease and runs the work again, so the work's own writes should be guarded creates or
+conditional updates.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import TypeAdapter
+
+from keyfold.design.table import Table
+from keyfold.errors import ConditionFailed, PlanError, RequestReused, TransactionInProgress
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+
+T = TypeVar("T")
+
+LEASE_SECONDS = 60.0
+KEPT_SECONDS = 24 * 3600.0
+PREFIX = "ONCE#"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A request id as this attempt holds it; `stored` is the result of an earlier attempt."""
+
+    table: str
+    key: dict[str, Any]
+    owner: str
+    stored: bytes | None = None
+
+
+def claim(context: Context, request_id: str, payload: Any, kept: float) -> Flow[Claim]:
+    """Take the id, or find its result; a different payload under one id is refused."""
+    table = support_table(context)
+    name = context.physical(table.schema)
+    key = _key(table, request_id)
+    owner = uuid.uuid4().hex
+    digest = fingerprint(payload)
+    now = context.clock.now()
+    item: dict[str, Any] = {
+        **key,
+        "owner": {"S": owner},
+        "payload": {"S": digest},
+        "leaseUntil": {"N": f"{now + LEASE_SECONDS:.3f}"},
+    }
+    if table.schema.type_attribute is not None:
+        item[table.schema.type_attribute] = {"S": "Once"}
+    if table.schema.ttl is not None:
+        item[table.schema.ttl] = {"N": str(int(now + kept))}
+    try:
+        yield Call(
+            "PutItem",
+            {
+                "TableName": name,
+                "Item": item,
+                "ConditionExpression": "attribute_not_exists(#key) OR (#payload = :payload AND "
+                "attribute_not_exists(#result) AND #lease < :now)",
+                "ExpressionAttributeNames": {
+                    "#key": table.schema.partition,
+                    "#payload": "payload",
+                    "#result": "result",
+                    "#lease": "leaseUntil",
+                },
+                "ExpressionAttributeValues": {
+                    ":payload": {"S": digest},
+                    ":now": {"N": f"{now:.3f}"},
+                },
+                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            },
+        )
+    except ConditionFailed as failed:
+        return Claim(name, key, owner, _stored(failed.item or {}, request_id, digest))
+    return Claim(name, key, owner)
+
+
+def finish(claimed: Claim, result: Any) -> Flow[None]:
+    """Keep the result for later attempts."""
+    body = TypeAdapter[Any](type(result)).dump_json(result, by_alias=False)
+    yield Call(
+        "UpdateItem",
+        {
+            "TableName": claimed.table,
+            "Key": claimed.key,
+            "UpdateExpression": "SET #result = :result",
+            "ConditionExpression": "#owner = :owner",
+            "ExpressionAttributeNames": {"#result": "result", "#owner": "owner"},
+            "ExpressionAttributeValues": {
+                ":result": {"S": body.decode()},
+                ":owner": {"S": claimed.owner},
+            },
+        },
+    )
+
+
+def release(claimed: Claim) -> Flow[None]:
+    """Give the id back after the work failed, so that it can be tried again."""
+    try:
+        yield Call(
+            "DeleteItem",
+            {
+                "TableName": claimed.table,
+                "Key": claimed.key,
+                "ConditionExpression": "#owner = :owner",
+                "ExpressionAttributeNames": {"#owner": "owner"},
+                "ExpressionAttributeValues": {":owner": {"S": claimed.owner}},
+            },
+        )
+    except ConditionFailed:
+        return
+
+
+def restored(stored: bytes, result: type[T]) -> T:
+    """The kept result as it was returned the first time."""
+    return TypeAdapter(result).validate_json(stored, by_name=True, by_alias=False)
+
+
+def fingerprint(payload: Any) -> str:
+    body = TypeAdapter[Any](type(payload)).dump_python(payload, mode="json")
+    return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def support_table(context: Context) -> Table:
+    """The table that holds the framework's own items of a design."""
+    for table in context.design.tables.values():
+        if table.schema.partition_type == "S" and table.schema.sort_type == "S":
+            return table
+    raise PlanError(f"the design {context.design.name} has no table with text keys")
+
+
+def _key(table: Table, request_id: str) -> dict[str, Any]:
+    if not request_id:
+        raise PlanError("a request id cannot be empty")
+    key = {table.schema.partition: {"S": f"{PREFIX}{request_id}"}}
+    if table.schema.sort is not None:
+        key[table.schema.sort] = {"S": "ONCE"}
+    return key
+
+
+def _stored(item: dict[str, Any], request_id: str, digest: str) -> bytes:
+    if item.get("payload", {}).get("S") != digest:
+        raise RequestReused(
+            f"the request id {request_id!r} was used with another payload; use a new id"
+        )
+    result = item.get("result", {}).get("S")
+    if result is None:
+        raise TransactionInProgress(
+            f"the request {request_id!r} is being worked on; try again in a moment"
+        )
+    return str(result).encode()
