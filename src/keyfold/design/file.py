@@ -5,7 +5,7 @@ Needs PyYAML (the extra `review`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -168,7 +168,8 @@ class _Reader:
             "ttl": lambda v: {"ttl": _ttl(v, table)},
         }
         stated = {**records.read(Entity, value, also=own), "name": name, "table": table.name}
-        return Entity(**{"key": None, **stated})
+        read = Entity(**{"key": None, **stated})
+        return replace(read, placements=(*read.placements, *_by_attributes(read, table)))
 
     def pattern(self, name: str, value: Value) -> Pattern:
         kinds: _Also = {kind: lambda v, k=kind: _verb(k, v) for kind in KINDS}  # type: ignore[misc]
@@ -295,6 +296,19 @@ def _placement(index: Index, value: Value) -> Placement:
         value.refuse(f"the key in {index.name} needs {index.partition}")
     key = KeyTemplates(parts[index.partition], parts.get(index.sort) if index.sort else None)
     return Placement(**{"name": index.name, **stated, "index": index.name, "key": key})
+
+
+def _by_attributes(entity: Entity, table: Table) -> Iterator[Placement]:
+    """Indexes over plain attributes: an item that has them is there, nothing more to declare."""
+    plain = {attribute.name: attribute for attribute in entity.attributes}
+    for index in table.indexes:
+        names = (index.partition,) if index.sort is None else (index.partition, index.sort)
+        if entity.placement(index.name) or not all(name in plain for name in names):
+            continue
+        held = [plain[name] for name in names]
+        templates = [shorthand.template(f"{{{attribute.field}}}") for attribute in held]
+        when = tuple(attribute.field for attribute in held if attribute.optional)
+        yield Placement(index.name, index.name, KeyTemplates(*templates), when, place=entity.place)
 
 
 def _attributes(value: Value) -> tuple[Attribute, ...]:

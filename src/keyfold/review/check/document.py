@@ -1,0 +1,115 @@
+"""D: the document itself. Does it add up, agree with itself, and give reasons?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from keyfold.design.schema import Claim, Schema
+from keyfold.review.check.facts import Facts
+from keyfold.review.check.rule import Problem, rule
+
+
+@rule("D1", "count-mismatch", "error", "A stated count differs from the design's own")
+def count_mismatch(facts: Facts) -> Iterator[Problem]:
+    for claim in facts.schema.claims:
+        schema = facts.schema if claim.stage == "after" else facts.schema.before
+        if claim.kind != "count" or schema is None:
+            continue
+        counted = _count(schema, claim.about)
+        if counted is not None and str(counted) != claim.value:
+            yield Problem(
+                claim,
+                f"{claim.about} {claim.stage}",
+                f"the document says {claim.value}, and its own tables have {counted} "
+                f"({_detail(schema, claim.about)})",
+                "Correct the count, and what is concluded from it.",
+            )
+
+
+def _count(schema: Schema, about: str) -> int | None:
+    if about == "tables":
+        return len(schema.tables)
+    if about == "entities":
+        return len(schema.entities)
+    if about == "indexes":
+        return sum(len(table.indexes) for table in schema.tables)
+    name = about.removeprefix("indexes of ")
+    table = schema.by_table.get(name)
+    return len(table.indexes) if table and name != about else None
+
+
+def _detail(schema: Schema, about: str) -> str:
+    table = schema.by_table.get(about.removeprefix("indexes of "))
+    if table is not None:
+        return ", ".join(index.name for index in table.indexes)
+    if about != "indexes":
+        named = schema.tables if about == "tables" else schema.entities
+        return ", ".join(each.name for each in named)
+    return ", ".join(f"{t.name} {len(t.indexes)}" for t in schema.tables if t.indexes)
+
+
+@rule("D2", "contradiction", "warning", "Two statements that cannot both hold")
+def contradiction(facts: Facts) -> Iterator[Problem]:
+    facts_claimed = [c for c in facts.schema.claims if c.kind == "fact" and c.about]
+    for first, second in combinations(facts_claimed, 2):
+        if (first.about, first.stage) == (
+            second.about,
+            second.stage,
+        ) and first.value != second.value:
+            yield Problem(
+                second,
+                first.about,
+                f"{_quoted(first)}, and {_quoted(second)}",
+                "Decide which holds, and say it once.",
+                (first,),
+            )
+    for entity in facts.schema.entities:
+        changed = facts.writes(entity.name, "update") if entity.immutable else ()
+        for operation, effect in changed:
+            fields = f" {', '.join(effect.fields)}" if effect.fields else ""
+            yield Problem(
+                operation,
+                f"{operation.name} on {entity.name}",
+                f"{entity.name} never changes, it says, and this updates{fields}",
+                "Name the fields that may change.",
+                (entity,),
+            )
+
+
+def _quoted(claim: Claim) -> str:
+    return f"it says “{claim.says}”"
+
+
+@rule("D3", "ttl-config-conflict", "warning", "Retention is stated twice, differently")
+def ttl_config_conflict(facts: Facts) -> Iterator[Problem]:
+    for stated in facts.schema.retentions:
+        entity = facts.schema.by_entity.get(stated.entity)
+        if entity is None:
+            continue
+        days = entity.ttl.days if entity.ttl else None
+        if days != stated.days:
+            source = f" ({stated.source})" if stated.source else ""
+            yield Problem(
+                stated,
+                entity.name,
+                f"is kept {_days(days)} by its TTL, and {_days(stated.days)} elsewhere{source}",
+                "State it once, in the entity's TTL.",
+                (entity,),
+            )
+
+
+def _days(days: float | None) -> str:
+    return "for ever" if days is None else f"{days:g} days"
+
+
+@rule("D4", "claim-or-rate-missing", "warning", "A saving or speed is claimed without its basis")
+def claim_without_basis(facts: Facts) -> Iterator[Problem]:
+    for claim in facts.schema.claims:
+        if claim.kind in ("saving", "speed") and not claim.basis:
+            yield Problem(
+                claim,
+                claim.about or claim.kind,
+                f"{_quoted(claim)}, with no rate, size or number of items behind it",
+                "Give the rates and sizes, and compute it (keyfold cost).",
+            )

@@ -1,0 +1,245 @@
+"""What follows from a schema: where items appear, what a pattern can return, who writes what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from keyfold.design.formats import PLAIN
+from keyfold.design.schema import (
+    Attribute,
+    Condition,
+    Effect,
+    Entity,
+    Index,
+    KeyTemplates,
+    Operation,
+    Pattern,
+    Placement,
+    Schema,
+    Table,
+)
+from keyfold.design.template import Literal, Slot, Template
+from keyfold.review.keyspace import Range, Space, meet, spaces
+
+IDENTIFIERS = ("id", "uuid", "ulid")
+UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
+GROWING = ("list", "string_set", "number_set", "binary_set")
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """An entity's items in a table or index: under which key, and declared where."""
+
+    entity: Entity
+    key: KeyTemplates
+    placement: Placement | None = None
+    on_purpose: bool = True
+    """False where the items are there only because their attributes have the right names."""
+
+
+@dataclass(frozen=True)
+class KeyParts:
+    """The key attributes of a table or an index."""
+
+    partition: str
+    sort: str | None
+
+
+class Facts:
+    """A schema with everything that rules ask of it, computed once."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._spaces: dict[tuple[Template, int], tuple[Space, ...]] = {}
+        self._appearances: dict[tuple[str, str | None], tuple[Appearance, ...]] = {}
+        self._reached: dict[str, tuple[Appearance, ...]] = {}
+
+    # Attributes
+
+    def attribute(self, entity: Entity, field: str) -> Attribute | None:
+        return entity.by_field.get(field)
+
+    def is_identifier(self, entity: Entity, field: str) -> bool:
+        found = entity.by_field.get(field)
+        return found is not None and (found.type in IDENTIFIERS or bool(found.looks_like))
+
+    def is_moment(self, entity: Entity, slot: Slot) -> bool:
+        found = entity.by_field.get(slot.field)
+        timed = slot.format.name.startswith(("iso", "epoch"))
+        return timed or (found is not None and found.type in ("timestamp", "date"))
+
+    def is_free_text(self, entity: Entity, slot: Slot) -> bool:
+        """Whether people or other systems choose the value."""
+        found = entity.by_field.get(slot.field)
+        if found is None or found.type != "string" or found.values:
+            return False
+        return not (found.refers or found.looks_like)
+
+    def changes(self, entity: Entity, field: str) -> bool:
+        """Whether a field's value is known to change after the item is created."""
+        found = entity.by_field.get(field)
+        if found is None or not found.mutable or entity.immutable:
+            return False
+        if found.refers or found.type in IDENTIFIERS or found.looks_like:
+            return any(field in effect.fields for _, effect in self.writes(entity.name, "update"))
+        return field not in (entity.key.fields if entity.key else ())
+
+    # Keys
+
+    def spaces(self, template: Template, entity: Entity | None) -> tuple[Space, ...]:
+        known = (template, id(entity))
+        if known not in self._spaces:
+            self._spaces[known] = spaces(template, entity.by_field if entity else {})
+        return self._spaces[known]
+
+    def meet(self, one: Template, owner: Entity | None, other: Template, whose: Entity) -> bool:
+        return any(meet(a, b) for a in self.spaces(one, owner) for b in self.spaces(other, whose))
+
+    def key_parts(self, table: Table, index: str | None) -> KeyParts | None:
+        if index is None:
+            return KeyParts(table.partition, table.sort)
+        found = table.index(index)
+        return KeyParts(found.partition, found.sort) if found else None
+
+    def appearances(self, table: str, index: str | None) -> tuple[Appearance, ...]:
+        """Every way in which items of a table appear in it, or in one of its indexes."""
+        known = (table, index)
+        if known not in self._appearances:
+            self._appearances[known] = tuple(self._appear(table, index))
+        return self._appearances[known]
+
+    def _appear(self, table: str, index: str | None) -> Iterator[Appearance]:
+        for entity in self.schema.entities_of(table):
+            if index is None:
+                if entity.key is not None:
+                    yield Appearance(entity, entity.key)
+                continue
+            placed = entity.placement(index)
+            for placement in placed:
+                yield Appearance(entity, placement.key, placement)
+            if not placed and (found := self._by_name(entity, index)):
+                yield found
+
+    def _by_name(self, entity: Entity, index: str) -> Appearance | None:
+        """An item is in an index as soon as it has the index's key attributes, meant or not."""
+        table = self.schema.by_table[entity.table]
+        declared = table.index(index)
+        if declared is None:
+            return None
+        held = self.templates(entity)
+        partition = held.get(declared.partition)
+        sort = held.get(declared.sort) if declared.sort else None
+        if not partition or (declared.sort and not sort):
+            return None
+        meant = all(name in {a.name for a in entity.attributes} for name in _names(declared))
+        return Appearance(
+            entity, KeyTemplates(partition[0], sort[0] if sort else None), None, meant
+        )
+
+    def templates(self, entity: Entity) -> dict[str, list[Template]]:
+        """Every attribute of an entity's items that holds a key, with what it holds."""
+        table = self.schema.by_table[entity.table]
+        held: dict[str, list[Template]] = {}
+        pairs = [(KeyParts(table.partition, table.sort), entity.key)]
+        for placement in entity.placements:
+            pairs.append(
+                (self.key_parts(table, placement.index) or KeyParts("", None), placement.key)
+            )
+        for parts, key in pairs:
+            if key is None:
+                continue
+            for name, template in ((parts.partition, key.partition), (parts.sort, key.sort)):
+                if name and template is not None and template not in held.setdefault(name, []):
+                    held[name].append(template)
+        for attribute in entity.attributes:
+            held.setdefault(attribute.name, [_bare(attribute.field)])
+        return held
+
+    # Patterns
+
+    def reached(self, pattern: Pattern) -> tuple[Appearance, ...]:
+        """Everything that a pattern's key condition can return."""
+        if pattern.name not in self._reached:
+            self._reached[pattern.name] = tuple(self._reach(pattern))
+        return self._reached[pattern.name]
+
+    def _reach(self, pattern: Pattern) -> Iterator[Appearance]:
+        if pattern.table not in self.schema.by_table:
+            return
+        for appearance in self.appearances(pattern.table, pattern.index):
+            if self.in_partition(pattern, appearance) and self.meets_condition(pattern, appearance):
+                yield appearance
+
+    def in_partition(self, pattern: Pattern, appearance: Appearance) -> bool:
+        if pattern.partition is None:
+            return pattern.kind == "scan"
+        return any(
+            self.meet(shape, None, appearance.key.partition, appearance.entity)
+            for shape in (pattern.partition, *pattern.other_partitions)
+        )
+
+    def meets_condition(self, pattern: Pattern, appearance: Appearance) -> bool:
+        condition, sort = pattern.condition, appearance.key.sort
+        if condition.operator == "none" or condition.template is None:
+            return True
+        if sort is None:
+            return False
+        theirs = self.spaces(sort, appearance.entity)
+        asked = self.spaces(condition.template, None)
+        if condition.operator == "eq":
+            return any(meet(a, b) for a in asked for b in theirs)
+        if condition.operator == "begins_with" or is_confined(condition):
+            if not condition.template.parts:
+                return True
+            return any(meet(a.opened(), b) for a in asked for b in theirs)
+        upper = self.spaces(condition.upper, None) if condition.upper else ()
+        span = _range(condition, asked[0], upper[0] if upper else None)
+        return any(span.holds_some(space) for space in theirs)
+
+    def wanted(self, pattern: Pattern) -> frozenset[str]:
+        return frozenset(pattern.entities)
+
+    # Writes
+
+    @cached_property
+    def all_writes(self) -> tuple[tuple[Operation, Effect], ...]:
+        return tuple((o, effect) for o in self.schema.operations for effect in o.effects)
+
+    def writes(self, entity: str, *actions: str) -> tuple[tuple[Operation, Effect], ...]:
+        return tuple(
+            (operation, effect)
+            for operation, effect in self.all_writes
+            if effect.entity == entity and effect.action in actions
+        )
+
+    def is_deleted(self, entity: Entity) -> bool:
+        """Whether items of this type ever go away: by an operation, or by expiry."""
+        return entity.ttl is not None or bool(self.writes(entity.name, "delete"))
+
+
+def is_confined(condition: Condition) -> bool:
+    """A range that keyfold builds stays under its prefix; hand-written ones need not."""
+    return condition.operator == "between" and not condition.raw and condition.upper is None
+
+
+def _range(condition: Condition, asked: Space, upper: Space | None) -> Range:
+    if condition.operator in ("gt", "ge"):
+        return Range(low=asked.least)
+    if condition.operator in ("lt", "le"):
+        return Range(high=asked.greatest)
+    return Range(low=asked.least, high=upper.greatest if upper else "")
+
+
+def _bare(field: str) -> Template:
+    return Template((Slot(field, PLAIN),))
+
+
+def _names(index: Index) -> tuple[str, ...]:
+    return (index.partition,) if index.sort is None else (index.partition, index.sort)
+
+
+def example(template: Template) -> str:
+    """A template with its values left out: `COMPATIBILITY#…`."""
+    return "".join(p.text if isinstance(p, Literal) else "…" for p in template.parts)

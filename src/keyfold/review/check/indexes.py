@@ -1,0 +1,365 @@
+"""X: indexes. Does each earn its writes, hold what it should, and promise only what it can?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from keyfold.design.schema import Attribute, Entity, Index, Pattern, Placement, Table
+from keyfold.design.template import Template
+from keyfold.review.check.facts import Facts, example
+from keyfold.review.check.rule import Problem, rule
+
+FEW_PARTITIONS = 10
+
+
+def _indexes(facts: Facts) -> Iterator[tuple[Table, Index]]:
+    for table in facts.schema.tables:
+        for index in table.indexes:
+            yield table, index
+
+
+def _placed(facts: Facts) -> Iterator[tuple[Entity, Placement]]:
+    for entity in facts.schema.entities:
+        for placement in entity.placements:
+            yield entity, placement
+
+
+@rule("X1", "two-values-one-index", "error", "One item would need two values of one index key")
+def two_values_one_index(facts: Facts) -> Iterator[Problem]:
+    for entity in facts.schema.entities:
+        for attribute, held in facts.templates(entity).items():
+            if len(held) > 1:
+                values = " and ".join(f"`{template}`" for template in held)
+                yield Problem(
+                    entity,
+                    f"{entity.name}.{attribute}",
+                    f"{attribute} of one {entity.name} is to be {values} at once; an attribute has "
+                    "one value",
+                    "Use another index, or a second item, for one of them.",
+                    entity.placements,
+                )
+
+
+@rule("X2", "redundant-index", "warning", "Two indexes hold the same items in the same partitions")
+def redundant_index(facts: Facts) -> Iterator[Problem]:
+    for entity in facts.schema.entities:
+        for first, second in combinations(entity.placements, 2):
+            if first.index == second.index or _shape(first) != _shape(second):
+                continue
+            yield Problem(
+                second,
+                f"{entity.name} on {first.index} and {second.index}",
+                f"both list `{first.key.partition}` by the same fields: every write pays twice for "
+                "one answer",
+                f"Keep {first.index} and read everything from it.",
+                (entity,),
+            )
+
+
+def _shape(placement: Placement) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    sort = placement.key.sort.fields if placement.key.sort else ()
+    return placement.key.partition.text, sort, placement.when
+
+
+@rule("X3", "index-unused", "warning", "No pattern reads what an index holds")
+def index_unused(facts: Facts) -> Iterator[Problem]:
+    for table, index in _indexes(facts):
+        readers = _readers(facts, table, index)
+        if not readers:
+            yield Problem(
+                index,
+                index.name,
+                "no access pattern reads it, and every write of its items pays for it",
+                "Drop it, or declare the pattern that needs it.",
+                (table,),
+            )
+            continue
+        read = {
+            (id(a.placement), a.entity.name)
+            for pattern in readers
+            for a in facts.reached(pattern)
+            if not pattern.entities or a.entity.name in pattern.entities
+        }
+        for entity, placement in facts.schema.placed_on(table.name, index.name):
+            if (id(placement), entity.name) not in read:
+                yield Problem(
+                    placement,
+                    f"{entity.name} on {index.name}",
+                    f"no access pattern reads `{placement.key}`",
+                    f"Leave {index.name}'s attributes off {entity.name}, or declare the pattern.",
+                    (entity, index),
+                )
+
+
+def _readers(facts: Facts, table: Table, index: Index) -> list[Pattern]:
+    return [p for p in facts.schema.patterns if p.table == table.name and p.index == index.name]
+
+
+@rule("X4", "not-sparse", "warning", "An index called sparse holds every item")
+def not_sparse(facts: Facts) -> Iterator[Problem]:
+    for table, index in _indexes(facts):
+        entities = facts.schema.entities_of(table.name)
+        if not index.sparse or not entities:
+            continue
+        whole = [
+            a.entity.name
+            for a in facts.appearances(table.name, index.name)
+            if not _is_partial(a.entity, a.placement, a.key.fields)
+        ]
+        if all(entity.name in whole for entity in entities):
+            yield Problem(
+                index,
+                index.name,
+                f"is called sparse, and every item of {table.name} has its key attributes",
+                "Set the attributes only on the items that are to be found, or do not count on it "
+                "being small.",
+                (table,),
+            )
+
+
+def _is_partial(entity: Entity, placement: Placement | None, fields: tuple[str, ...]) -> bool:
+    if placement is not None and (placement.when or placement.condition):
+        return True
+    return any(f in entity.by_field and entity.by_field[f].optional for f in fields)
+
+
+@rule("X5", "unique-via-index", "error", "An index does not enforce uniqueness")
+def unique_via_index(facts: Facts) -> Iterator[Problem]:
+    for entity in facts.schema.entities:
+        for unique in entity.uniques:
+            if unique.by == "index":
+                fields = ", ".join(unique.fields)
+                yield Problem(
+                    entity,
+                    f"{entity.name}.{fields}",
+                    f"{fields} is to be unique by looking in an index: two writers at once both "
+                    "find nothing",
+                    f"Write a marker item keyed by {fields} in the same transaction, on the "
+                    "condition that it does not exist.",
+                )
+
+
+@rule("X6", "read-after-write-index", "warning", "Read through an index right after the write")
+def read_after_write_index(facts: Facts) -> Iterator[Problem]:
+    for operation in facts.schema.operations:
+        for name in operation.then:
+            pattern = facts.schema.by_pattern.get(name)
+            if pattern is not None and pattern.index:
+                yield Problem(
+                    operation,
+                    operation.name,
+                    f"reads {name} through {pattern.index} right after the write, which may not "
+                    "be there yet",
+                    "Answer from what was written, or read the table by its key.",
+                    (pattern,),
+                )
+
+
+@rule("X7", "consistency-regression", "warning", "A consistent read becomes an eventual one")
+def consistency_regression(facts: Facts) -> Iterator[Problem]:
+    if facts.schema.before is None:
+        return
+    for pattern in facts.schema.patterns:
+        was = facts.schema.before.by_pattern.get(pattern.name)
+        if was is not None and was.index is None and pattern.index is not None:
+            yield Problem(
+                pattern,
+                pattern.name,
+                f"was read from {was.table} by its key and is now read through {pattern.index}, "
+                "which lags behind",
+                "Keep the id that leads to the whole key, or tell the callers.",
+            )
+
+
+@rule("X8", "low-cardinality-partition", "warning", "A partition key with few values")
+def low_cardinality_partition(facts: Facts) -> Iterator[Problem]:
+    for table, index in _indexes(facts):
+        for appearance in facts.appearances(table.name, index.name):
+            count = _values(appearance.entity, appearance.key.partition)
+            if count is None or count >= FEW_PARTITIONS:
+                continue
+            many = appearance.entity.per_partition
+            if many is not None:
+                continue
+            yield Problem(
+                appearance.placement or index,
+                f"{appearance.entity.name} on {index.name}",
+                f"`{appearance.key.partition}` has {count} value{'s' * (count > 1)}: all items "
+                "share "
+                + ("one partition" if count == 1 else f"{count} partitions")
+                + " of 1,000 writes a second",
+                "Add something that spreads, such as a month or a shard, and read the shards "
+                "together.",
+                (appearance.entity, index),
+            )
+
+
+def _values(entity: Entity, template: Template) -> int | None:
+    """How many different keys a template can render, where that is known."""
+    count = 1
+    for field in template.fields:
+        attribute = entity.by_field.get(field)
+        if attribute is None:
+            return None
+        if attribute.type == "boolean":
+            count *= 2
+        elif attribute.values:
+            count *= len(attribute.values)
+        else:
+            return None
+    return count
+
+
+@rule("X9", "mutable-index-key", "warning", "A changing field in an index key costs two writes")
+def mutable_index_key(facts: Facts) -> Iterator[Problem]:
+    for entity, placement in _placed(facts):
+        changing = [f for f in placement.key.fields if facts.changes(entity, f)]
+        if changing:
+            fields = ", ".join(dict.fromkeys(changing))
+            yield Problem(
+                placement,
+                f"{entity.name} on {placement.index}",
+                f"{fields} changes, and stands in `{placement.key}`: each change deletes and "
+                "writes an index entry, and half a key written misplaces the item",
+                f"Always write the whole index key with {fields}; count two writes for it.",
+                (entity,),
+            )
+
+
+@rule("X10", "projection-mismatch", "warning", "An index projects more or less than is read")
+def projection_mismatch(facts: Facts) -> Iterator[Problem]:
+    for table, index in _indexes(facts):
+        keys = {*table.key_attributes, index.partition, index.sort}
+        readers = _readers(facts, table, index)
+        for pattern in readers:
+            needed = {*pattern.projection, *pattern.shows}
+            missing = [
+                a.name
+                for name in pattern.entities
+                if name in facts.schema.by_entity
+                for a in facts.schema.by_entity[name].attributes
+                if a.field in needed and not _is_projected(a, index, keys)
+            ]
+            if missing:
+                yield Problem(
+                    pattern,
+                    pattern.name,
+                    f"shows {', '.join(missing)}, which {index.name} ({index.projection}) does not "
+                    "project: every row needs a second read",
+                    "Include these attributes in the index.",
+                    (index,),
+                )
+        narrow = {name for pattern in readers for name in pattern.projection}
+        if index.projection == "ALL" and readers and all(p.projection for p in readers):
+            yield Problem(
+                index,
+                index.name,
+                f"projects everything, and its patterns read only {', '.join(sorted(narrow))}",
+                f"Project INCLUDE {', '.join(sorted(narrow))}: other changes then cost nothing "
+                "here.",
+                (table,),
+            )
+
+
+def _is_projected(attribute: Attribute, index: Index, keys: set[str | None]) -> bool:
+    if index.projection == "ALL" or attribute.name in keys:
+        return True
+    return index.projection == "INCLUDE" and attribute.name in index.included
+
+
+@rule("X11", "same-partition-as-base", "info", "An index that repeats the table's partitions")
+def same_partition_as_base(facts: Facts) -> Iterator[Problem]:
+    for entity, placement in _placed(facts):
+        index = facts.schema.by_table[entity.table].index(placement.index)
+        if entity.key is None or index is None or index.local:
+            continue
+        if placement.key.partition == entity.key.partition:
+            yield Problem(
+                placement,
+                f"{entity.name} on {placement.index}",
+                f"`{placement.key.partition}` is the table's own partition: only the order differs",
+                "A local index, or a sort key that serves both orders, may do without it.",
+                (entity, index),
+            )
+
+
+@rule("X12", "index-as-data-carrier", "warning", "An index attribute used only as data")
+def index_as_data_carrier(facts: Facts) -> Iterator[Problem]:
+    for consumer in facts.schema.consumers:
+        table = facts.schema.by_table.get(consumer.table) or facts.schema.tables[0]
+        for name in consumer.reads:
+            for index in table.indexes:
+                if name not in (index.partition, index.sort):
+                    continue
+                yield Problem(
+                    consumer,
+                    consumer.name,
+                    f"takes its target from {name}, a key attribute of {index.name}: the index is "
+                    "kept for the sake of a value",
+                    "Store the id as an attribute of its own, and read that.",
+                    (index,),
+                )
+
+
+@rule("X13", "allocation-rule-violated", "info", "The design's own index convention is broken")
+def allocation_rule_violated(facts: Facts) -> Iterator[Problem]:
+    for entity, placement in _placed(facts):
+        index = facts.schema.by_table[entity.table].index(placement.index)
+        if index is None or not index.holds:
+            continue
+        held = _held(facts, entity, placement)
+        allowed = index.holds.replace(" or ", ",").split(",")
+        if held and held not in [word.strip() for word in allowed]:
+            yield Problem(
+                placement,
+                f"{entity.name} on {index.name}",
+                f"{index.name} is for {index.holds}, and `{example(placement.key.partition)}` is "
+                f"{_article(held)} of {entity.name}",
+                f"Move it to the index for {held}, or change the convention.",
+                (entity, index),
+            )
+
+
+def _held(facts: Facts, entity: Entity, placement: Placement) -> str:
+    """What a placement's partition key is to its entity."""
+    fields = placement.key.partition.fields
+    if len(fields) != 1:
+        return ""
+    field = fields[0]
+    attribute = entity.by_field.get(field)
+    if attribute is None:
+        return ""
+    if field == entity.owner:
+        return "owner"
+    if attribute.refers:
+        return "target"
+    if facts.is_identifier(entity, field):
+        return "identifier"
+    return "alternative" if any(field in u.fields for u in entity.uniques) else ""
+
+
+def _article(held: str) -> str:
+    return {
+        "owner": "the owner",
+        "target": "a target",
+        "identifier": "the identifier",
+        "alternative": "an alternative identifier",
+    }[held]
+
+
+@rule("X14", "integrity-via-index", "error", "A guard read from an eventual index is racy")
+def integrity_via_index(facts: Facts) -> Iterator[Problem]:
+    for operation in facts.schema.operations:
+        for name in operation.reads:
+            pattern = facts.schema.by_pattern.get(name)
+            if pattern is None or not pattern.index:
+                continue
+            yield Problem(
+                operation,
+                operation.name,
+                f"decides by {name}, read from {pattern.index}: what was written a moment ago is "
+                "not there yet, and nothing holds between the read and the write",
+                "Guard with a condition in the same transaction: a counter, or a marker item.",
+                (pattern,),
+            )

@@ -1,0 +1,174 @@
+"""M: migrations. Can the steps run in this order, on a table in use, and be undone?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import Step, Table
+from keyfold.limits import INDEX_CHANGES_PER_UPDATE
+from keyfold.review.check.facts import Facts
+from keyfold.review.check.rule import Problem, rule
+
+SAFEGUARDS = {
+    "dual_write": "writing to both sides",
+    "verify": "comparing both sides",
+    "rollback": "a way back",
+}
+
+
+def _earlier(facts: Facts) -> dict[str, Table]:
+    return facts.schema.before.by_table if facts.schema.before else {}
+
+
+@rule("M1", "key-change-in-place", "error", "A table's keys cannot be changed")
+def key_change_in_place(facts: Facts) -> Iterator[Problem]:
+    for step in facts.schema.steps:
+        if step.action != "change_key":
+            continue
+        old, new = _earlier(facts).get(step.table), facts.schema.by_table.get(step.table)
+        change = f" from {_key(old)} to {_key(new)}" if old and new else ""
+        yield Problem(
+            step,
+            step.name,
+            f"changes the key of {step.table}{change} in place; a key is fixed when a table is "
+            "made, and a deploy tool replaces the table with an empty one",
+            "Make a new table, copy, compare, switch over, then drop the old one.",
+        )
+
+
+def _key(table: Table) -> str:
+    return " / ".join(table.key_attributes)
+
+
+@rule("M2", "multi-gsi-step", "error", "More than one index change in one update")
+def multi_gsi_step(facts: Facts) -> Iterator[Problem]:
+    for step in facts.schema.steps:
+        changes = (*step.adds, *step.drops)
+        if step.action not in ("update_table", "change_key"):
+            continue
+        if len(changes) > INDEX_CHANGES_PER_UPDATE:
+            yield Problem(
+                step,
+                step.name,
+                f"changes {len(changes)} indexes of {step.table} at once ({', '.join(changes)}); "
+                "an update takes one",
+                "Make one update for each, and wait until the index is active.",
+            )
+
+
+@rule("M3", "index-never-created", "error", "An index is defined and never created")
+def index_never_created(facts: Facts) -> Iterator[Problem]:
+    steps = facts.schema.steps
+    for table in facts.schema.tables:
+        own = [step for step in steps if step.table == table.name]
+        if any(step.action in ("create_table", "change_key") for step in own):
+            continue
+        added = {name for step in own for name in step.adds}
+        earlier = _earlier(facts).get(table.name)
+        known = {index.name for index in earlier.indexes} if earlier else set()
+        for index in table.indexes:
+            if index.name in added | known:
+                continue
+            definer = _definer(own, index.partition)
+            if definer is not None:
+                yield Problem(
+                    definer,
+                    f"{index.name} in {definer.name}",
+                    f"defines {index.partition} and never creates {index.name}: the definition is "
+                    "dropped without a word",
+                    f"Add an update that creates {index.name}.",
+                    (index,),
+                )
+
+
+def _definer(steps: list[Step], attribute: str) -> Step | None:
+    return next((step for step in steps if attribute in step.defines), None)
+
+
+@rule("M4", "destroy-before-export", "error", "The old data goes before it is copied")
+def destroy_before_export(facts: Facts) -> Iterator[Problem]:
+    exported: set[str] = set()
+    for step in facts.schema.steps:
+        if step.action in ("export", "backfill"):
+            exported.add(step.table)
+        elif step.action in ("drop_table", "change_key") and step.table not in exported:
+            later = any(s.action == "export" and s.table == step.table for s in facts.schema.steps)
+            yield Problem(
+                step,
+                step.name,
+                f"replaces or drops {step.table} before its data is exported"
+                + (": the export comes later, and finds nothing" if later else ""),
+                "Export and verify first; drop last.",
+            )
+
+
+@rule("M5", "no-dual-write-verify-rollback", "error", "A cut-over without safeguards")
+def no_safeguards(facts: Facts) -> Iterator[Problem]:
+    steps = facts.schema.steps
+    moved = list(
+        dict.fromkeys(
+            step.table for step in steps if step.action in ("change_key", "import", "drop_table")
+        )
+    )
+    present = {step.action for step in steps}
+    missing = [words for action, words in SAFEGUARDS.items() if action not in present]
+    if moved and missing:
+        yield Problem(
+            next(step for step in steps if step.table == moved[0]),
+            "the steps",
+            f"move {', '.join(moved)} without {', '.join(missing)}: writes during the move are "
+            "lost, and nothing shows it",
+            "Write to both, copy, compare, switch reads, and keep the old table until it is sure.",
+        )
+
+
+@rule("M6", "backfill-unguarded", "error", "A stale copy overwrites what is newer")
+def backfill_unguarded(facts: Facts) -> Iterator[Problem]:
+    for step in facts.schema.steps:
+        if step.action in ("backfill", "import") and not step.guarded:
+            yield Problem(
+                step,
+                step.name,
+                f"writes what was read earlier to {step.table} without a condition: it undoes "
+                "changes made since, and brings deleted items back",
+                "Write on the condition that the item is still as it was read, or does not exist.",
+            )
+
+
+@rule("M7", "backfill-not-resumable", "warning", "A stop starts it from the beginning")
+def backfill_not_resumable(facts: Facts) -> Iterator[Problem]:
+    for step in facts.schema.steps:
+        if step.action in ("backfill", "import") and not step.resumable:
+            yield Problem(
+                step,
+                step.name,
+                f"goes through all of {step.table} in one run: a stop starts it over",
+                "Keep a checkpoint for each segment, and go on from there.",
+            )
+
+
+@rule("M8", "transform-incomplete", "error", "Formats are mixed after the move")
+def transform_incomplete(facts: Facts) -> Iterator[Problem]:
+    if facts.schema.before is None:
+        return
+    moves = [step for step in facts.schema.steps if step.action in ("import", "backfill")]
+    for entity in facts.schema.entities:
+        was = facts.schema.before.by_entity.get(entity.name)
+        step = next(
+            (s for s in moves if entity.name in s.entities or s.table == entity.table), None
+        )
+        if was is None or step is None:
+            continue
+        for attribute in entity.attributes:
+            old = was.by_field.get(attribute.field)
+            if old is None or not (old.looks_like and attribute.looks_like):
+                continue
+            if old.looks_like != attribute.looks_like and attribute.field not in step.transforms:
+                yield Problem(
+                    step,
+                    f"{entity.name}.{attribute.field}",
+                    f"{step.name} moves {attribute.field} as it is: old items keep "
+                    f"`{old.looks_like}` where the design has `{attribute.looks_like}`",
+                    f"Rewrite {attribute.field} in the same step.",
+                    (entity,),
+                )

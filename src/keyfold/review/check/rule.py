@@ -1,0 +1,94 @@
+"""Rules and findings: a rule is a function of the facts, registered once under its code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from keyfold.design.schema import NOWHERE, Place, Silence
+from keyfold.review.check.facts import Facts
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+PAGES = "https://keyfold.dev/rules/"
+
+
+class Element(Protocol):
+    """Any part of a design that a finding can be about."""
+
+    @property
+    def place(self) -> Place: ...
+
+    @property
+    def silences(self) -> tuple[Silence, ...]: ...
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a rule found wrong with an element; `within` are the elements it belongs to."""
+
+    element: Element
+    subject: str
+    message: str
+    suggestion: str
+    within: tuple[Element, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem with its rule's code, severity and place."""
+
+    code: str
+    name: str
+    severity: Severity
+    subject: str
+    message: str
+    suggestion: str
+    place: Place = NOWHERE
+
+    @property
+    def link(self) -> str:
+        return f"{PAGES}{self.code}.html"
+
+    @property
+    def fingerprint(self) -> str:
+        """What stays the same when lines move."""
+        return f"{self.code} {self.subject}: {self.message}"
+
+
+Check = Callable[[Facts], Iterator[Problem]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the catalogue."""
+
+    code: str
+    name: str
+    severity: Severity
+    title: str
+    check: Check
+
+    @property
+    def family(self) -> str:
+        return self.code.rstrip("0123456789")
+
+    @property
+    def order(self) -> tuple[int, int]:
+        return "KQXWSMD".index(self.family), int(self.code[len(self.family) :])
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(code: str, name: str, severity: Severity, title: str) -> Callable[[Check], Check]:
+    """Register a rule."""
+
+    def register(check: Check) -> Check:
+        if code in RULES:
+            raise ValueError(f"the rule {code} is registered twice")
+        RULES[code] = Rule(code, name, severity, title, check)
+        return check
+
+    return register
