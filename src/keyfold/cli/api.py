@@ -1,0 +1,77 @@
+"""`keyfold api`: services over REST and GraphQL."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from pathlib import Path
+
+from keyfold.errors import KeyfoldError
+from keyfold.settings import add_flags, from_arguments
+
+HELP = "Serve services over REST and GraphQL, with their documentation."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", nargs="+", help="a service: its module, or module:Class")
+    add_flags(parser, "backend", "table_prefix", "table_names")
+    add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    add("--port", type=int, default=8080, help="port (default: %(default)s)")
+    add("--workers", type=int, default=1, help="processes sharing the port (default: %(default)s)")
+    add(
+        "--development",
+        action="store_true",
+        help="take tokens of this machine only, and give them to anybody at /sign-in",
+    )
+    add("--issuer", metavar="URL", help="who signs the tokens (their iss claim)")
+    add("--audience", metavar="NAME", help="whom the tokens are for (their aud claim)")
+    add(
+        "--jwks",
+        metavar="URL",
+        help="where the issuer's keys are (default: its /.well-known/jwks.json)",
+    )
+    add(
+        "--admin-group",
+        default="admin",
+        metavar="NAME",
+        help="the group claim that makes an admin (default: %(default)s)",
+    )
+    add("--rate", type=float, metavar="N", help="requests per second and caller")
+    add("--burst", type=int, metavar="N", help="requests at once (default: ten seconds' worth)")
+    add("--media", type=Path, metavar="FOLDER", help="keep uploads in this folder")
+    add("--tracing", action="store_true", help="record operations as OpenTelemetry spans")
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        from keyfold.serve.process import Options
+        from keyfold.serve.process import run as serve
+    except ModuleNotFoundError as missing:
+        raise KeyfoldError(
+            f"serving needs {missing.name}; install it with: pip install 'keyfold[web]'"
+        ) from None
+    settings = from_arguments(args)
+    options = Options(
+        targets=args.target,
+        backend=settings.backend,
+        host=args.host,
+        port=args.port,
+        workers=args.workers,
+        table_prefix=settings.table_prefix,
+        table_names=settings.table_names,
+        development_key=secrets.token_hex(32) if args.development else None,
+        issuer=args.issuer,
+        audience=args.audience,
+        jwks=args.jwks,
+        admin_group=args.admin_group,
+        rate=args.rate,
+        burst=args.burst,
+        media=str(args.media) if args.media else None,
+        media_secret=secrets.token_hex(32),
+        tracing=args.tracing,
+    )
+    options.check()
+    print(f"Serving on http://{args.host}:{args.port} (Ctrl-C stops)", flush=True)
+    serve(options)
+    return 0

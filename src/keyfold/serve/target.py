@@ -1,0 +1,39 @@
+"""Finding a service by its name on the command line."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from keyfold.errors import KeyfoldError
+from keyfold.serve.service import Service
+
+
+def load_service(target: str) -> type[Service]:
+    """The service class that `module` or `module:Class` names; the working directory counts."""
+    module_name, _, class_name = target.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as missing:
+        raise KeyfoldError(f"{target!r}: there is no module {missing.name!r}") from None
+    found = {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Service) and value is not Service
+    }
+    if class_name:
+        if class_name not in found:
+            raise KeyfoldError(f"{module_name} has no service {class_name!r}; {_known(found)}")
+        return found[class_name]
+    own = [value for value in found.values() if value.__module__ == module.__name__]
+    if len(own) != 1:
+        raise KeyfoldError(f"{target!r} must name one service; {_known(found)}")
+    return own[0]
+
+
+def _known(found: dict[str, type[Service]]) -> str:
+    return f"it has {', '.join(sorted(found))}" if found else "it has none"
