@@ -14,6 +14,7 @@ import inspect
 import re
 import shlex
 import sys
+import textwrap
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def blocks(page: Path) -> list[Block]:
     return [
         Block(
             found["language"],
-            inspect.cleandoc(found["code"]) + "\n",
+            textwrap.dedent(found["code"]),
             text.count("\n", 0, found.start("code")),
         )
         for found in FENCE.finditer(text)
