@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from keyfold.errors import RequestInvalid
+from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import check, parser
 from keyfold.expressions.ast import (
     Action,
@@ -224,8 +224,8 @@ def _checked_values(
     for placeholder, value in values.items():
         try:
             checked[placeholder] = check_value(value)
-        except RequestInvalid as error:
-            raise RequestInvalid(
+        except ValidationError as error:
+            raise type(error)(
                 f"ExpressionAttributeValues contains invalid value: {error.message} "
                 f"for key {placeholder}"
             ) from None

@@ -39,12 +39,12 @@ def check_value(value: AttributeValue, depth: int = 0) -> AttributeValue:
 
 def _check_all_types(value: AttributeValue, depth: int) -> AttributeValue:
     if not value:
-        raise RequestInvalid(
+        raise ValidationError(
             "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
         )
     for kind, content in value.items():
         check_value({kind: content}, depth)
-    raise RequestInvalid(
+    raise ValidationError(
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
         "supported datatypes"
     )

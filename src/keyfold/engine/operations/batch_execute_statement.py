@@ -6,7 +6,7 @@ from typing import Any
 
 from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
-from keyfold.engine.operations.execute_statement import carry_out
+from keyfold.engine.operations.execute_statement import carry_out, returned
 from keyfold.engine.partiql.parser import parse
 from keyfold.engine.partiql.select import select_one
 from keyfold.engine.partiql.statements import Exists, Select, Statement
@@ -76,9 +76,10 @@ def _done(
     if isinstance(statement, Exists):
         raise ValidationError("EXISTS is only supported in ExecuteTransaction")
     if not isinstance(statement, Select):
-        prepared, _plan = carry_out(database, statement, wish)
+        prepared, plan = carry_out(database, statement, wish)
         ledger.add(prepared.capacity())
-        return {}
+        items = returned(statement, prepared, plan)
+        return {"Item": items[0]} if items else {}
     if statement.index is not None:
         raise ValidationError(
             "Select statements within BatchExecuteStatement must specify the primary key in the "

@@ -7,14 +7,13 @@ from typing import Any
 from keyfold.engine import transactions
 from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
-from keyfold.engine.operations.execute_statement import returned
 from keyfold.engine.partiql.parser import parse
-from keyfold.engine.partiql.plan import PlannedWrite, planned
+from keyfold.engine.partiql.plan import planned
 from keyfold.engine.partiql.select import select_one
-from keyfold.engine.partiql.statements import Select, Statement
+from keyfold.engine.partiql.statements import Change, Removal, Select, Statement
 from keyfold.engine.storage import Session
 from keyfold.engine.transactions import Part
-from keyfold.engine.write import Prepared, Write
+from keyfold.engine.write import Prepared
 from keyfold.errors import CancellationReason, TransactionCanceled, ValidationError
 from keyfold.values import Item
 
@@ -22,6 +21,9 @@ from keyfold.values import Item
 def execute_transaction(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wishes = request["TransactStatements"]
     statements = [parse(wish["Statement"], wish.get("Parameters")) for wish in wishes]
+    for each in statements:
+        if isinstance(each, (Change, Removal)) and each.returning is not None:
+            raise ValidationError("RETURNING clause is not supported in ExecuteTransaction")
     reads = [each for each in statements if isinstance(each, Select)]
     if not reads:
         return _write_all(database, request, statements)
@@ -62,21 +64,17 @@ def _read_all(
 def _write_all(
     database: Database, request: dict[str, Any], statements: list[Statement]
 ) -> dict[str, Any]:
-    plans: dict[int, PlannedWrite] = {}
     token = request.get("ClientRequestToken")
     digest = transactions.digest(request) if token else b""
+    wishes = request["TransactStatements"]
 
-    def part(at: int, statement: Statement) -> Part:
-        wish = request["TransactStatements"][at]
+    def part(statement: Statement, wish: dict[str, Any]) -> Part:
         returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+        return lambda session: (
+            planned(database, session, statement, returns_item=returns_item).write
+        )
 
-        def located(session: Session) -> Write:
-            plans[at] = planned(database, session, statement, returns_item=returns_item)
-            return plans[at].write
-
-        return located
-
-    parts = [part(at, statement) for at, statement in enumerate(statements)]
+    parts = [part(statement, wish) for statement, wish in zip(statements, wishes, strict=True)]
 
     def work(session: Session) -> list[Prepared] | None:
         if token and transactions.replayed(database, session, token, digest) is not None:
@@ -87,14 +85,9 @@ def _write_all(
         return done
 
     done = database.write(work)
+    answer: dict[str, Any] = {"Responses": [{} for _ in statements]}
     if done is None:
-        return {"Responses": [{} for _ in statements]}
-    answer: dict[str, Any] = {
-        "Responses": [
-            {"Item": items[0]} if (items := returned(statement, each, plans[at])) else {}
-            for at, (statement, each) in enumerate(zip(statements, done, strict=True))
-        ]
-    }
+        return answer
     detail = wanted(request)
     if detail is not None:
         ledger = Ledger()

@@ -91,7 +91,7 @@ class _Parser:
                 select = self._select()
                 self._expect(")")
                 return Exists(select)
-        return _refuse("Unexpected keyword")
+        return _refuse("Expected data manipulation")
 
     def _select(self) -> Select:
         paths = None
@@ -213,7 +213,7 @@ class _Parser:
         token = self._token
         if token.kind in _COMPARATORS:
             self._next()
-            return Compare(_COMPARATORS[token.kind], left, self._operand())
+            return _compared(_COMPARATORS[token.kind], left, self._operand())
         if token.kind == "BETWEEN":
             self._next()
             low = self._operand()
@@ -390,6 +390,15 @@ class _Parser:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             _refuse("The statement has too many nesting levels")
+
+
+def _compared(operator: str, left: Operand, right: Operand) -> Condition:
+    comparison = Compare(operator, left, right)
+    if operator != "<>":
+        return comparison
+    # Unlike in expressions, a missing attribute differs from nothing here.
+    there = [Call("attribute_exists", (each,)) for each in (left, right) if isinstance(each, Path)]
+    return And((*there, comparison)) if there else comparison
 
 
 def _set_of(members: list[AttributeValue]) -> AttributeValue:

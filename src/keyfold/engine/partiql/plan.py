@@ -15,7 +15,18 @@ from keyfold.engine.update import ItemUpdate
 from keyfold.engine.write import NewItem, Write
 from keyfold.errors import DuplicateItem, ValidationError
 from keyfold.expressions import check, evaluate
-from keyfold.expressions.ast import And, Between, Call, Compare, Condition, In, KeyTerm, Path, Value
+from keyfold.expressions.ast import (
+    And,
+    Between,
+    Call,
+    Compare,
+    Condition,
+    In,
+    KeyTerm,
+    Or,
+    Path,
+    Value,
+)
 from keyfold.expressions.keys import KeySelection
 from keyfold.values import AttributeValue, Item
 
@@ -142,7 +153,9 @@ def planned(
             return PlannedWrite(_write(table, key, change, test, returns_item), change)
         case Removal(_, where):
             key, rest = full_key(where, table.schema)
-            told = None if rest is None else _test(conjuncts(rest))
+            # Deleting what is not there does nothing, whatever else was asked of it.
+            gone = Call("attribute_not_exists", (Path(table.schema.partition[:1]),))
+            told = None if rest is None else evaluate.compiled(Or((gone, rest)))
             return PlannedWrite(_write(table, key, write.deletion, told, returns_item))
         case Exists(Select(_, _, _, where)):
             key, rest = full_key(where, table.schema)

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 
@@ -54,7 +54,7 @@ def select(
     chosen = plan.selections(statement.where, schema)
     backward = _backward(statement, schema, confined=chosen is not None)
     ranges = _ranges(chosen, schema)
-    start = _started(request.get("NextToken"), request["Statement"])
+    start = _started(request)
     consistent = bool(request.get("ConsistentRead"))
     answer = Answer([], Capacity(table.name))
     limit: int | None = request.get("Limit")
@@ -63,17 +63,17 @@ def select(
             first, end = (first, start.place) if backward else (start.place + b"\0", end)
         reading = _reading(statement, table, index, first, end, backward, limit)
         page = read_page(database, session, reading)
-        answer.items += page.items
+        answer.items += page.listed()
         answer.capacity.add(page.capacity(reading, consistent=consistent))
         if limit is not None:
             limit -= page.scanned
         if page.last is not None:
             answer.last = page.last
             place = place_of(table, index, page.last)
-            answer.token = _token(Start(part, place), request["Statement"])
+            answer.token = _token(Start(part, place), request)
             break
         if limit == 0 and part + 1 < len(ranges):
-            answer.token = _token(Start(part + 1), request["Statement"])
+            answer.token = _token(Start(part + 1), request)
             break
     return answer
 
@@ -173,28 +173,25 @@ def _backward(statement: Select, schema: Schema, *, confined: bool) -> bool:
     return any(term.descending for term in statement.order if term.name in schema.sort)
 
 
-def _token(start: Start, statement: str) -> str:
+def _token(start: Start, request: dict[str, Any]) -> str:
     place = None if start.place is None else start.place.hex()
-    content = orjson.dumps([_digest(statement), start.part, place])
-    return urlsafe_b64encode(content).decode()
+    return urlsafe_b64encode(orjson.dumps([_digest(request), start.part, place])).decode()
 
 
-def _started(token: str | None, statement: str) -> Start:
+def _started(request: dict[str, Any]) -> Start:
+    token: str | None = request.get("NextToken")
     if token is None:
         return Start()
     try:
         digest, part, place = orjson.loads(urlsafe_b64decode(token))
         start = Start(int(part), None if place is None else bytes.fromhex(place))
     except (ValueError, TypeError):
-        _refuse_token()
-    if digest != _digest(statement):
-        _refuse_token()
+        raise ValidationError("Invalid NextToken") from None
+    if digest != _digest(request):
+        raise ValidationError("NextToken does not match request")
     return start
 
 
-def _digest(statement: str) -> str:
-    return sha256(statement.encode()).hexdigest()[:16]
-
-
-def _refuse_token() -> NoReturn:
-    raise ValidationError("Invalid NextToken")
+def _digest(request: dict[str, Any]) -> str:
+    content = orjson.dumps([request["Statement"], request.get("Parameters")])
+    return sha256(content).hexdigest()[:16]
