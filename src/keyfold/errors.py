@@ -8,7 +8,7 @@ KeyfoldError
 ├ PlanError           TooManyWrites, MissingKeyField, BudgetExceeded, CursorRefused
 ├ MigrationError      Pending, Drifted, VerifyFailed, Irreversible
 ├ StorageError        Corrupt, Busy, FormatTooNew, Full
-└ TransportError      Timeout, Unreachable
+└ TransportError      Timeout, Unreachable, Untrusted
 """
 
 from __future__ import annotations
@@ -360,6 +360,10 @@ class Timeout(TransportError):
 
 class Unreachable(TransportError):
     """No connection to the backend."""
+
+
+class Untrusted(Unreachable):
+    """The backend's certificate is not one to trust, however often it is asked."""
 
 
 def _registered(kind: type[OperationError]) -> dict[str, type[OperationError]]:

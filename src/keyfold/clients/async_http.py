@@ -14,7 +14,7 @@ from keyfold.clients.answer import Answer, AnswerReader, result
 from keyfold.clients.connection import connect, failure, tls_context
 from keyfold.clients.request import Options, RequestWriters, encode
 from keyfold.clients.retry import Attempts, with_token
-from keyfold.errors import KeyfoldError, OperationError, Timeout, TransportError, Unreachable
+from keyfold.errors import KeyfoldError, OperationError, Timeout, TransportError
 
 
 class AsyncHttpClient:
@@ -118,7 +118,7 @@ class _Pool:
             if connection := self.kept():
                 return connection
         if self._closed:
-            raise Unreachable(f"{self._endpoint.url}: this client is closed", sent=False)
+            raise KeyfoldError(f"{self._endpoint.url}: this client is closed")
         self._opening += 1
         try:
             connection = await self._connect()

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from keyfold.clients.address import Endpoint
 from keyfold.clients.request import Options
-from keyfold.errors import Timeout, TransportError, Unreachable
+from keyfold.errors import Timeout, TransportError, Unreachable, Untrusted
 
 
 def tls_context(options: Options) -> ssl.SSLContext:
@@ -59,6 +59,8 @@ def failure(error: BaseException, endpoint: Endpoint, *, sent: bool) -> Transpor
     if isinstance(error, TimeoutError):
         doing = "answer" if sent else "connection"
         return Timeout(f"{endpoint.url}: no {doing} in time", sent=sent)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return Untrusted(f"{endpoint.url}: {error.verify_message}", sent=False)
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return Unreachable(f"{endpoint.url}: {reason}", sent=sent)
 

@@ -15,7 +15,7 @@ from keyfold.clients.answer import Answer, AnswerReader, result
 from keyfold.clients.connection import connect_tls, failure, tls_context
 from keyfold.clients.request import Options, RequestWriters, encode
 from keyfold.clients.retry import Attempts, with_token
-from keyfold.errors import KeyfoldError, OperationError, TransportError, Unreachable
+from keyfold.errors import KeyfoldError, OperationError, TransportError
 
 # Most answers are small, and room for a large one costs more than receiving a small one.
 _FIRST_RECEIVE = 16 * 1024
@@ -103,7 +103,7 @@ class HttpClient:
 
     def _connected(self, endpoint: Endpoint) -> _Connection:
         if self._closed:
-            raise Unreachable(f"{endpoint.url}: this client is closed", sent=False)
+            raise KeyfoldError(f"{endpoint.url}: this client is closed")
         connected = connect_tls(endpoint, self._options, self._tls)
         connected.settimeout(self._options.answer_seconds)
         return _Connection(connected)

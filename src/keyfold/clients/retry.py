@@ -23,6 +23,7 @@ from keyfold.errors import (
     TransactionInProgress,
     TransportError,
     UnexpectedAnswer,
+    Untrusted,
 )
 
 _REFUSALS: Final = (Throttled, RequestRateExceeded, RequestLimitExceeded, TransactionInProgress)
@@ -104,7 +105,7 @@ def may_retry(error: KeyfoldError, *, repeatable: bool) -> bool:
     if isinstance(error, _REFUSALS):
         return True
     if isinstance(error, TransportError):
-        return repeatable or not error.sent
+        return not isinstance(error, Untrusted) and (repeatable or not error.sent)
     if isinstance(error, UnexpectedAnswer) or not isinstance(error, OperationError):
         return False
     return repeatable and error.status >= 500

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from keyfold.serve.dynamodb.background import BackgroundServer
 from keyfold.serve.dynamodb.server import Server
 from keyfold.serve.dynamodb.settings import ClientLimits, ServeError, Settings
 from keyfold.serve.dynamodb.workers import serve
 
-__all__ = ["ClientLimits", "ServeError", "Server", "Settings", "serve"]
+__all__ = ["BackgroundServer", "ClientLimits", "ServeError", "Server", "Settings", "serve"]

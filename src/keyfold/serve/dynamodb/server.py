@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import logging
 import signal
@@ -52,7 +51,7 @@ class Server:
         self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
         self._registry: Registry
         self._server: asyncio.Server
-        self._tick: asyncio.Task[None]
+        self._chores: list[asyncio.Task[None]]
         self.port = settings.port
 
     async def start(self, listener: socket.socket | None = None) -> Self:
@@ -78,7 +77,9 @@ class Server:
             backlog=_BACKLOG,
         )
         self.port = listener.getsockname()[1]
-        self._tick = asyncio.create_task(self._tick_forever())
+        self._chores = [asyncio.create_task(self._tick_forever())]
+        if self._sweeps:
+            self._chores.append(asyncio.create_task(self._sweep_forever()))
         return self
 
     async def drain(self) -> None:
@@ -88,9 +89,9 @@ class Server:
         deadline = asyncio.get_running_loop().time() + self._settings.clients.drain_seconds
         while self._registry.open and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.01)
-        self._tick.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._tick
+        for chore in self._chores:
+            chore.cancel()
+        await asyncio.gather(*self._chores, return_exceptions=True)
         for connection in list(self._registry.open):
             connection.expire()
         for pool in (self._writer, self._threads):
@@ -101,15 +102,17 @@ class Server:
 
     async def _tick_forever(self) -> None:
         loop = asyncio.get_running_loop()
-        next_sweep = loop.time() + _SWEEP_SECONDS
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
             if self._log is not None:
                 self._log.flush()
-            if self._sweeps and loop.time() > next_sweep:
-                await loop.run_in_executor(self._threads, self._sweep)
-                next_sweep = loop.time() + _SWEEP_SECONDS
+
+    async def _sweep_forever(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            await loop.run_in_executor(self._threads, self._sweep)
 
     def _sweep(self) -> None:
         try:
@@ -196,10 +199,11 @@ def run_worker(
         dialect=settings.dialect,
         region=settings.region,
     ) as engine:
-        _loop_runner()(serve(engine))
+        loop_runner()(serve(engine))
 
 
-def _loop_runner() -> Callable[..., None]:
+def loop_runner() -> Callable[..., None]:
+    """uvloop where it is installed."""
     try:
         import uvloop
     except ImportError:
