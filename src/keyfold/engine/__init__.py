@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from keyfold.engine.engine import Engine
+from keyfold.engine.faults import Faults
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "Faults"]

@@ -7,6 +7,7 @@ from keyfold.engine.backfill import Backfills
 from keyfold.engine.catalog import Catalog
 from keyfold.engine.commits import Commits
 from keyfold.engine.dialects import Dialect
+from keyfold.engine.faults import Heat
 from keyfold.engine.lag import IndexLag
 
 
@@ -24,6 +25,7 @@ class Database:
         region: str,
         account: str,
         stream_shards: int,
+        heat: Heat | None,
     ) -> None:
         self.clock = clock
         self.lag = lag
@@ -31,6 +33,7 @@ class Database:
         self.region = region
         self.account = account
         self.stream_shards = stream_shards
+        self.heat = heat
         self.catalog = Catalog()
         self.commits = Commits(path, durability, self.catalog.forget)
         self.write = self.commits.write

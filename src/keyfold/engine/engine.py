@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal
@@ -13,6 +14,7 @@ import orjson
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import dialects, shapes, storage, streams, ttl
 from keyfold.engine.database import Database
+from keyfold.engine.faults import Faults, Heat
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.operations import OPERATIONS, Operation
 from keyfold.errors import (
@@ -29,8 +31,9 @@ Dialect = Literal["current", "classic"]
 class Engine:
     """An embedded database with DynamoDB's operations. Safe to use from many threads."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, faults: Faults | None) -> None:
         self._database = database
+        self._faults = faults
 
     @classmethod
     def open(
@@ -40,6 +43,7 @@ class Engine:
         clock: Clock | None = None,
         durability: Durability = "full",
         index_lag: LagSetting = None,
+        faults: Faults | None = None,
         dialect: Dialect = "current",
         region: str = "us-east-1",
         account: str = "123456789012",
@@ -57,7 +61,9 @@ class Engine:
                 region=region,
                 account=account,
                 stream_shards=stream_shards,
-            )
+                heat=Heat(clock) if faults is not None and faults.hot_keys else None,
+            ),
+            faults,
         )
 
     @property
@@ -129,15 +135,21 @@ class Engine:
         database = self._database
         try:
             checked = shapes.check(operation, request, database.dialect)
+            if self._faults is not None:
+                return self._faults.around(operation, checked, partial(self._attempt, work))
             return self._attempt(work, checked)
         except RequestInvalid as error:
             raise database.dialect.worded(operation, error) from None
-        except storage.SchemaMoved:
-            # Another process changed the table; once more, with what it is now.
-            database.catalog.forget()
-            return self._attempt(work, checked)
 
     def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._carry_out(work, request)
+        except storage.SchemaMoved:
+            # Another process changed the table; once more, with what it is now.
+            self._database.catalog.forget()
+            return self._carry_out(work, request)
+
+    def _carry_out(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:
             return work(self._database, request)
         except apsw.Error as error:

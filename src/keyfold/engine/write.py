@@ -133,6 +133,8 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     if write.change is None:
         return
     table = write.table
+    if database.heat is not None:
+        database.heat.write(table.id, write.place, prepared.capacity().table)
     expires = table.expiry(new.item) if new is not None else None
     row = 0 if stored is None else stored.row
     if not prepared.is_known:

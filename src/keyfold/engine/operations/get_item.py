@@ -21,7 +21,12 @@ def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     projection = parameters.read(request).projection
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
-        stored = session.find(table.id, place_of_key(table, key))
+        place = place_of_key(table, key)
+        stored = session.find(table.id, place)
+    consistent = bool(request.get("ConsistentRead"))
+    if database.heat is not None:
+        units = read_units(stored.size if stored else 0, consistent=consistent)
+        database.heat.read(table.id, place, units)
     answer: dict[str, Any] = {}
     if stored is not None:
         if projection is None:
@@ -30,8 +35,6 @@ def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             answer["Item"] = project(projection, orjson.loads(stored.body))
     detail = wanted(request)
     if detail is not None:
-        units = read_units(
-            stored.size if stored else 0, consistent=bool(request.get("ConsistentRead"))
-        )
+        units = read_units(stored.size if stored else 0, consistent=consistent)
         answer["ConsumedCapacity"] = Capacity(table.name, units).answer(detail)
     return answer

@@ -1,0 +1,165 @@
+"""Faults on request: what production does to a client, made to happen here, from a seed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from keyfold.clock import Clock
+from keyfold.engine.tables import HASH_BYTES
+from keyfold.errors import (
+    CancellationReason,
+    Throttled,
+    Timeout,
+    TransactionCanceled,
+    TransactionConflict,
+)
+from keyfold.limits import PARTITION_READ_UNITS, PARTITION_WRITE_UNITS
+
+Request = dict[str, Any]
+Answer = dict[str, Any]
+
+_WRITES = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
+_TRANSACTIONS = frozenset(("TransactWriteItems", "ExecuteTransaction"))
+_BATCHES = {"BatchGetItem": "UnprocessedKeys", "BatchWriteItem": "UnprocessedItems"}
+_READS = frozenset(("GetItem", "Query", "Scan", "TransactGetItems", "ExecuteStatement"))
+_ITEM_OPERATIONS = _WRITES | _TRANSACTIONS | _READS | frozenset(_BATCHES)
+
+_THROTTLED = (
+    "The level of configured provisioned throughput for the table was exceeded. Consider "
+    "increasing your provisioning level with the UpdateTable API."
+)
+_CONFLICT = "Transaction is ongoing for the item"
+
+
+class Faults:
+    """How often requests on items meet which fault. The same seed gives the same faults.
+
+    `throttle`, `conflict`, `unprocessed` and `lose_answer` are probabilities. `hot_keys` throttles
+    by DynamoDB's limits for one partition key. `latency` is a range of seconds. A lost answer is
+    the cruel fault: the request was carried out, and the caller sees a timeout.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int = 0,
+        throttle: float = 0.0,
+        hot_keys: bool = False,
+        conflict: float = 0.0,
+        unprocessed: float = 0.0,
+        latency: tuple[float, float] | None = None,
+        lose_answer: float = 0.0,
+    ) -> None:
+        self._random = random.Random(seed)
+        self._lock = Lock()
+        self._throttle, self._conflict = throttle, conflict
+        self._unprocessed, self._lose_answer = unprocessed, lose_answer
+        self._latency = latency
+        self.hot_keys = hot_keys
+
+    def around(
+        self, operation: str, request: Request, proceed: Callable[[Request], Answer]
+    ) -> Answer:
+        """Carry out a request, or do to it what chance wants."""
+        if operation not in _ITEM_OPERATIONS:
+            return proceed(request)
+        if self._latency is not None:
+            with self._lock:
+                pause = self._random.uniform(*self._latency)
+            time.sleep(pause)
+        if self._strikes(self._throttle):
+            raise Throttled(_THROTTLED)
+        if operation in _WRITES and self._strikes(self._conflict):
+            raise TransactionConflict(_CONFLICT)
+        if operation in _TRANSACTIONS and self._strikes(self._conflict):
+            raise self._cancelled(request)
+        answer = self._carried_out(operation, request, proceed)
+        if self._strikes(self._lose_answer):
+            raise Timeout(f"no answer to {operation} in time; whether it was done is unknown")
+        return answer
+
+    def _strikes(self, probability: float) -> bool:
+        if not probability:
+            return False
+        with self._lock:
+            return self._random.random() < probability
+
+    def _cancelled(self, request: Request) -> TransactionCanceled:
+        parts = request.get("TransactItems") or request.get("TransactStatements") or ()
+        with self._lock:
+            victim = self._random.randrange(len(parts))
+        return TransactionCanceled(
+            reasons=[
+                CancellationReason("TransactionConflict", _CONFLICT)
+                if at == victim
+                else CancellationReason()
+                for at in range(len(parts))
+            ]
+        )
+
+    def _carried_out(
+        self, operation: str, request: Request, proceed: Callable[[Request], Answer]
+    ) -> Answer:
+        member = _BATCHES.get(operation)
+        if member is None or not self._strikes(self._unprocessed):
+            return proceed(request)
+        name, left, right = self._split(request["RequestItems"])
+        answer = proceed({**request, "RequestItems": {**request["RequestItems"], name: left}})
+        if _entries(right):
+            answer[member] = {**answer[member], name: right}
+        return answer
+
+    def _split(self, wishes: dict[str, Any]) -> tuple[str, Any, Any]:
+        """Hold back the end of one table's list; at least one entry is carried out."""
+        name = max(wishes, key=lambda each: len(_entries(wishes[each])))
+        entries = _entries(wishes[name])
+        with self._lock:
+            at = self._random.randint(1, len(entries))
+        if isinstance(wishes[name], list):
+            return name, entries[:at], entries[at:]
+        return name, {**wishes[name], "Keys": entries[:at]}, {**wishes[name], "Keys": entries[at:]}
+
+
+def _entries(wish: Any) -> list[Any]:
+    return list(wish if isinstance(wish, list) else wish["Keys"])
+
+
+class Heat:
+    """What each partition key consumed in the current second."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._second = 0
+        self._reads: dict[tuple[int, bytes], float] = {}
+        self._writes: dict[tuple[int, bytes], float] = {}
+
+    def read(self, table: int, place: bytes, units: float) -> None:
+        self._spend(self._reads, table, place, units, PARTITION_READ_UNITS)
+
+    def write(self, table: int, place: bytes, units: float) -> None:
+        self._spend(self._writes, table, place, units, PARTITION_WRITE_UNITS)
+
+    def _spend(
+        self,
+        spent: dict[tuple[int, bytes], float],
+        table: int,
+        place: bytes,
+        units: float,
+        limit: int,
+    ) -> None:
+        key = table, place[: place.index(b"\0\0", HASH_BYTES)]
+        with self._lock:
+            second = int(self._clock.now())
+            if second != self._second:
+                self._second = second
+                self._reads.clear()
+                self._writes.clear()
+            # As in DynamoDB, the request that crosses the limit passes and the next one does not.
+            if spent.get(key, 0.0) >= limit:
+                raise Throttled(_THROTTLED)
+            spent[key] = spent.get(key, 0.0) + units
