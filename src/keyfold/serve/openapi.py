@@ -43,11 +43,16 @@ def paths_and_schemas(service: type[Service]) -> tuple[Schema, Schema]:
     for one in operations:
         wanted += _adapters(one)
     found, definitions = TypeAdapter.json_schemas(wanted, ref_template=_REFERENCE)
+    components: Schema = definitions.get("$defs", {})
     schemas = {key: schema for (key, _mode), schema in found.items()}
+    for one in operations:
+        # Parameters are listed one by one; as a model they would be of no use to a reader.
+        name = schemas[one.name, "parameters"].get("$ref", "").rpartition("/")[2]
+        schemas[one.name, "parameters"] = components.pop(name)
     paths: Schema = {}
     for one in operations:
         paths.setdefault(one.path, {})[one.verb.lower()] = _operation(one, schemas)
-    return paths, definitions.get("$defs", {})
+    return paths, components
 
 
 def _adapters(one: Operation) -> Iterable[tuple[Key, JsonSchemaMode, TypeAdapter[Any]]]:
@@ -81,7 +86,7 @@ def _operation(one: Operation, schemas: dict[Key, Schema]) -> Schema:
 def _parameters(one: Operation, schema: Schema) -> list[Schema]:
     places = {parameter.public: parameter for parameter in one.parameters}
     listed = []
-    for public, described in _resolved(schema).items():
+    for public, described in schema.get("properties", {}).items():
         parameter = places.get(public)
         place = parameter.place if parameter else "query"
         entry: Schema = {
@@ -94,11 +99,6 @@ def _parameters(one: Operation, schema: Schema) -> list[Schema]:
             entry["example"] = one.example[parameter.name]
         listed.append(entry)
     return listed
-
-
-def _resolved(schema: Schema) -> Schema:
-    properties: Schema = schema.get("properties", {})
-    return properties
 
 
 def _headers(one: Operation) -> list[Schema]:
