@@ -17,7 +17,7 @@ from keyfold.serve.dispatch import Dispatch
 from keyfold.serve.exchange import BODY_BYTES, Answer, BodyTooLarge, Request, answer, problem_answer
 from keyfold.serve.openapi import paths_and_schemas
 from keyfold.serve.problems import INTERNAL, Problem, problem_for
-from keyfold.serve.signature import Operation
+from keyfold.serve.signature import Operation, in_routing_order
 
 
 def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
@@ -30,7 +30,7 @@ def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
         redirect_slashes=False,
         exception_handlers=problem_handlers(),
     )
-    for operation in in_routing_order(service.operations.values()):
+    for operation in in_routing_order(service.operations):
         app.router.routes.append(
             Route(
                 operation.path,
@@ -70,13 +70,6 @@ def problem_handlers() -> dict[Any, Any]:
         RequestValidationError: _validation_problem,
         Exception: _internal_problem,
     }
-
-
-def in_routing_order(operations: Any) -> list[Operation]:
-    """Literal segments before placeholders, so that `/rooms/mine` is not the room "mine"."""
-    return sorted(
-        operations, key=lambda one: [part.startswith("{") for part in one.path.split("/")]
-    )
 
 
 async def read_body(request: HttpRequest, most: int = BODY_BYTES) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
@@ -103,6 +103,14 @@ class Operation:
     def items_answer(self) -> TypeAdapter[Any]:
         """What writes a page's items as JSON."""
         return TypeAdapter(list[self.item])  # type: ignore[name-defined]
+
+
+def in_routing_order(operations: Mapping[str, Operation]) -> list[Operation]:
+    """Literal segments before placeholders, so that `/rooms/mine` is not the room "mine"."""
+    return sorted(
+        operations.values(),
+        key=lambda one: [part.startswith("{") for part in one.path.split("/")],
+    )
 
 
 def _field(parameter: Parameter) -> Any:
