@@ -201,6 +201,8 @@ class S3Media:
 def _check(key: str, content_type: str, types: frozenset[str]) -> None:
     if not 1 <= len(key) <= KEY_CHARACTERS:
         raise Invalid("key", f"must have 1 to {KEY_CHARACTERS} characters")
+    if {"", ".", ".."} & set(key.split("/")):
+        raise Invalid("key", "must not have empty or dotted parts")
     if content_type not in types:
         raise Invalid("contentType", f"must be one of {', '.join(sorted(types))}")
 
