@@ -1,16 +1,19 @@
 """Flows: work written once as generators that yield effects, driven by sync and async handles.
 
-A flow never does I/O. It yields what it needs (`Call`, `Parallel`, `Pause`) and is sent the
-answer; `drive` and `drive_async` are the only places that talk to a backend.
+A flow never does I/O. It yields what it needs (`Call`, `Parallel`, `Pause`, `Invoke`) and is sent
+the answer; `drive` and `drive_async` are the only places that talk to a backend.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -39,7 +42,16 @@ class Pause:
     seconds: float
 
 
-Effect: TypeAlias = Call | Parallel | Pause
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """Somebody else's code, plain or a coroutine; TimeoutError when it takes too long."""
+
+    function: Callable[[], Any]
+    seconds: float
+    name: str
+
+
+Effect: TypeAlias = Call | Parallel | Pause | Invoke
 Flow: TypeAlias = Generator[Effect, Any, T]
 Caller: TypeAlias = Callable[[Call], Answer]
 AsyncCaller: TypeAlias = Callable[[Call], Awaitable[Answer]]
@@ -55,6 +67,8 @@ def drive(flow: Flow[T], call: Caller, pool: ThreadPoolExecutor | None = None) -
             if pool is None or len(effect.calls) == 1:
                 return [call(one) for one in effect.calls]
             return list(pool.map(call, effect.calls))
+        if isinstance(effect, Invoke):
+            return _invoke(effect)
         time.sleep(effect.seconds)
         return None
 
@@ -79,6 +93,8 @@ async def drive_async(flow: Flow[T], call: AsyncCaller) -> T:
             return await call(effect)
         if isinstance(effect, Parallel):
             return await asyncio.gather(*(call(one) for one in effect.calls))
+        if isinstance(effect, Invoke):
+            return await _invoke_async(effect)
         await asyncio.sleep(effect.seconds)
         return None
 
@@ -93,3 +109,53 @@ async def drive_async(flow: Flow[T], call: AsyncCaller) -> T:
                 effect = flow.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+def _invoke(effect: Invoke) -> Any:
+    def result() -> Any:
+        given = effect.function()
+        return asyncio.run(given) if inspect.iscoroutine(given) else given
+
+    outcome = _in_thread(result, effect.name)
+    try:
+        return outcome.result(effect.seconds)
+    except TimeoutError:
+        if outcome.done():
+            raise
+        raise _late(effect) from None
+
+
+async def _invoke_async(effect: Invoke) -> Any:
+    async def result() -> Any:
+        given = await asyncio.wrap_future(_in_thread(effect.function, effect.name))
+        return await given if inspect.iscoroutine(given) else given
+
+    task = asyncio.ensure_future(result())
+    done, _ = await asyncio.wait({task}, timeout=effect.seconds)
+    if not done:
+        task.cancel()
+        raise _late(effect)
+    return task.result()
+
+
+def _in_thread(function: Callable[[], Any], name: str) -> Future[Any]:
+    # A thread cannot be stopped from outside: one that hangs is left behind, and as a daemon it
+    # keeps no process alive.
+    outcome: Future[Any] = Future()
+    context = copy_context()
+
+    def target() -> None:
+        outcome.set_running_or_notify_cancel()
+        try:
+            result = context.run(function)
+        except BaseException as problem:
+            outcome.set_exception(problem)
+        else:
+            outcome.set_result(result)
+
+    Thread(target=target, name=name, daemon=True).start()
+    return outcome
+
+
+def _late(effect: Invoke) -> TimeoutError:
+    return TimeoutError(f"{effect.name} did not end within {effect.seconds:g} seconds")

@@ -70,7 +70,7 @@ def create_tables(context: Context) -> Flow[list[str]]:
             pass
         else:
             made.append(name)
-        yield from _until_active(name)
+        yield from until_active(name)
         if table.schema.ttl is not None:
             specification = {"Enabled": True, "AttributeName": table.schema.ttl}
             yield Call(
@@ -80,7 +80,7 @@ def create_tables(context: Context) -> Flow[list[str]]:
     return made
 
 
-def _until_active(name: str) -> Flow[None]:
+def until_active(name: str) -> Flow[None]:
     pause = 0.01
     while True:
         answer = yield Call("DescribeTable", {"TableName": name})

@@ -7,6 +7,7 @@ changes in between; when the guard fails and the read was ours, it starts over.
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -73,7 +74,13 @@ class Plan:
 
     steps: dict[Any, Step] = field(default_factory=dict)
     results: list[Entity | None] = field(default_factory=list)
+    entailed: deque[tuple[Maintainer, Entity | None, Entity | None]] = field(default_factory=deque)
     reads_ours: bool = False
+
+    def entail(
+        self, maintainers: Sequence[Maintainer], old: Entity | None, new: Entity | None
+    ) -> None:
+        self.entailed.extend((maintainer, old, new) for maintainer in maintainers)
 
     def add(self, address: Any, step: Step) -> None:
         existing = self.steps.get(address)
@@ -86,9 +93,15 @@ def commit(
     """Write all intents and what they entail, or nothing; gives each intent's new item."""
     context.design.complete()
     for attempt in range(ATTEMPTS):
-        plan = Plan()
-        for intent in intents:
-            plan.results.append((yield from _expand(context, plan, intent)))
+        plan = Plan(results=[None] * len(intents))
+        # New items first, then all others, then what they entail, so that a count on an item
+        # made in the same breath meets it.
+        for place in sorted(range(len(intents)), key=lambda i: not isinstance(intents[i], Put)):
+            plan.results[place] = yield from _expand(context, plan, intents[place])
+        while plan.entailed:
+            maintainer, old, new = plan.entailed.popleft()
+            for intent in maintainer.writes(old, new):
+                yield from _expand(context, plan, intent)
         try:
             return (yield from _send(context, plan, token))
         except (VersionConflict, TransactionConflict) as problem:
@@ -138,7 +151,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put) -> Flow[Entity]:
             return (yield from _expand_update(context, plan, update, read=old)) or intent.new
     intent = replace(intent, new=stamped(context, intent.new))
     plan.add(_address(spec, spec.key_of(intent.new.__dict__)), Step(intent, None, intent.new))
-    yield from _maintain(context, plan, maintainers, old, intent.new)
+    plan.entail(maintainers, old, intent.new)
     return intent.new
 
 
@@ -163,7 +176,9 @@ def _expand_update(
     intent = edited(context, intent)
     touched = frozenset(intent.changes)
     concerned = [m for m in transactional(spec) if m.fields & touched]
-    old = intent.known or read
+    address = _address(spec, intent.ref.wire())
+    pending = plan.steps.get(address)
+    old = pending.new if pending is not None and pending.new is not None else intent.known or read
     needs_old = bool(concerned or intent.lenient or index_fields_missing(spec, intent))
     if old is None and needs_old:
         old = yield from find(context, intent.ref)
@@ -175,9 +190,9 @@ def _expand_update(
     new = None
     if old is not None:
         new = old.model_copy(update=applied(intent.changes, old.__dict__))
-    plan.add(_address(spec, intent.ref.wire()), Step(intent, old, new))
-    if old is not None and new is not None:
-        yield from _maintain(context, plan, concerned, old, new)
+    plan.add(address, Step(intent, old, new))
+    if old is not None:
+        plan.entail(concerned, old, new)
     return new
 
 
@@ -193,19 +208,7 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
                 raise NotFound(f"there is no {intent.ref}")
             return
     plan.add(_address(spec, intent.ref.wire()), Step(intent, old))
-    yield from _maintain(context, plan, maintainers, old, None)
-
-
-def _maintain(
-    context: Context,
-    plan: Plan,
-    maintainers: Sequence[Maintainer],
-    old: Entity | None,
-    new: Entity | None,
-) -> Flow[None]:
-    for maintainer in maintainers:
-        for entailed in maintainer.writes(old, new):
-            yield from _expand(context, plan, entailed)
+    plan.entail(maintainers, old, None)
 
 
 def _joined(first: Step, second: Step) -> Step:
@@ -218,18 +221,14 @@ def _joined(first: Step, second: Step) -> Step:
         merged = dict(first.intent.changes)
         for name, one in second.intent.changes.items():
             merged[name] = _combined(merged.get(name), one)
-        base = second if first.intent.counting else first
-        assert isinstance(base.intent, Update)
-        old = first.old or second.old
-        new = old.model_copy(update=applied(merged, old.__dict__)) if old is not None else None
-        return Step(replace(base.intent, changes=merged), old, new)
+        base = second.intent if first.intent.counting else first.intent
+        return Step(replace(base, changes=merged), first.old or second.old, second.new)
     if isinstance(first.intent, Put) and isinstance(second.intent, Update):
-        values = applied(second.intent.changes, first.intent.new.__dict__)
-        new = first.intent.new.model_copy(update=values)
-        return Step(replace(first.intent, new=new), first.old, new)
+        assert second.new is not None
+        return Step(replace(first.intent, new=second.new), first.old, second.new)
     if isinstance(first.intent, Marker) and isinstance(second.intent, Marker):
         return second if second.intent.action == "Put" else first
-    raise PlanError(f"one unit of work writes an item twice: {first.intent} and {second.intent}")
+    raise PlanError(f"one transaction writes an item twice: {first.intent} and {second.intent}")
 
 
 def _combined(first: Change | None, second: Change) -> Change:
