@@ -3,11 +3,13 @@
 A system is a package here. `keyfold demo` runs every one that has these modules:
 
 design.py    `design`: the declaration.
-service.py   One `keyfold.serve.Service` subclass, with `design = design`.
-demo.py      `TITLE: str`, what the system is, in a few words.
-             `VISITOR: str`, the user whom the printed examples act as.
-             `TRY: str`, the REST path of a query that VISITOR may ask, below the service's own
-             path, such as "/groups/oslo-hikers/feed".
-             `async def fill(db: AsyncDb) -> None`, which writes believable data: a few thousand
-             items, the same ones each time. It is called once, on empty tables.
+service.py   `service(db) -> Service`: its operations on an `AsyncDb`.
+demo.py      `async def fill(db) -> int`: writes believable data, a few thousand items, the same
+             ones each time, and gives how many. It is called on empty tables.
+             `USERS`: who can sign in, as `(id, name, groups)`; the printed example acts as the
+             first of them.
+             `TRY`: the REST path, below the service's own, of a query that the first user may
+             ask, such as "/groups/oslo-hikers/feed" (without it: the OpenAPI document).
+
+The first line of the package's docstring is its title.
 """

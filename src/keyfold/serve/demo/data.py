@@ -44,14 +44,15 @@ async def unfilled(client: AsyncClient, systems: Sequence[System]) -> list[Syste
     return [system for system in systems if system.name not in names]
 
 
-async def fill(client: AsyncClient, system: System) -> None:
+async def fill(client: AsyncClient, system: System) -> int:
     """Write a system's data from the start; what an attempt that was cut off left is removed."""
     for table in system.design.tables:
         with suppress(TableNotFound):
             await client.call("DeleteTable", {"TableName": table})
-    await system.fill(await system.design.open_async(client))
+    items = await system.fill(await system.design.open_async(client))
     marker = {"system": {"S": system.name}}
     await client.call("PutItem", {"TableName": FILLED, "Item": marker})
+    return items
 
 
 _FILLED_TABLE = {

@@ -14,13 +14,16 @@ REGION = "us-east-1"
 KEY = "demo"
 
 
-def overview(systems: Sequence[System], web: str, dynamodb: str, data: Path) -> str:
+Served = Sequence[tuple[System, str]]
+"""Each system, and the path that its service is under."""
+
+
+def overview(systems: Served, web: str, dynamodb: str, data: Path) -> str:
     """The table of addresses, then the examples."""
     rows = [("Start page", web, ""), ("DynamoDB", dynamodb, "")]
     rows += [("", "", ""), ("System", "REST", "GraphQL")] if systems else []
     rows += [
-        (system.title, f"{web}/{system.name}/docs", f"{web}/{system.name}/graphql")
-        for system in systems
+        (system.title, f"{web}/{path}/docs", f"{web}/{path}/graphql") for system, path in systems
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     table = [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}".rstrip() for a, b, c in rows]
@@ -30,12 +33,12 @@ def overview(systems: Sequence[System], web: str, dynamodb: str, data: Path) -> 
     )
 
 
-def things_to_try(systems: Sequence[System], web: str, dynamodb: str) -> Iterator[str]:
+def things_to_try(systems: Served, web: str, dynamodb: str) -> Iterator[str]:
     """Commands for curl, the AWS command line and boto3."""
     if systems:
-        system = systems[0]
-        url = shlex.quote(f"{web}/{system.name}{system.example}")
-        yield f"curl -H 'Authorization: Bearer {system.visitor}' {url}"
+        system, path = systems[0]
+        url = shlex.quote(f"{web}/{path}{system.example}")
+        yield f"curl -H 'Authorization: Bearer {system.users[0].id}' {url}"
     else:
         yield f"curl {dynamodb}"
     yield (

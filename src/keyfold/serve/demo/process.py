@@ -23,7 +23,6 @@ from keyfold.serve.demo.systems import System, find_systems
 from keyfold.serve.demo.visitors import VisitorTokens
 from keyfold.serve.dynamodb import Server as DynamoDbServer
 from keyfold.serve.dynamodb import Settings as DynamoDbSettings
-from keyfold.serve.identity import Identity
 
 HOST = "127.0.0.1"
 Say = Callable[[str], None]
@@ -73,18 +72,19 @@ async def _serve(
 ) -> None:
     for system in await unfilled(client, systems):
         say(f"Filling {system.title} ...")
-        await fill(client, system)
+        say(f"  {await fill(client, system):,} items")
     services = [system.serve(await system.design.open_async(client)) for system in systems]
-    people = [Identity.of(system.visitor) for system in systems]
-    settings = WebSettings(development=True, tokens=VisitorTokens(), people=people)
+    people = [one for system in systems for one in system.users]
+    settings = WebSettings(development=True, tokens=VisitorTokens(people), people=people)
     settings_of_server = DynamoDbSettings(
         data=str(options.data), durability="relaxed", region=REGION
     )
     database = await DynamoDbServer(client.engine, settings_of_server).start(dynamodb)
 
     addresses = _address(web), _address(dynamodb)
+    served = [(system, service.name) for system, service in zip(systems, services, strict=True)]
     page = PageServer(
-        create_app(services, settings), lambda: say(overview(systems, *addresses, options.data))
+        create_app(services, settings), lambda: say(overview(served, *addresses, options.data))
     )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import cast
 
 from keyfold.errors import KeyfoldError
 from keyfold.runtime import AsyncDb, Design
+from keyfold.serve.identity import Identity
 from keyfold.serve.service import Service
 
 PACKAGE = "keyfold_systems"
+PARTS = ("design", "service", "demo")
 
 
 @dataclass(frozen=True)
@@ -24,40 +25,41 @@ class System:
     title: str
     design: Design
     serve: Callable[[AsyncDb], Service]
-    visitor: str
-    """The user whom the printed examples act as."""
+    fill: Callable[[AsyncDb], Awaitable[int]]
+    users: Sequence[Identity]
     example: str
-    """The path of a query that the visitor may ask."""
-    fill: Callable[[AsyncDb], Awaitable[None]]
+    """The path of a query that the first user may ask."""
 
 
 def find_systems(package: str = PACKAGE) -> list[System]:
-    """Every package there that has a service and demo data, by name."""
-    folder = import_module(package).__path__
+    """Every package there that has all parts, by name."""
+    names = [module.name for module in pkgutil.iter_modules(import_module(package).__path__)]
     return [
-        _load(f"{package}.{module.name}")
-        for module in pkgutil.iter_modules(folder)
-        if module.ispkg
-        and all(find_spec(f"{package}.{module.name}.{part}") for part in ("service", "demo"))
+        _load(f"{package}.{name}")
+        for name in names
+        if all(_exists(f"{package}.{name}.{part}") for part in PARTS)
     ]
+
+
+def _exists(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _load(name: str) -> System:
-    module, demo = import_module(f"{name}.service"), import_module(f"{name}.demo")
-    services = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, Service)
-        and value.__module__ == module.__name__
-    ]
-    if len(services) != 1:
-        raise KeyfoldError(f"{name}.service must have one Service, not {len(services)}")
-    (service,) = services
-    serve = cast("Callable[[AsyncDb], Service]", service)
+    design, service, demo = (import_module(f"{name}.{part}") for part in PARTS)
+    title, _, _ = (import_module(name).__doc__ or name).partition("\n")
     try:
         return System(
-            service.name, demo.TITLE, service.design, serve, demo.VISITOR, demo.TRY, demo.fill
+            name=name.rpartition(".")[2],
+            title=title.rstrip("."),
+            design=design.design,
+            serve=service.service,
+            fill=demo.fill,
+            users=[Identity.of(id, *groups) for id, _, groups in demo.USERS],
+            example=getattr(demo, "TRY", "/openapi.json"),
         )
     except AttributeError as missing:
-        raise KeyfoldError(f"{name}.demo has no {missing.name}; see {PACKAGE}") from None
+        raise KeyfoldError(f"the system {name} has no {missing.name}; see {PACKAGE}") from None

@@ -28,20 +28,20 @@ class Note(Entity, table=table):
 """
 SERVICE = """
 from keyfold.serve import Service
-from .design import design
 
 
 class Notes(Service):
-    design = design
-
     def __init__(self, db):
         self.db = db
+
+
+def service(db):
+    return Notes(db)
 """
 DEMO = """
 from .design import Note
 
-TITLE = "Notes"
-VISITOR = "ada"
+USERS = [("ada", "Ada", ["admin"])]
 TRY = "/notes"
 calls = []
 
@@ -52,6 +52,7 @@ async def fill(db):
         await db.create(Note(note_id=str(number), text="hello"))
         if calls == [0]:
             raise RuntimeError("cut off")
+    return 3
 """
 
 
@@ -61,7 +62,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "sample_systems"
     for name in ("notes", "drafts"):
         (folder / name).mkdir(parents=True)
-        (folder / name / "__init__.py").touch()
+        (folder / name / "__init__.py").write_text('"""Notes, kept.\n\nMore."""\n')
         (folder / name / "design.py").write_text(DESIGN)
     (folder / "__init__.py").touch()
     (folder / "notes" / "service.py").write_text(SERVICE)
@@ -86,13 +87,14 @@ def the_system() -> System:
 
 def test_a_package_with_service_and_demo_is_a_system(package: Path) -> None:
     system = the_system()
-    assert (system.name, system.title, system.visitor) == ("notes", "Notes", "ada")
+    assert (system.name, system.title) == ("notes", "Notes, kept")
+    assert [(one.id, one.is_admin) for one in system.users] == [("ada", True)]
 
 
 def test_a_demo_without_its_parts_is_explained(package: Path) -> None:
     demo = package / "notes" / "demo.py"
-    demo.write_text(DEMO.replace("VISITOR", "VISITER"))
-    with pytest.raises(KeyfoldError, match=r"sample_systems\.notes\.demo has no VISITOR"):
+    demo.write_text(DEMO.replace("USERS", "USER"))
+    with pytest.raises(KeyfoldError, match=r"sample_systems\.notes has no USERS"):
         find_systems("sample_systems")
 
 
@@ -104,6 +106,6 @@ async def test_a_system_is_filled_once_and_again_only_after_a_cut(
     with pytest.raises(RuntimeError, match="cut off"):
         await fill(client, system)
     assert await unfilled(client, [system]) == [system]
-    await fill(client, system)
+    assert await fill(client, system) == 3
     assert await unfilled(client, [system]) == []
     assert (await client.call("Scan", {"TableName": "Notes"}))["Count"] == 3
