@@ -21,9 +21,9 @@ USER_ERROR = 2
 INTERRUPTED = 130
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Run": ("demo", "serve", "api", "studio", "client"),
-    "Design": ("check", "docs", "cost", "advise", "infra"),
-    "Data": ("migrations", "verify", "repair", "consumer", "import", "export"),
+    "Run": ("demo", "serve", "api", "client", "studio"),
+    "Design": ("new", "inspect", "check", "rule", "docs", "cost", "advise", "infra"),
+    "Data": ("migrations", "streams", "deadletter", "verify", "repair", "rebuild"),
     "About": ("settings",),
 }
 OTHERS = "More"
