@@ -71,6 +71,9 @@ class Connection(asyncio.Protocol):
         self._waiting: deque[Request] = deque()
         self._busy = False
         self._closed = False
+        self._choked = False
+        """The client takes its answers too slowly."""
+        self._answered = False
         self._receiving = False
         self._refusal: tuple[int, str] | None = None
         self._url = b""
@@ -109,12 +112,16 @@ class Connection(asyncio.Protocol):
             self._refuse(*(self._refusal or (400, "not an HTTP request")))
 
     def pause_writing(self) -> None:
+        self._choked = True
         self._transport.pause_reading()
         self.deadline = self._registry.now + self._limits.send_seconds
 
     def resume_writing(self) -> None:
+        self._choked = False
+        self.deadline = 0.0
         self._transport.resume_reading()
-        self.deadline = self._registry.now + self._limits.idle_seconds
+        if self._answered:
+            self._go_on()
 
     # What the parser calls.
 
@@ -166,6 +173,7 @@ class Connection(asyncio.Protocol):
                 self._transport.pause_reading()
             return
         self._busy = True
+        self._answered = False
         self.deadline = 0.0
         self._front.handle(request, self)
 
@@ -179,6 +187,13 @@ class Connection(asyncio.Protocol):
         if not keep_alive or (self._registry.draining and not self._waiting):
             self._close()
             return
+        self._answered = True
+        if not self._choked:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Take the next request, or wait for one."""
+        self._answered = False
         if self._waiting:
             request = self._waiting.popleft()
             if len(self._waiting) < _PIPELINE // 2:
@@ -191,16 +206,23 @@ class Connection(asyncio.Protocol):
 
     def expire(self) -> None:
         """End a connection that is idle or too slow."""
-        if self._receiving:
+        if self._receiving or self._choked:
             self._registry.metrics.add("slow_clients", 1)
+        if self._receiving:
             self._refuse(408, "the request did not arrive in time")
         self._closed = True
         self._transport.abort()
 
     def close_when_idle(self) -> None:
         """Close now, or after the answer under way."""
-        if not self._busy:
-            self._close()
+        if self._busy:
+            return
+        self._closed = True
+        if self._transport.get_write_buffer_size():
+            self._transport.close()
+        else:
+            # A TLS client that is not listening would let a polite close wait.
+            self._transport.abort()
 
     def _stop_reading(self, status: int, message: str) -> None:
         """Called within the parser, which stops on an exception and reports it to us."""
