@@ -1,0 +1,1 @@
+"""Inviter: hangouts of groups of friends."""
