@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from keyfold.design.schema import NOWHERE, Schema
 from keyfold.errors import KeyfoldError
@@ -17,7 +16,8 @@ from keyfold.review.check import (
     writes,
 )
 from keyfold.review.check.facts import Facts
-from keyfold.review.check.rule import RULES, SEVERITIES, Finding, Problem, Rule
+from keyfold.review.check.report import Crash, Finding, Report, Silenced
+from keyfold.review.check.rule import RULES, SEVERITIES, Problem, Rule
 from keyfold.settings import nearest
 
 FAMILIES = {
@@ -29,36 +29,6 @@ FAMILIES = {
     "M": ("Migrations", migrations),
     "D": ("The document itself", document),
 }
-
-
-@dataclass(frozen=True)
-class Silenced:
-    """A finding that was accepted in place, and why."""
-
-    finding: Finding
-    reason: str
-
-
-@dataclass(frozen=True)
-class Crash:
-    """A rule that failed on this design; the others ran."""
-
-    code: str
-    error: str
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a review found."""
-
-    design: str
-    findings: tuple[Finding, ...]
-    silenced: tuple[Silenced, ...] = ()
-    crashes: tuple[Crash, ...] = ()
-
-    @property
-    def errors(self) -> int:
-        return sum(finding.severity == "error" for finding in self.findings)
 
 
 def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:

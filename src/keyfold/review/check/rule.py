@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
-from keyfold.design.schema import NOWHERE, Place, Silence
+from keyfold.design.schema import Place, Silence
 from keyfold.review.check.facts import Facts
-
-Severity = Literal["error", "warning", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-PAGES = "https://keyfold.dev/rules/"
+from keyfold.review.check.report import SEVERITIES as SEVERITIES
+from keyfold.review.check.report import Severity
 
 
 class Element(Protocol):
@@ -33,28 +31,6 @@ class Problem:
     message: str
     suggestion: str
     within: tuple[Element, ...] = ()
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A problem with its rule's code, severity and place."""
-
-    code: str
-    name: str
-    severity: Severity
-    subject: str
-    message: str
-    suggestion: str
-    place: Place = NOWHERE
-
-    @property
-    def link(self) -> str:
-        return f"{PAGES}{self.code}.html"
-
-    @property
-    def fingerprint(self) -> str:
-        """What stays the same when lines move."""
-        return f"{self.code} {self.subject}: {self.message}"
 
 
 Check = Callable[[Facts], Iterator[Problem]]

@@ -1,0 +1,83 @@
+"""`keyfold check`: review a design."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+from keyfold.errors import KeyfoldError
+
+if TYPE_CHECKING:
+    from keyfold.review.check.report import Report
+
+HELP = "Review a design as an expert would."
+FORMATS = ("text", "json", "sarif", "github", "markdown")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", nargs="*", help="package.module:design or FILE.yaml (default: the set design)")
+    add("--format", choices=FORMATS, default="text", help="how findings are written")
+    add("--select", action="append", default=[], metavar="CODES", help="only these: K4,Q or Q1")
+    add("--ignore", action="append", default=[], metavar="CODES", help="all but these")
+    add("--baseline", type=Path, metavar="FILE", help="leave out the findings in this file")
+    add("--write-baseline", type=Path, metavar="FILE", help="keep today's findings in this file")
+    add("--output", type=Path, metavar="FILE", help="write here instead of to the terminal")
+    add(
+        "--fail-on",
+        choices=("error", "warning", "info", "never"),
+        default="warning",
+        help="exit with 1 from this severity on (default: %(default)s)",
+    )
+    settings.add_flags(parser, "design")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.design.target import load_schema
+    from keyfold.review.check import baseline, check
+
+    targets = args.target or [settings.from_arguments(args).design]
+    if not targets[0]:
+        raise KeyfoldError("name a design: keyfold check package.module:design, or FILE.yaml")
+    select, ignore = _codes(args.select), _codes(args.ignore)
+    reports = [check(load_schema(t), select=select, ignore=ignore) for t in targets]
+    report = reports[0]
+    for more in reports[1:]:
+        report = report.joined(more)
+    if args.write_baseline:
+        baseline.write(report, args.write_baseline)
+        print(f"{len(report.findings)} findings kept in {args.write_baseline}")
+        return 0
+    if args.baseline:
+        report = baseline.without_known(report, args.baseline)
+    written = _written(report, args.format, to_file=args.output is not None)
+    if args.output:
+        args.output.write_text(written + "\n", encoding="utf-8")
+    elif written:
+        print(written)
+    return 1 if args.fail_on != "never" and report.fails(args.fail_on) else 0
+
+
+def _codes(given: list[str]) -> list[str]:
+    return [code.strip() for part in given for code in part.split(",") if code.strip()]
+
+
+def _written(report: Report, format_: str, *, to_file: bool) -> str:
+    from keyfold.review.check import machine
+    from keyfold.review.check.text import text
+
+    if format_ == "text":
+        colour = sys.stdout.isatty() and not to_file and "NO_COLOR" not in os.environ
+        return text(report, colour=colour, width=min(110, shutil.get_terminal_size((100, 24))[0]))
+    writers = {
+        "json": machine.as_json,
+        "sarif": machine.as_sarif,
+        "github": machine.as_github,
+        "markdown": machine.as_markdown,
+    }
+    return writers[format_](report)

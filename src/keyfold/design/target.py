@@ -1,0 +1,69 @@
+"""Finding a design by its name on the command line: a Python object or a design file."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from keyfold.design.schema import Schema
+from keyfold.errors import KeyfoldError
+from keyfold.settings import nearest
+
+FILES = (".yaml", ".yml")
+
+
+def load_schema(target: str) -> Schema:
+    """The design that `package.module:design` or `FILE.yaml` names."""
+    if target.endswith(FILES):
+        try:
+            from keyfold.design.file import load
+        except ModuleNotFoundError as missing:
+            raise KeyfoldError(
+                f"design files need {missing.name}; install it with: pip install 'keyfold[review]'"
+            ) from None
+        return load(target)
+    module_name, _, name = target.partition(":")
+    if not all(part.isidentifier() for part in module_name.split(".")):
+        raise KeyfoldError(
+            f"{target!r} is no design: give package.module:design, or a file that ends in .yaml"
+        )
+    return _schema_of(_imported(module_name, target), name or "design", module_name)
+
+
+def _imported(name: str, target: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        raise KeyfoldError(f"{target!r}: there is no module {missing.name!r}") from None
+    except SyntaxError as error:
+        raise KeyfoldError(f"{error.filename}:{error.lineno}: {error.msg}") from None
+    except KeyfoldError:
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        kind = type(error).__name__
+        raise KeyfoldError(f"{last.filename}:{last.lineno}: {kind}: {error}") from error
+
+
+def _schema_of(module: ModuleType, name: str, module_name: str) -> Schema:
+    found = getattr(module, name, None)
+    if isinstance(found, Schema):
+        return found
+    schema = getattr(found, "schema", None)
+    if isinstance(schema, Schema):
+        return schema
+    known = [word for word, value in vars(module).items() if _is_design(value)]
+    hint = nearest(name, known) if known else "no design is declared there"
+    raise KeyfoldError(f"{module_name} has no design {name!r}; {hint}")
+
+
+def _is_design(value: object) -> bool:
+    return isinstance(value, Schema) or (
+        not isinstance(value, type) and isinstance(getattr(value, "schema", None), Schema)
+    )

@@ -1,0 +1,47 @@
+"""A baseline: the findings a team starts with, so that only new ones count."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from keyfold.errors import KeyfoldError
+from keyfold.review.check.report import Report
+
+VERSION = 1
+
+
+def write(report: Report, path: Path) -> None:
+    """Keep today's findings."""
+    known = sorted(finding.fingerprint for finding in report.findings)
+    document = {"version": VERSION, "findings": known}
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def without_known(report: Report, path: Path) -> Report:
+    """The report with only what the baseline does not hold."""
+    known = Counter(_read(path))
+    new = []
+    for finding in report.findings:
+        if known[finding.fingerprint]:
+            known[finding.fingerprint] -= 1
+        else:
+            new.append(finding)
+    return replace(report, findings=tuple(new), known=len(report.findings) - len(new))
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["version"] != VERSION:
+            raise KeyfoldError(
+                f"{path} is a baseline of version {document['version']}, and this keyfold reads "
+                f"{VERSION}; write it again with --write-baseline"
+            )
+        return [str(each) for each in document["findings"]]
+    except FileNotFoundError:
+        raise KeyfoldError(f"there is no baseline {path}; make one with --write-baseline") from None
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise KeyfoldError(f"{path} is not a baseline: {error}") from None

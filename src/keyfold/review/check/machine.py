@@ -1,0 +1,133 @@
+"""Findings for programs: JSON, SARIF, GitHub annotations, and Markdown for pull requests."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from keyfold.review.check.page import page
+from keyfold.review.check.report import Finding, Report
+from keyfold.review.check.rule import RULES
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+_ANNOTATIONS = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def as_json(report: Report) -> str:
+    return json.dumps(
+        {
+            "design": report.design,
+            "findings": [_plain(finding) for finding in report.findings],
+            "accepted": [
+                {**_plain(silenced.finding), "reason": silenced.reason}
+                for silenced in report.silenced
+            ],
+            "failed_rules": [{"code": c.code, "error": c.error} for c in report.crashes],
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "rule": finding.name,
+        "severity": finding.severity,
+        "file": finding.place.file,
+        "line": finding.place.line,
+        "subject": finding.subject,
+        "message": finding.message,
+        "suggestion": finding.suggestion,
+        "link": finding.link,
+    }
+
+
+def as_sarif(report: Report) -> str:
+    used = sorted({finding.code for finding in report.findings})
+    tool = {
+        "name": "keyfold",
+        "version": metadata.version("keyfold"),
+        "rules": [
+            {
+                "id": code,
+                "name": RULES[code].name,
+                "shortDescription": {"text": RULES[code].title},
+                "help": {"text": page(code).text, "markdown": page(code).text},
+                "defaultConfiguration": {"level": _LEVELS[RULES[code].severity]},
+            }
+            for code in used
+        ],
+    }
+    results = [
+        {
+            "ruleId": finding.code,
+            "ruleIndex": used.index(finding.code),
+            "level": _LEVELS[finding.severity],
+            "message": {"text": f"{finding.subject}: {finding.message}. {finding.suggestion}"},
+            "locations": [_location(finding)],
+            "partialFingerprints": {"keyfold/v1": finding.fingerprint},
+        }
+        for finding in report.findings
+    ]
+    run = {"tool": {"driver": tool}, "results": results}
+    document = {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _location(finding: Finding) -> dict[str, Any]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _relative(finding.place.file)},
+            "region": {"startLine": max(1, finding.place.line)},
+        }
+    }
+
+
+def _relative(file: str) -> str:
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        return path.relative_to(Path.cwd()).as_posix()
+    return path.as_posix()
+
+
+def as_github(report: Report) -> str:
+    """Workflow commands, which GitHub shows on the changed lines."""
+    return "\n".join(
+        f"::{_ANNOTATIONS[f.severity]} file={_escaped(_relative(f.place.file), inner=True)},"
+        f"line={max(1, f.place.line)},title={f.code} {f.name}::"
+        + _escaped(f"{f.subject}: {f.message}. {f.suggestion}")
+        for f in report.findings
+    )
+
+
+def _escaped(text: str, *, inner: bool = False) -> str:
+    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return text.replace(":", "%3A").replace(",", "%2C") if inner else text
+
+
+def as_markdown(report: Report) -> str:
+    """A section for each severity, a row for each finding."""
+    lines = [f"# Findings on {report.design}", ""]
+    if not report.findings:
+        return "\n".join([*lines, "Nothing to report.", ""])
+    titles = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
+    ordered = sorted(report.findings, key=lambda f: list(titles).index(f.severity))
+    for severity, group in groupby(ordered, key=lambda finding: finding.severity):
+        lines += [f"## {titles[severity]}", "", "| Rule | Where | What | What to do |"]
+        lines += ["|---|---|---|---|"]
+        lines += [
+            f"| {f.code} {f.name} | {_cell(f.subject)} | {_cell(f.message)} | "
+            f"{_cell(f.suggestion)} |"
+            for f in group
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,81 @@
+"""Findings for people at a terminal: grouped by file, aligned, the key templates set off."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from itertools import groupby
+
+from keyfold.review.check.report import Finding, Report
+
+COLOURS = {"error": "31;1", "warning": "33;1", "info": "36", "quote": "1", "dim": "2", "ok": "32;1"}
+WORDS = {
+    "error": ("error", "errors"),
+    "warning": ("warning", "warnings"),
+    "info": ("note", "notes"),
+}
+INDENT = 20
+
+
+class Painter:
+    """Colours where they are wanted."""
+
+    def __init__(self, *, colour: bool) -> None:
+        self.colour = colour
+
+    def __call__(self, kind: str, text: str) -> str:
+        return f"\x1b[{COLOURS[kind]}m{text}\x1b[0m" if self.colour else text
+
+    def quoted(self, text: str) -> str:
+        if not self.colour:
+            return text
+        return re.sub(r"`([^`]+)`", lambda found: self("quote", found[1]), text)
+
+
+def text(report: Report, *, colour: bool = False, width: int = 100) -> str:
+    """The whole report."""
+    paint = Painter(colour=colour)
+    lines: list[str] = []
+    ordered = sorted(report.findings, key=lambda f: (f.place.file, f.place.line))
+    for file, group in groupby(ordered, key=lambda finding: finding.place.file):
+        lines += [paint("quote", file or report.design), ""]
+        for finding in group:
+            lines += [*_finding(finding, paint, width), ""]
+    for crash in report.crashes:
+        lines += [paint("error", f"the rule {crash.code} failed: {crash.error}"), ""]
+    lines.append(_summary(report, paint))
+    return "\n".join(lines)
+
+
+def _finding(finding: Finding, paint: Painter, width: int) -> Iterator[str]:
+    line = f"{finding.place.line or '':>5}"
+    word = WORDS[finding.severity][0]
+    head = f"{paint('dim', line)}  {paint(finding.severity, f'{word:<7}')}  "
+    code = f"{paint(finding.severity, f'{finding.code:<4}')}{finding.subject}"
+    yield f"{head}{code}  {paint('dim', finding.name)}"
+    for part in _wrapped(finding.message, width):
+        yield " " * INDENT + paint.quoted(part)
+    first, *others = _wrapped(finding.suggestion, width - 2)
+    yield " " * INDENT + paint("ok", "→ ") + paint.quoted(first)
+    for part in others:
+        yield " " * (INDENT + 2) + paint.quoted(part)
+
+
+def _wrapped(sentence: str, width: int) -> list[str]:
+    room = max(30, width - INDENT)
+    return textwrap.wrap(sentence, room, break_long_words=False, break_on_hyphens=False)
+
+
+def _summary(report: Report, paint: Painter) -> str:
+    silenced = f" {len(report.silenced)} accepted in place." if report.silenced else ""
+    known = f" {report.known} in the baseline." if report.known else ""
+    if not report.findings and not report.crashes:
+        return paint("ok", f"{report.design}: nothing to report.") + silenced + known
+    counts = []
+    for severity, (one, many) in WORDS.items():
+        count = sum(finding.severity == severity for finding in report.findings)
+        if count:
+            counts.append(paint(severity, f"{count} {one if count == 1 else many}"))
+    hint = f" keyfold rule {report.findings[0].code} explains one." if report.findings else ""
+    return f"{report.design}: {', '.join(counts) or 'a rule failed'}.{silenced}{known}{hint}"
