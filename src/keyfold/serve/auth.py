@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import urllib.request
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
@@ -19,6 +20,8 @@ SKEW_SECONDS: Final = 30
 KEYS_KEPT_SECONDS: Final = 3600
 KEYS_REFETCH_SECONDS: Final = 30
 KEYS_BYTES: Final = 256 * 1024
+VERIFIED_SECONDS: Final = 60
+VERIFIED_TOKENS: Final = 10_000
 DEVELOPMENT_ISSUER: Final = "keyfold-development"
 REQUIRED_CLAIMS: Final = ["exp", "iss", "aud", "sub"]
 
@@ -45,6 +48,28 @@ async def authenticate(tokens: Tokens | None, header: str | None) -> Identity:
     return await tokens.identity(token.strip())
 
 
+class _Verified:
+    """Tokens verified a moment ago: their signatures need no second look, their expiry does.
+
+    An entry is good for a minute, so that a key which its issuer withdrew is not trusted longer.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[float, Identity]] = OrderedDict()
+
+    def find(self, token: str) -> Identity | None:
+        until, identity = self._known.get(token, (0.0, ANONYMOUS))
+        return identity if self._clock.now() < until else None
+
+    def keep(self, token: str, identity: Identity) -> Identity:
+        good_until = min(self._clock.now() + VERIFIED_SECONDS, float(identity.claims["exp"]))
+        self._known[token] = (good_until, identity)
+        if len(self._known) > VERIFIED_TOKENS:
+            self._known.popitem(last=False)
+        return identity
+
+
 class DevelopmentTokens:
     """HS256 tokens from a key of this machine: for development and tests only."""
 
@@ -54,6 +79,7 @@ class DevelopmentTokens:
         self.key = key or secrets.token_hex(32)
         self._audience = audience
         self._clock = clock or SystemClock()
+        self._verified = _Verified(self._clock)
 
     def issue(self, id: str, *groups: str, seconds: int = 12 * 3600) -> str:
         """A token for this user and groups."""
@@ -69,10 +95,12 @@ class DevelopmentTokens:
         return jwt.encode(claims, self.key, algorithm="HS256")
 
     async def identity(self, token: str) -> Identity:
+        if (known := self._verified.find(token)) is not None:
+            return known
         claims = _verified(
             token, self.key, ["HS256"], DEVELOPMENT_ISSUER, self._audience, self._clock, 0
         )
-        return Identity.from_claims(claims)
+        return self._verified.keep(token, Identity.from_claims(claims))
 
 
 class JwksTokens:
@@ -99,8 +127,11 @@ class JwksTokens:
         self._keys: dict[str, jwt.PyJWK] = {}
         self._fetched = float("-inf")
         self._lock = asyncio.Lock()
+        self._verified = _Verified(self._clock)
 
     async def identity(self, token: str) -> Identity:
+        if (known := self._verified.find(token)) is not None:
+            return known
         key = await self._key(_key_id(token))
         claims = _verified(
             token,
@@ -111,7 +142,8 @@ class JwksTokens:
             self._clock,
             self._skew,
         )
-        return Identity.from_claims(claims, admin_group=self._admin_group)
+        identity = Identity.from_claims(claims, admin_group=self._admin_group)
+        return self._verified.keep(token, identity)
 
     async def _key(self, key_id: str) -> jwt.PyJWK:
         age = self._clock.now() - self._fetched

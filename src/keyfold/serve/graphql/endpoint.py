@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from functools import lru_cache
-from typing import Any
+from types import CoroutineType
+from typing import Any, TypeGuard
 
 import orjson
 from graphql import (
@@ -80,6 +81,7 @@ class Executor:
             context_value=Context(self._dispatch, caller),
             variable_values=variables,
             operation_name=request.operation_name,
+            is_awaitable=_is_awaitable,
         )
         result = made if isinstance(made, ExecutionResult) else await made
         if result.data is None and result.errors and not any(e.path for e in result.errors):
@@ -131,6 +133,11 @@ def graphql_routes(
     if introspection:
         routes.append(Route("/graphql/schema", sdl))
     return routes
+
+
+def _is_awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
+    # Resolvers here give values or coroutines; asked for every field, so it must be quick.
+    return isinstance(value, CoroutineType)
 
 
 async def _read(http: Request) -> GraphQLRequest:
