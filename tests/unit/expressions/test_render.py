@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyfold.expressions import keys
+from keyfold.expressions.ast import (
+    Add,
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Compare,
+    Condition,
+    Delete,
+    In,
+    KeyTerm,
+    Not,
+    Or,
+    Path,
+    Remove,
+    Set,
+    Update,
+    Value,
+)
+from keyfold.expressions.bind import Placeholders
+from keyfold.expressions.render import Expressions
+from keyfold.values.codec import encode
+
+PARTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
+PATHS = st.builds(
+    lambda root, rest: Path((root, *rest)), PARTS, st.lists(PARTS | st.integers(0, 99), max_size=3)
+)
+VALUES = (st.integers(-99, 99) | st.text("ab", max_size=3)).map(lambda v: Value(encode(v)))
+LISTS = st.lists(st.integers(0, 9), max_size=3).map(lambda v: Value(encode(v)))
+NUMBERS = st.integers(-99, 99).map(lambda v: Value(encode(v)))
+
+LEAVES: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(Compare, st.sampled_from(("=", "<>", "<", "<=", ">", ">=")), PATHS, VALUES),
+    st.builds(lambda path, value: Compare("=", Call("size", (path,)), value), PATHS, VALUES),
+    st.builds(
+        lambda path, low, high: Between(
+            path, Value(encode(min(low, high))), Value(encode(max(low, high)))
+        ),
+        PATHS,
+        st.integers(0, 9),
+        st.integers(0, 9),
+    ),
+    st.builds(In, PATHS, st.lists(VALUES, min_size=1, max_size=3).map(tuple)),
+    st.builds(lambda path: Call("attribute_exists", (path,)), PATHS),
+    st.builds(lambda path, value: Call("contains", (path, value)), PATHS, VALUES),
+)
+CONDITIONS: st.SearchStrategy[Condition] = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.builds(lambda terms: And(tuple(terms)), st.lists(inner, min_size=2, max_size=3))
+        | st.builds(lambda terms: Or(tuple(terms)), st.lists(inner, min_size=2, max_size=3))
+        | st.builds(Not, inner)
+    ),
+    max_leaves=8,
+)
+
+
+def _placeholders(expressions: Expressions) -> Placeholders:
+    members: dict[str, Any] = expressions.placeholders()
+    return Placeholders(
+        members.get("ExpressionAttributeNames"), members.get("ExpressionAttributeValues")
+    )
+
+
+@given(CONDITIONS)
+def test_a_rendered_condition_reads_back_as_the_same_tree(condition: Condition) -> None:
+    expressions = Expressions()
+    text = expressions.condition(condition)
+    placeholders = _placeholders(expressions)
+    assert placeholders.condition(text) == condition
+    placeholders.check_used()
+
+
+@given(st.lists(PARTS, min_size=5, max_size=5, unique=True), NUMBERS, LISTS)
+def test_a_rendered_update_reads_back_as_the_same_actions(
+    names: list[str], number: Value, elements: Value
+) -> None:
+    a, b, c, d, e = (Path((name,)) for name in names)
+    members = Value({"SS": ["x"]})
+    update = Update(
+        (
+            Set(a, Arithmetic("+", a, number)),
+            Set(b, Call("list_append", (Call("if_not_exists", (b, elements)), elements))),
+            Remove(c),
+            Add(d, members),
+            Delete(e, members),
+        )
+    )
+    expressions = Expressions()
+    text = expressions.update(update)
+    assert _placeholders(expressions).update(text) == update
+
+
+def test_actions_are_grouped_into_one_section_each() -> None:
+    update = Update(
+        (Remove(Path(("a",))), Set(Path(("b",)), Value({"N": "1"})), Remove(Path(("c", 0))))
+    )
+    assert Expressions().update(update) == "SET #n0 = :v0 REMOVE #n1, #n2[0]"
+
+
+def test_a_name_is_given_one_placeholder_however_often_it_is_used() -> None:
+    expressions = Expressions()
+    first = expressions.projection((Path(("status",)), Path(("m", "status", 3))))
+    assert first == "#n0, #n1.#n0[3]"
+    assert expressions.condition(Call("attribute_exists", (Path(("m",)),))) == (
+        "attribute_exists(#n1)"
+    )
+    assert expressions.placeholders() == {"ExpressionAttributeNames": {"#n0": "status", "#n1": "m"}}
+
+
+def test_key_conditions_read_back_as_the_same_terms() -> None:
+    terms = [
+        KeyTerm("pk", "=", ({"S": "a"},)),
+        KeyTerm("sk", "BETWEEN", ({"N": "1"}, {"N": "2"})),
+    ]
+    expressions = Expressions()
+    text = expressions.key_condition(terms)
+    assert text == "#n0 = :v0 AND #n1 BETWEEN :v1 AND :v2"
+    read = keys.terms(_placeholders(expressions).key_condition(text))
+    assert list(read.values()) == terms
+
+
+def test_nothing_rendered_needs_no_placeholders() -> None:
+    assert Expressions().placeholders() == {}

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from base64 import b64encode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyfold.values.ordering import compare, key_bytes
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+def _binary(content: bytes) -> dict[str, str]:
+    return {"B": b64encode(content).decode()}
+
+
+@given(TEXT, TEXT)
+def test_strings_are_ordered_by_their_utf8_bytes(a: str, b: str) -> None:
+    expected = (a.encode() > b.encode()) - (a.encode() < b.encode())
+    assert compare({"S": a}, {"S": b}) == expected
+    assert (key_bytes({"S": a}) < key_bytes({"S": b})) == (expected < 0)
+
+
+@given(st.binary(max_size=20), st.binary(max_size=20))
+def test_binaries_are_ordered_by_unsigned_bytes(a: bytes, b: bytes) -> None:
+    assert compare(_binary(a), _binary(b)) == (a > b) - (a < b)
+    assert (key_bytes(_binary(a)) < key_bytes(_binary(b))) == (a < b)
+
+
+@given(st.integers(), st.integers())
+def test_numbers_are_ordered_by_value(a: int, b: int) -> None:
+    assert compare({"N": str(a)}, {"N": str(b)}) == (a > b) - (a < b)
+
+
+@pytest.mark.parametrize("value", [{"BOOL": True}, {"L": []}, {}])
+def test_other_types_have_no_key_order(value: dict[str, object]) -> None:
+    with pytest.raises(TypeError):
+        key_bytes(value)
+    with pytest.raises(TypeError):
+        compare(value, value)
