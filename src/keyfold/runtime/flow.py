@@ -42,9 +42,13 @@ class Pause:
     seconds: float
 
 
+class Overdue(TimeoutError):
+    """Invoked code did not end in its time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """Somebody else's code, plain or a coroutine; TimeoutError when it takes too long."""
+    """Somebody else's code, plain or a coroutine; Overdue when it takes too long."""
 
     function: Callable[[], Any]
     seconds: float
@@ -157,5 +161,5 @@ def _in_thread(function: Callable[[], Any], name: str) -> Future[Any]:
     return outcome
 
 
-def _late(effect: Invoke) -> TimeoutError:
-    return TimeoutError(f"{effect.name} did not end within {effect.seconds:g} seconds")
+def _late(effect: Invoke) -> Overdue:
+    return Overdue(f"{effect.name} did not end within {effect.seconds:g} seconds")

@@ -14,11 +14,15 @@ from keyfold.runtime.changes import Change
 
 @dataclass(frozen=True)
 class Put:
-    """A whole item. `absent` makes it a create: it never overwrites."""
+    """A whole item. `absent` makes it a create: it never overwrites.
+
+    `unless_raced` marks a put that found nothing to replace: meeting an item now, it starts over.
+    """
 
     new: Entity
     absent: bool = True
     condition: Predicate | None = None
+    unless_raced: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ class Maintainer(Protocol):
     """Keeps one secondary structure right, from what an item was and what it is now."""
 
     kind: str
+    label: str
+    """Its name, stable across versions of the program."""
     source: type[Entity]
     sync: Literal["transaction", "stream"]
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from typing import Any
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
 from keyfold.errors import (
+    AlreadyExists,
     ConditionFailed,
     NotFound,
     PlanError,
@@ -36,6 +38,7 @@ from keyfold.runtime.writing import (
     delete_write,
     edited,
     index_fields_missing,
+    is_counted,
     marker_write,
     put_write,
     stamped,
@@ -72,10 +75,11 @@ class Step:
 class Plan:
     """All steps of one commit, each item once, in order."""
 
-    steps: dict[Any, Step] = field(default_factory=dict)
-    results: list[Entity | None] = field(default_factory=list)
-    entailed: deque[tuple[Maintainer, Entity | None, Entity | None]] = field(default_factory=deque)
-    reads_ours: bool = False
+    steps: dict[Any, Step] = dataclass_field(default_factory=dict)
+    results: list[Entity | None] = dataclass_field(default_factory=list)
+    entailed: deque[tuple[Maintainer, Entity | None, Entity | None]] = dataclass_field(
+        default_factory=deque
+    )
 
     def entail(
         self, maintainers: Sequence[Maintainer], old: Entity | None, new: Entity | None
@@ -104,9 +108,8 @@ def commit(
                 yield from _expand(context, plan, intent)
         try:
             return (yield from _send(context, plan, token))
-        except (VersionConflict, TransactionConflict) as problem:
-            mine = plan.reads_ours or isinstance(problem, TransactionConflict)
-            if not mine or attempt == ATTEMPTS - 1:
+        except TransactionConflict:
+            if attempt == ATTEMPTS - 1:
                 raise
             yield Pause(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
     raise AssertionError("the last attempt returns or raises")
@@ -144,10 +147,9 @@ def _expand_put(context: Context, plan: Plan, intent: Put) -> Flow[Entity]:
     if not intent.absent and maintainers:
         old = yield from find(context, intent.new.ref())
         if old is None:
-            intent = replace(intent, absent=True)
+            intent = replace(intent, absent=True, unless_raced=True)
         else:
             update = _as_update(spec, old, intent)
-            plan.reads_ours = True
             return (yield from _expand_update(context, plan, update, read=old)) or intent.new
     intent = replace(intent, new=stamped(context, intent.new))
     plan.add(_address(spec, spec.key_of(intent.new.__dict__)), Step(intent, None, intent.new))
@@ -157,14 +159,14 @@ def _expand_put(context: Context, plan: Plan, intent: Put) -> Flow[Entity]:
 
 def _as_update(spec: EntitySpec, old: Entity, intent: Put) -> Update:
     """A put over an existing item, as the update that has the same result."""
+    ours = {stamp.name for stamp in (spec.version, spec.created, spec.updated) if stamp}
     changes: dict[str, Change] = {}
-    for name in spec.fields:
+    for name, field in spec.fields.items():
         value, before = getattr(intent.new, name), getattr(old, name)
-        if name in spec.key.templates.fields or value == before:
+        kept = name in ours or is_counted(field) or name in spec.key.templates.fields
+        if kept or value == before:
             continue
-        if spec.version is not None and name == spec.version.name:
-            continue
-        empty = value is None or (spec.fields[name].kind.endswith("_set") and not value)
+        empty = value is None or (field.kind.endswith("_set") and not value)
         changes[name] = change.clear if empty else change.Set(value)
     return Update(intent.new.ref(), changes, intent.condition)
 
@@ -182,7 +184,6 @@ def _expand_update(
     needs_old = bool(concerned or intent.lenient or index_fields_missing(spec, intent))
     if old is None and needs_old:
         old = yield from find(context, intent.ref)
-        plan.reads_ours = True
         if old is None and intent.lenient:
             return None
         if old is None and not intent.upsert:
@@ -202,7 +203,6 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
     old = intent.known
     if maintainers and old is None:
         old = yield from find(context, intent.ref)
-        plan.reads_ours = True
         if old is None:
             if intent.must_exist:
                 raise NotFound(f"there is no {intent.ref}")
@@ -213,9 +213,13 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
 
 def _joined(first: Step, second: Step) -> Step:
     """Two writes to one item as one: DynamoDB takes an item once per transaction."""
-    if isinstance(first.intent, Delete) or isinstance(second.intent, Check):
+    if isinstance(first.intent, Check):
+        return _guarded(second, first.intent)
+    if isinstance(second.intent, Check):
+        return _guarded(first, second.intent)
+    if isinstance(first.intent, Delete):
         return first
-    if isinstance(second.intent, Delete) or isinstance(first.intent, Check):
+    if isinstance(second.intent, Delete):
         return second
     if isinstance(first.intent, Update) and isinstance(second.intent, Update):
         merged = dict(first.intent.changes)
@@ -229,6 +233,15 @@ def _joined(first: Step, second: Step) -> Step:
     if isinstance(first.intent, Marker) and isinstance(second.intent, Marker):
         return second if second.intent.action == "Put" else first
     raise PlanError(f"one transaction writes an item twice: {first.intent} and {second.intent}")
+
+
+def _guarded(step: Step, check: Check) -> Step:
+    """A write that also checks what a check of the same item asked for."""
+    intent = step.intent
+    if check.condition is None or isinstance(intent, Marker):
+        return step
+    both = check.condition if intent.condition is None else intent.condition & check.condition
+    return Step(replace(intent, condition=both), step.old, step.new)
 
 
 def _combined(first: Change | None, second: Change) -> Change:
@@ -269,17 +282,28 @@ def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
     try:
         answer = yield Call(_SINGLE[write.action], request)
     except ConditionFailed as failed:
-        raise write.refusal(failed.item) from failed
+        raise _refusal(write, failed.item) from failed
     if isinstance(write.intent, Update) and len(plan.results) == 1:
         plan.results[0] = write.intent.ref.entity.__spec__.decode(answer["Attributes"])
     return plan.results
+
+
+def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
+    """What a failed condition means; where only our own read was stale, it is worth a retry."""
+    problem, intent = write.refusal(item), write.intent
+    raced = (
+        (isinstance(problem, VersionConflict) and getattr(intent, "known", None) is None)
+        or (isinstance(problem, NotFound) and isinstance(intent, Update) and intent.lenient)
+        or (isinstance(problem, AlreadyExists) and isinstance(intent, Put) and intent.unless_raced)
+    )
+    return TransactionConflict(str(problem)) if raced else problem
 
 
 def _explained(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exception:
     """The first refusal in terms of its intent; conflicts and throttling are worth a retry."""
     for reason, write in zip(cancelled.reasons, writes, strict=False):
         if reason.code == "ConditionalCheckFailed":
-            return write.refusal(reason.item)
+            return _refusal(write, reason.item)
     if any(reason.code in _TRANSIENT for reason in cancelled.reasons):
         return TransactionConflict(cancelled.message)
     return cancelled

@@ -10,6 +10,7 @@ from typing import Any
 from keyfold.design import markers
 from keyfold.design.codec import encoder
 from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.fields import FieldSpec
 from keyfold.design.keys import Ref
 from keyfold.design.predicate import Predicate
 from keyfold.errors import (
@@ -241,7 +242,7 @@ def _unchanged(
     if spec.version is not None:
         name = expressions.name(spec.version.attribute)
         return [f"{name} = {expressions.value({'N': str(getattr(old, spec.version.name))})}"]
-    counted = {n for n, f in spec.fields.items() if any(_is_counter(m) for m in f.marks)}
+    counted = {name for name, field in spec.fields.items() if is_counted(field)}
     guards = []
     concerned = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
     for field in sorted(concerned - counted):
@@ -268,8 +269,9 @@ def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
     return fields & set(spec.fields)
 
 
-def _is_counter(mark: object) -> bool:
-    return getattr(mark, "kind", "") == "counter"
+def is_counted(field: FieldSpec) -> bool:
+    """A field that a counter keeps: it moves while others edit the item."""
+    return any(getattr(mark, "kind", "") == "counter" for mark in field.marks)
 
 
 def _guard(conditions: list[str], expressions: Expressions) -> WireItem:

@@ -281,6 +281,16 @@ class TestWriting:
         assert [m.user_id for m in members_of(db, "r1")] == ["u2"]
         assert db.get(Room.key(room_id="r1")).members == 1
 
+    def test_a_put_over_an_item_keeps_what_the_framework_keeps(
+        self, db: Db, clock: ManualClock
+    ) -> None:
+        db.create(a_room())
+        db.create(Member(room_id="r1", user_id="u1"))
+        clock.advance(60)
+        room = db.put(a_room(name="Again"))
+        assert (room.name, room.members, room.version, room.created_at) == ("Again", 1, 2, NOW)
+        assert room.updated_at == NOW + timedelta(seconds=60)
+
 
 class TestIndexKeys:
     """Never half a key."""
