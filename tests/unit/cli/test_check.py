@@ -1,0 +1,194 @@
+"""`keyfold check` and `keyfold rule` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from keyfold.cli import main
+from keyfold.design.file import loads
+from keyfold.design.schema import Place
+from keyfold.review.check import check
+from keyfold.review.check.facts import Facts
+from keyfold.review.check.page import page
+from keyfold.review.check.report import Crash
+from keyfold.review.check.rule import RULES, Problem, Rule
+from keyfold.review.check.text import text
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def go(*arguments: str) -> tuple[int, str]:
+        code = main(arguments)
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return go
+
+
+@pytest.fixture
+def bleeding(tmp_path: Path) -> str:
+    (tmp_path / "rooms.yaml").write_text(page("Q1").wrong, encoding="utf-8")
+    return "rooms.yaml"
+
+
+def test_a_finding_is_shown_with_line_example_and_remedy(run: Run, bleeding: str) -> None:
+    code, out = run("check", bleeding)
+    assert code == 1
+    assert "rooms.yaml" in out
+    assert "    8  error    Q1  Activities after  range-bleed" in out
+    assert "also returns Listing (`LISTING#…`)" in out
+    assert "→ Close the range" in out
+    assert "rooms: 1 error. keyfold rule Q1 explains one." in out
+
+
+def test_a_good_design_says_so_and_exits_with_zero(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d.yaml").write_text(page("Q1").right, encoding="utf-8")
+    assert run("check", "d.yaml") == (0, "rooms: nothing to report.\n")
+
+
+def test_rules_are_chosen_by_code_and_family(run: Run, bleeding: str) -> None:
+    assert run("check", bleeding, "--select", "K")[0] == 0
+    assert run("check", bleeding, "--ignore", "Q1")[0] == 0
+    assert run("check", bleeding, "--select", "Q,K4")[0] == 1
+    code, out = run("check", bleeding, "--select", "Q99")
+    assert (code, "there is no rule 'Q99'" in out) == (2, True)
+
+
+def test_the_severity_that_fails_is_chosen(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d.yaml").write_text(page("Q4").wrong, encoding="utf-8")
+    assert run("check", "d.yaml")[0] == 1
+    assert run("check", "d.yaml", "--fail-on", "error")[0] == 0
+    assert run("check", "d.yaml", "--fail-on", "never")[0] == 0
+
+
+def test_json_has_everything(run: Run, bleeding: str) -> None:
+    _, out = run("check", bleeding, "--format", "json")
+    (finding,) = json.loads(out)["findings"]
+    assert finding["code"] == "Q1"
+    assert (finding["file"], finding["line"]) == ("rooms.yaml", 8)
+
+
+def test_sarif_names_rule_and_line(run: Run, bleeding: str) -> None:
+    _, out = run("check", bleeding, "--format", "sarif")
+    (result,) = json.loads(out)["runs"][0]["results"]
+    assert result["ruleId"] == "Q1"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "rooms.yaml"
+    assert place["region"]["startLine"] == 8
+
+
+def test_github_annotations_are_one_line_each(run: Run, bleeding: str) -> None:
+    _, out = run("check", bleeding, "--format", "github")
+    assert out.startswith("::error file=rooms.yaml,line=8,title=Q1 range-bleed::Activities after: ")
+    assert out.count("\n") == 1
+
+
+def test_markdown_is_a_table(run: Run, bleeding: str) -> None:
+    _, out = run("check", bleeding, "--format", "markdown")
+    assert "| Q1 range-bleed | Activities after |" in out
+
+
+def test_a_baseline_leaves_out_what_was_there(run: Run, bleeding: str, tmp_path: Path) -> None:
+    assert run("check", bleeding, "--write-baseline", "known.json")[0] == 0
+    assert run("check", bleeding, "--baseline", "known.json") == (
+        0,
+        "rooms: nothing to report. 1 in the baseline.\n",
+    )
+    more = page("Q1").wrong.replace(
+        "patterns:", "patterns:\n  All: {query: Listing, partition: ROOM#<roomId>, limit: 1}"
+    )
+    (tmp_path / "rooms.yaml").write_text(more, encoding="utf-8")
+    code, out = run("check", bleeding, "--baseline", "known.json")
+    assert code == 1
+    assert "Q2" in out
+    assert "range-bleed" not in out
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(None, "there is no baseline"), ("[]", "is not a baseline"), ('{"version": 9}', "version 9")],
+)
+def test_a_wrong_baseline_is_named(
+    run: Run, bleeding: str, tmp_path: Path, content: str | None, expected: str
+) -> None:
+    if content is not None:
+        (tmp_path / "b.json").write_text(content, encoding="utf-8")
+    code, out = run("check", bleeding, "--baseline", "b.json")
+    assert (code, expected in out) == (2, True), out
+
+
+def test_an_accepted_finding_is_counted_not_shown(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d.yaml").write_text(page("X9").right, encoding="utf-8")
+    assert run("check", "d.yaml") == (0, "listings: nothing to report. 1 accepted in place.\n")
+
+
+def test_a_python_design_is_checked_where_it_is_declared(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "made_of_data.py").write_text(
+        "from keyfold.design.schema import Schema, Table\n"
+        "plan = Schema('plain', tables=(Table('t'),))\n"
+    )
+    assert run("check", "made_of_data:plan") == (0, "plain: nothing to report.\n")
+    code, out = run("check", "made_of_data:plam")
+    assert (code, "did you mean 'plan'?" in out) == (2, True)
+
+
+def test_a_broken_python_file_gives_its_place(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "unfinished.py").write_text("x = (\n")
+    (tmp_path / "failing.py").write_text("x = 1\ny = x / 0\n")
+    code, out = run("check", "unfinished:design")
+    assert (code, "unfinished.py:1: '(' was never closed" in out) == (2, True)
+    code, out = run("check", "failing:design")
+    assert (code, "failing.py:2: ZeroDivisionError: division by zero" in out) == (2, True)
+    code, out = run("check", "not_there:design")
+    assert (code, "there is no module 'not_there'" in out) == (2, True)
+    code, out = run("check", "what is this")
+    assert (code, "give package.module:design" in out) == (2, True)
+
+
+def test_no_target_asks_for_one(run: Run) -> None:
+    code, out = run("check")
+    assert (code, "name a design" in out) == (2, True)
+
+
+def test_a_rule_that_fails_is_reported_and_the_others_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(facts: Facts) -> Iterator[Problem]:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setitem(RULES, "K1", Rule("K1", "broken", "error", "broken", failing))
+    report = check(loads(page("Q1").wrong))
+    assert report.crashes == (Crash("K1", "ZeroDivisionError: oh"),)
+    assert [finding.code for finding in report.findings] == ["Q1"]
+    assert report.fails("error")
+    assert "the rule K1 failed: ZeroDivisionError: oh" in text(report)
+
+
+def test_colours_set_off_severity_and_templates() -> None:
+    report = check(loads(page("Q1").wrong))
+    shown = text(report, colour=True)
+    assert "\x1b[31;1merror" in shown
+    assert "\x1b[1mLISTING#…\x1b[0m" in shown
+
+
+def test_a_finding_keeps_its_fingerprint_when_lines_move() -> None:
+    first = check(loads(page("Q1").wrong)).findings[0]
+    moved = check(loads("# a comment\n" + page("Q1").wrong)).findings[0]
+    assert first.place == Place("design.yaml", 8)
+    assert moved.place.line == 9
+    assert first.fingerprint == moved.fingerprint
+
+
+def test_rule_prints_a_page_or_all_titles(run: Run) -> None:
+    code, out = run("rule", "K4")
+    assert code == 0
+    assert out.startswith("# K4 key-collision")
+    code, out = run("rule")
+    assert all(rule.title in out for rule in RULES.values())
+    assert run("rule", "Z9")[0] == 2
