@@ -16,6 +16,7 @@ from keyfold.serve.dynamodb.server import bind, run_worker, tls_context
 from keyfold.serve.dynamodb.settings import ServeError, Settings
 
 _RESTART_SECONDS = 1.0
+_STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(settings: Settings, on_ready: Callable[[int], None]) -> None:
@@ -45,7 +46,7 @@ class Workers:
         self._stopping = False
 
     def run(self, on_ready: Callable[[int], None]) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in _STOPS:
             signal.signal(number, lambda *_: self._stop())
         pipes = [self._start(worker) for worker in range(self._settings.workers)]
         ready = [_says_ready(pipe) for pipe in pipes]
@@ -61,11 +62,17 @@ class Workers:
         reader, writer = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
+        # A signal waits until it finds either the worker listed here or the worker's own handler.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
         process = os.fork()
         if process:
-            os.close(writer)
             self._running[process] = worker
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+            os.close(writer)
             return reader
+        for number in _STOPS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
         os.close(reader)
         code = 1
         try:
