@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
-from keyfold.engine.partiql.lexer import END, Token, tokens
+from keyfold.engine.partiql.cursor import Cursor, refuse, refuse_parameters
+from keyfold.engine.partiql.lexer import END
 from keyfold.engine.partiql.statements import (
     Change,
     Exists,
@@ -15,7 +16,6 @@ from keyfold.engine.partiql.statements import (
     Select,
     Statement,
 )
-from keyfold.errors import ValidationError
 from keyfold.expressions.ast import (
     Action,
     Add,
@@ -38,36 +38,26 @@ from keyfold.expressions.ast import (
     ValueRef,
 )
 from keyfold.values import AttributeValue
-from keyfold.values.wire import check_value
 
 _COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _CONDITIONS = {"begins_with": 2, "contains": 2, "attribute_type": 2}
 _RETURNING = {"ALL OLD", "MODIFIED OLD", "ALL NEW", "MODIFIED NEW"}
-_MAX_DEPTH = 100
 
 
 def parse(statement: str, parameters: Sequence[AttributeValue] | None = None) -> Statement:
     """The statement, with its parameters in place of the question marks."""
-    parser = _Parser(statement, [check_value(value) for value in parameters or ()])
-    return parser.statement()
+    return _Parser(statement, parameters or ()).statement()
 
 
-class _Parser:
+class _Parser(Cursor):
     """Recursive descent over the tokens of one statement."""
-
-    def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
-        self._tokens = tokens(statement)
-        self._at = 0
-        self._depth = 0
-        self._parameters = parameters
-        self._taken = 0
 
     def statement(self) -> Statement:
         found = self._statement()
         self._take(";")
         self._expect(END)
         if self._taken != len(self._parameters):
-            _refuse_parameters()
+            refuse_parameters()
         return found
 
     def _statement(self) -> Statement:
@@ -91,7 +81,7 @@ class _Parser:
                 select = self._select()
                 self._expect(")")
                 return Exists(select)
-        return _refuse("Expected data manipulation")
+        return refuse("Expected data manipulation")
 
     def _select(self) -> Select:
         paths = None
@@ -121,7 +111,7 @@ class _Parser:
             keyword = self._next().kind
             actions += self._separated(self._assignment if keyword == "SET" else self._removal)
         if not actions:
-            _refuse("Expected SET or REMOVE")
+            refuse("Expected SET or REMOVE")
         where = self._where()
         return Change(table, Update(tuple(actions)), where, self._returning(_RETURNING))
 
@@ -144,7 +134,7 @@ class _Parser:
         self._next()
         self._expect("(")
         if self._path() != path:
-            _refuse("A set function must be applied to the attribute it is assigned to")
+            refuse("A set function must be applied to the attribute it is assigned to")
         self._expect(",")
         members = self._value()
         self._expect(")")
@@ -154,12 +144,12 @@ class _Parser:
         if self._token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
             name = self._next().text.lower()
             if name not in ("list_append", "if_not_exists"):
-                _refuse(f"Unexpected function: {name}")
+                refuse(f"Unexpected function: {name}")
             self._expect("(")
             arguments = tuple(self._separated(self._assigned))
             self._expect(")")
             if len(arguments) != 2:
-                _refuse(f"Wrong number of arguments for function: {name}")
+                refuse(f"Wrong number of arguments for function: {name}")
             return Call(name, arguments)
         return self._operand()
 
@@ -168,7 +158,7 @@ class _Parser:
             return None
         words = f"{self._next().text} {self._next().text}".upper()
         if words not in allowed:
-            _refuse("Unexpected RETURNING clause")
+            refuse("Unexpected RETURNING clause")
         self._expect("*")
         return words.replace(" ", "_")
 
@@ -249,7 +239,7 @@ class _Parser:
         if isinstance(node, (Path, Value, ValueRef)) or (
             isinstance(node, Call) and node.function == "size"
         ):
-            _refuse("Unexpected term")
+            refuse("Unexpected term")
         return node
 
     # Operands and values.
@@ -266,12 +256,12 @@ class _Parser:
         name = self._next().text.lower()
         arity = 1 if name == "size" else _CONDITIONS.get(name)
         if arity is None:
-            _refuse(f"Unexpected function: {name}")
+            refuse(f"Unexpected function: {name}")
         self._expect("(")
         arguments = tuple(self._separated(self._operand))
         self._expect(")")
         if len(arguments) != arity:
-            _refuse(f"Wrong number of arguments for function: {name}")
+            refuse(f"Wrong number of arguments for function: {name}")
         return Call(name, arguments)
 
     def _path(self) -> Path:
@@ -286,7 +276,7 @@ class _Parser:
                 elif token.kind == "text":
                     parts.append(token.text)
                 else:
-                    _refuse("Unexpected path component")
+                    refuse("Unexpected path component")
                 self._expect("]")
             else:
                 return Path(tuple(parts))
@@ -294,102 +284,8 @@ class _Parser:
     def _name(self) -> str:
         token = self._next()
         if token.kind not in ("identifier", "quoted"):
-            _refuse("Unexpected term" if token.kind == END else f"Unexpected term: {token.text}")
+            refuse("Unexpected term" if token.kind == END else f"Unexpected term: {token.text}")
         return token.text
-
-    def _item(self) -> dict[str, AttributeValue]:
-        value = self._value()
-        if "M" not in value:
-            _refuse("Expected a tuple of attributes behind VALUE")
-        return value["M"]  # type: ignore[no-any-return]
-
-    def _value(self) -> AttributeValue:
-        return check_value(self._nested())
-
-    def _nested(self) -> AttributeValue:
-        self._deeper()
-        value = self._literal()
-        self._depth -= 1
-        return value
-
-    def _literal(self) -> AttributeValue:
-        token = self._next()
-        match token.kind:
-            case "text":
-                return {"S": token.text}
-            case "number":
-                return {"N": token.text}
-            case "-":
-                return {"N": "-" + self._expect("number").text}
-            case "TRUE" | "FALSE":
-                return {"BOOL": token.kind == "TRUE"}
-            case "NULL":
-                return {"NULL": True}
-            case "?":
-                return self._parameter()
-            case "[":
-                return {"L": self._until("]", self._nested)}
-            case "{":
-                return {"M": dict(self._until("}", self._entry))}
-            case "<<":
-                return _set_of(self._until(">>", self._nested))
-        return _refuse(f"Unexpected term: {token.text}")
-
-    def _entry(self) -> tuple[str, AttributeValue]:
-        name = self._next()
-        if name.kind not in ("text", "quoted", "identifier"):
-            _refuse("Expected an attribute name")
-        self._expect(":")
-        return name.text, self._nested()
-
-    def _parameter(self) -> AttributeValue:
-        if self._taken == len(self._parameters):
-            _refuse_parameters()
-        self._taken += 1
-        return self._parameters[self._taken - 1]
-
-    # Tokens.
-
-    @property
-    def _token(self) -> Token:
-        return self._tokens[self._at]
-
-    def _next(self) -> Token:
-        token = self._tokens[self._at]
-        if token.kind != END:
-            self._at += 1
-        return token
-
-    def _take(self, kind: str) -> bool:
-        if self._token.kind != kind:
-            return False
-        self._at += 1
-        return True
-
-    def _expect(self, kind: str) -> Token:
-        token = self._token
-        if token.kind != kind:
-            _refuse("Unexpected end of statement" if token.kind == END else "Unexpected term")
-        self._at += kind != END
-        return token
-
-    def _separated(self, one: Callable[[], Any]) -> list[Any]:
-        found = [one()]
-        while self._take(","):
-            found.append(one())
-        return found
-
-    def _until(self, closing: str, one: Callable[[], Any]) -> list[Any]:
-        if self._take(closing):
-            return []
-        found = self._separated(one)
-        self._expect(closing)
-        return found
-
-    def _deeper(self) -> None:
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            _refuse("The statement has too many nesting levels")
 
 
 def _compared(operator: str, left: Operand, right: Operand) -> Condition:
@@ -399,18 +295,3 @@ def _compared(operator: str, left: Operand, right: Operand) -> Condition:
     # Unlike in expressions, a missing attribute differs from nothing here.
     there = [Call("attribute_exists", (each,)) for each in (left, right) if isinstance(each, Path)]
     return And((*there, comparison)) if there else comparison
-
-
-def _set_of(members: list[AttributeValue]) -> AttributeValue:
-    kinds = {kind for member in members for kind in member}
-    if len(kinds) != 1 or (kind := kinds.pop()) not in ("S", "N", "B"):
-        _refuse("A set holds values of one type: strings, numbers or binaries")
-    return {f"{kind}S": [member[kind] for member in members]}
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise ValidationError(f"Statement wasn't well formed, can't be processed: {reason}")
-
-
-def _refuse_parameters() -> NoReturn:
-    raise ValidationError("Number of parameters in request and statement don't match.")

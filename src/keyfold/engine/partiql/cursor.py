@@ -1,0 +1,135 @@
+"""A walk over the tokens of one statement, and the literals it meets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from keyfold.engine.partiql.lexer import END, Token, tokens
+from keyfold.errors import ValidationError
+from keyfold.values import AttributeValue
+from keyfold.values.wire import check_value
+
+_MAX_DEPTH = 100
+
+
+class Cursor:
+    """Where a parser stands in its statement; parameters are taken as their `?` are met."""
+
+    def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
+        self._tokens = tokens(statement)
+        self._at = 0
+        self._depth = 0
+        self._parameters = [check_value(value) for value in parameters]
+        self._taken = 0
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._at]
+
+    def _next(self) -> Token:
+        token = self._tokens[self._at]
+        if token.kind != END:
+            self._at += 1
+        return token
+
+    def _take(self, kind: str) -> bool:
+        if self._token.kind != kind:
+            return False
+        self._at += 1
+        return True
+
+    def _expect(self, kind: str) -> Token:
+        token = self._token
+        if token.kind != kind:
+            refuse("Unexpected end of statement" if token.kind == END else "Unexpected term")
+        self._at += kind != END
+        return token
+
+    def _separated(self, one: Callable[[], Any]) -> list[Any]:
+        found = [one()]
+        while self._take(","):
+            found.append(one())
+        return found
+
+    def _until(self, closing: str, one: Callable[[], Any]) -> list[Any]:
+        if self._take(closing):
+            return []
+        found = self._separated(one)
+        self._expect(closing)
+        return found
+
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            refuse("The statement has too many nesting levels")
+
+    # Literals.
+
+    def _item(self) -> dict[str, AttributeValue]:
+        value = self._value()
+        if "M" not in value:
+            refuse("Expected a tuple of attributes behind VALUE")
+        return value["M"]  # type: ignore[no-any-return]
+
+    def _value(self) -> AttributeValue:
+        return check_value(self._nested())
+
+    def _nested(self) -> AttributeValue:
+        self._deeper()
+        value = self._literal()
+        self._depth -= 1
+        return value
+
+    def _literal(self) -> AttributeValue:
+        token = self._next()
+        match token.kind:
+            case "text":
+                return {"S": token.text}
+            case "number":
+                return {"N": token.text}
+            case "-":
+                return {"N": "-" + self._expect("number").text}
+            case "TRUE" | "FALSE":
+                return {"BOOL": token.kind == "TRUE"}
+            case "NULL":
+                return {"NULL": True}
+            case "?":
+                return self._parameter()
+            case "[":
+                return {"L": self._until("]", self._nested)}
+            case "{":
+                return {"M": dict(self._until("}", self._entry))}
+            case "<<":
+                return _set_of(self._until(">>", self._nested))
+        return refuse(f"Unexpected term: {token.text}")
+
+    def _entry(self) -> tuple[str, AttributeValue]:
+        name = self._next()
+        if name.kind not in ("text", "quoted", "identifier"):
+            refuse("Expected an attribute name")
+        self._expect(":")
+        return name.text, self._nested()
+
+    def _parameter(self) -> AttributeValue:
+        if self._taken == len(self._parameters):
+            refuse_parameters()
+        self._taken += 1
+        return self._parameters[self._taken - 1]
+
+
+def _set_of(members: list[AttributeValue]) -> AttributeValue:
+    kinds = {kind for member in members for kind in member}
+    if len(kinds) != 1 or (kind := kinds.pop()) not in ("S", "N", "B"):
+        refuse("A set holds values of one type: strings, numbers or binaries")
+    return {f"{kind}S": [member[kind] for member in members]}
+
+
+def refuse(reason: str) -> NoReturn:
+    """Refuse the statement's text."""
+    raise ValidationError(f"Statement wasn't well formed, can't be processed: {reason}")
+
+
+def refuse_parameters() -> NoReturn:
+    """Refuse parameters that do not match the question marks."""
+    raise ValidationError("Number of parameters in request and statement don't match.")
