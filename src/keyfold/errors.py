@@ -6,6 +6,7 @@ KeyfoldError
 ├ OperationError      any DynamoDB answer, the same class on every backend
 ├ ItemError           NotFound, Undecodable
 ├ PlanError           TooManyWrites, MissingKeyField, BudgetExceeded, CursorRefused
+├ StreamError         RebuildNeeded, LeaseLost, AlreadyProcessed, ProcessorFailed
 ├ MigrationError      Pending, Drifted, VerifyFailed, Irreversible
 ├ StorageError        Corrupt, Busy, FormatTooNew, Full
 └ TransportError      Timeout, Unreachable, Untrusted
@@ -304,6 +305,26 @@ class CursorRefused(PlanError):
 
 class RequestReused(PlanError):
     """A request id came again with another payload."""
+
+
+class StreamError(KeyfoldError):
+    """A change stream that cannot be consumed as it should be."""
+
+
+class RebuildNeeded(StreamError):
+    """Records were lost: the consumer was away for longer than the stream keeps them."""
+
+
+class LeaseLost(StreamError):
+    """Another worker has taken the shard over."""
+
+
+class AlreadyProcessed(StreamError):
+    """A record came again; its effect is there already."""
+
+
+class ProcessorFailed(StreamError):
+    """A processor gave something that is no write."""
 
 
 class MigrationError(KeyfoldError):

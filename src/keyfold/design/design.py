@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 from keyfold.design import codes, schema
 from keyfold.design.pattern import Pattern
 from keyfold.design.place import caller
+from keyfold.design.processor import KINDS, ChangeKind, Processor
 from keyfold.design.read import Read
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Design:
@@ -30,7 +32,7 @@ class Design:
         self.patterns: dict[str, Pattern[Any, Any]] = {}
         self.maintainers: list[Any] = []
         """Objects that keep secondary structures right, in order of declaration."""
-        self.processors: list[Any] = []
+        self.processors: list[Processor] = []
         """User-written stream processors."""
         self._resolvers: list[Callable[[], None]] = []
 
@@ -105,6 +107,36 @@ class Design:
 
         return declare
 
+    def on(
+        self,
+        entity: type[Entity],
+        *kinds: ChangeKind,
+        name: str = "",
+        seconds: float | None = None,
+    ) -> Callable[[F], F]:
+        """Run a function for changes of an entity's items, each change once.
+
+        It is called with the item before, the item after and the delivery; the writes that it
+        returns and the events that it emits take effect together, or not at all.
+        """
+
+        def declare(function: F) -> F:
+            wanted = frozenset(kinds or KINDS)
+            place = caller()
+            processor = Processor(
+                name or function.__name__, entity, wanted, function, seconds, place
+            )
+            if any(processor.name == other.name for other in self.processors):
+                raise DeclarationError(
+                    codes.NAME_TAKEN,
+                    f"the design {self.name} has the processor {processor.name} twice.",
+                    place=str(place),
+                )
+            self.processors.append(processor)
+            return function
+
+        return declare
+
     def register(self, entity: type[Entity]) -> None:
         """Called by an entity's class statement."""
         spec = entity.__spec__
@@ -163,7 +195,9 @@ class Design:
             entities=tuple(entity.__spec__.describe() for entity in self.entities.values()),
             patterns=tuple(pattern.describe() for pattern in self.patterns.values()),
             counters=counters,
+            consumers=tuple(processor.describe() for processor in self.processors),
             description=self.description,
+            enforced=True,
         )
 
     def __repr__(self) -> str:

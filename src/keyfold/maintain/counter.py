@@ -51,9 +51,11 @@ class CounterMaintainer:
     """What changes about one counter when a counted item changes."""
 
     kind = "counter"
+    additive = True
 
     def __init__(self, declared: Counter, target: type[Entity], field: str) -> None:
         self.declared, self.target, self.field = declared, target, field
+        self.label = f"counter {target.__name__}.{field}"
         self.source = target.__table__.design.entity(declared.of)
         self.sync = declared.sync
         names = self.source.__spec__.fields

@@ -9,7 +9,10 @@ from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError
+from keyfold.maintain.reconcile import reconcile
 from keyfold.runtime.changes import Add, Change, Set, clear
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Intent, Put, Update
 
 C = TypeVar("C", bound=Entity)
@@ -60,6 +63,7 @@ class PointerMaintainer:
 
     def __init__(self, source: type[Entity], pointer: type[Entity], each: str, sync: Sync) -> None:
         self.source, self.pointer, self.each, self.sync = source, pointer, each, sync
+        self.label = f"pointer {pointer.__name__}"
         canonical, own = source.__spec__.fields, pointer.__spec__.fields
         place = f"{pointer.__spec__.place} {pointer.__name__}"
         self.copied = tuple(name for name in own if name in canonical)
@@ -97,6 +101,12 @@ class PointerMaintainer:
             return {None: self.pointer(**values)}
         targets = getattr(canonical, self.each) or ()
         return {target: self.pointer(**values, **{self.target: target}) for target in targets}
+
+    def copies(self, canonical: Entity | None) -> list[Entity]:
+        return list(self.pointers(canonical).values())
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        return reconcile(context, self, old, new)
 
     def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
         before, after = self.pointers(old), self.pointers(new)

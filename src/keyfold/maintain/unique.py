@@ -11,7 +11,11 @@ from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
 from keyfold.design.template import DELIMITER
 from keyfold.errors import DeclarationError, UniqueTaken
+from keyfold.maintain.reconcile import raw, unchanged
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Intent, Marker
+from keyfold.runtime.writes import commit
 
 PREFIX = f"UNIQUE{DELIMITER}"
 HOLDER = "holder"
@@ -31,6 +35,7 @@ class Unique(Declared):
         self.names = names
         self.normalise = normalise
         self.source: type[Entity]
+        self.label = ""
 
     def attach(self, entity: type[Entity]) -> None:
         for name in self.names:
@@ -50,6 +55,7 @@ class Unique(Declared):
                 suggestion="Use a table with a text partition key.",
             )
         self.source = entity
+        self.label = f"unique {entity.__name__}.{'+'.join(self.names)}"
         normalise = getattr(self.normalise, "__name__", "")
         entity.__spec__.uniques.append(
             schema.Unique(self.names, normalise, "marker", place=self.place)
@@ -120,6 +126,18 @@ class Unique(Declared):
                 },
                 self._taken(new),
             )
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        """Free the value that an item had, unless the item has it again."""
+        value = self.value(old)
+        if old is None or value is None or value == self.value(new):
+            return
+        item = yield from raw(context, old.ref())
+        present = None if item is None else old.__spec__.decode(item)
+        if self.value(present) == value:
+            return
+        guard = unchanged(old.ref(), item, self.fields)
+        yield from commit(context, [guard, *self.writes(old, None)])
 
     def _taken(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
         shown = ", ".join(f"{name}={getattr(new, name)!r}" for name in self.names)

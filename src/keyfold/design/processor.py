@@ -1,0 +1,57 @@
+"""Processors: functions that a design runs for changes of an entity's items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from keyfold.design import codes, flow
+from keyfold.design.source import Place
+from keyfold.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+ChangeKind = Literal["insert", "modify", "remove"]
+KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
+_EVENTS: dict[str, Literal["INSERT", "MODIFY", "REMOVE"]] = {
+    "insert": "INSERT",
+    "modify": "MODIFY",
+    "remove": "REMOVE",
+}
+
+
+@dataclass(frozen=True)
+class Processor:
+    """`function(old, new, delivery)` for some kinds of change of one entity."""
+
+    name: str
+    entity: type[Entity]
+    kinds: frozenset[str]
+    function: Callable[..., Any]
+    seconds: float | None
+    """How long it may take; None leaves that to the consumer."""
+    place: Place
+
+    def __post_init__(self) -> None:
+        unknown = self.kinds - set(KINDS)
+        if unknown:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"the processor {self.name} waits for {', '.join(sorted(unknown))}.",
+                place=str(self.place),
+                suggestion=f"Changes are: {', '.join(KINDS)}.",
+            )
+
+    def describe(self) -> flow.Consumer:
+        return flow.Consumer(
+            name=self.name,
+            table=self.entity.__table__.name,
+            entities=(self.entity.__name__,),
+            events=tuple(_EVENTS[kind] for kind in KINDS if kind in self.kinds),
+            exactly_once=True,
+            dead_letter="keyfold_streams",
+            description=(self.function.__doc__ or "").strip().partition("\n")[0],
+            place=self.place,
+        )

@@ -1,0 +1,31 @@
+"""Following change streams: consumers, processors, dead letters, domain events."""
+
+from keyfold.streams.consumer import AsyncConsumer, Consumer, Options
+from keyfold.streams.deadletter import DeadLetter
+from keyfold.streams.event import Delivery, Event
+from keyfold.streams.handler import stream_handler
+from keyfold.streams.policy import Policy
+from keyfold.streams.processing import Outcome
+from keyfold.streams.replay import replay
+from keyfold.streams.sinks import EventBridge, Queue, Sink, Sqs, Webhook
+from keyfold.streams.status import ShardStatus, Status
+
+__all__ = [
+    "AsyncConsumer",
+    "Consumer",
+    "DeadLetter",
+    "Delivery",
+    "Event",
+    "EventBridge",
+    "Options",
+    "Outcome",
+    "Policy",
+    "Queue",
+    "ShardStatus",
+    "Sink",
+    "Sqs",
+    "Status",
+    "Webhook",
+    "replay",
+    "stream_handler",
+]

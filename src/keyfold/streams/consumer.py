@@ -1,0 +1,285 @@
+"""Consumers: they follow the streams of a design's tables and keep what follows from them right."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import uuid4
+
+from keyfold.design.table import Table
+from keyfold.errors import LeaseLost, PlanError, RebuildNeeded
+from keyfold.runtime.async_db import AsyncDb
+from keyfold.runtime.db import Db
+from keyfold.runtime.flow import Flow
+from keyfold.streams import lease as leasing
+from keyfold.streams import outbox, support
+from keyfold.streams.effect import Effects, Run
+from keyfold.streams.lease import Group
+from keyfold.streams.policy import TRANSIENT, Policy, patiently
+from keyfold.streams.processing import Outcome
+from keyfold.streams.shard import Reader, Shard, shards
+from keyfold.streams.sinks import Sink
+from keyfold.streams.status import Status, status
+
+IMAGES: Final = "NEW_AND_OLD_IMAGES"
+OnProgress = Callable[[Outcome], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a consumer reads."""
+
+    name: str = "default"
+    """Workers with one name share the shards."""
+    batch: int = 200
+    lease_seconds: float = 30.0
+    poll_seconds: float = 0.5
+    policy: Policy = field(default_factory=Policy)
+
+
+class _Following:
+    """What sync and async consumers share: which shards to read, as flows."""
+
+    def __init__(self, db: Db | AsyncDb, options: Options, sinks: Sequence[Sink]) -> None:
+        self.context = db.context
+        self.options = options
+        self.sinks = list(sinks)
+        self.effects = Effects(db.context.design)
+        self.run = Run(db.context, db, options.policy)
+        self.group = Group(db.context.design.name, options.name)
+        self.worker = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
+        self.tables = _followed(self.effects)
+        self.readers: dict[str, Reader] = {}
+        self._prepared = False
+        self._known: list[Shard] = []
+        self._looked = float("-inf")
+
+    def assignment(self) -> Flow[list[Reader]]:
+        """The shards to read now, after leases were taken, renewed and shared."""
+        return (yield from patiently(self.options.policy, self._assignment))
+
+    def _assignment(self) -> Flow[list[Reader]]:
+        if not self._prepared:
+            yield from support.ensure(self.context)
+            self._prepared = True
+        now = self.context.clock.now()
+        if now - self._looked >= self.options.lease_seconds / 3 or not self.readers:
+            yield from self._look()
+            self._looked = now
+        return list(self.readers.values())
+
+    def _look(self) -> Flow[None]:
+        seconds = self.options.lease_seconds
+        self._known = yield from shards(self.context, self.tables)
+        leases = yield from leasing.leases(self.context, self.group)
+        workers = yield from leasing.beat(self.context, self.group, self.worker, seconds)
+        ready = [shard for shard in self._known if _is_ready(shard, leases)]
+        share = -(-len(ready) // max(workers, 1))
+        mine = {shard.sort: shard for shard in ready if shard.sort in self.readers}
+        for sort in list(self.readers):
+            if sort not in mine:
+                del self.readers[sort]
+        for sort in list(mine)[share:]:
+            yield from leasing.release(self.context, self.group, self.readers.pop(sort).lease)
+        for shard in ready:
+            if len(self.readers) >= share and shard.sort not in self.readers:
+                continue
+            lease = yield from leasing.take(
+                self.context, self.group, shard.stream, shard.id, self.worker, seconds
+            )
+            if lease is None:
+                self.readers.pop(shard.sort, None)
+            elif shard.sort in self.readers:
+                self.readers[shard.sort].lease = lease
+            else:
+                self.readers[shard.sort] = Reader(
+                    self.run, self.effects, self.group, shard, lease, self.options.batch, seconds
+                )
+
+    def poll(self, reader: Reader) -> Flow[Outcome]:
+        """One batch of one shard; a lost lease or a troubled backend leaves it for later."""
+        try:
+            outcome = yield from reader.poll()
+        except LeaseLost:
+            self.readers.pop(reader.shard.sort, None)
+            return Outcome()
+        except RebuildNeeded:
+            self.readers.pop(reader.shard.sort, None)
+            raise
+        except TRANSIENT:
+            reader.iterator = None
+            return Outcome(unresolved=[reader.shard.sort])
+        if reader.lease.finished:
+            self.readers.pop(reader.shard.sort, None)
+            self._looked = float("-inf")
+        return outcome
+
+    def deliver(self) -> Flow[int]:
+        if not self.sinks:
+            return 0
+        try:
+            return (yield from outbox.deliver(self.context, self.sinks, self.options.policy))
+        except TRANSIENT:
+            return 0
+
+    def leave(self) -> Flow[None]:
+        """Give the leases back, so that others need not wait for their end."""
+        for reader in self.readers.values():
+            yield from leasing.release(self.context, self.group, reader.lease)
+        self.readers.clear()
+        self._looked = float("-inf")
+        yield from leasing.leave(self.context, self.group, self.worker)
+
+
+def _followed(effects: Effects) -> list[Table]:
+    """The tables whose streams are read; those that are needed must show both images."""
+    for entity in effects.needed:
+        declared = entity.__table__.schema
+        if declared.stream != IMAGES:
+            raise PlanError(
+                f"{entity.__name__} is followed by stream, but the table {declared.name} is "
+                f"declared with stream={declared.stream!r}; declare it with stream={IMAGES!r}"
+            )
+    tables = dict.fromkeys(entity.__table__ for entity in effects.entities)
+    return [table for table in tables if table.schema.stream == IMAGES]
+
+
+def _is_ready(shard: Shard, leases: dict[str, Any]) -> bool:
+    """A shard is read when it is not finished and its parent, where it still is, is."""
+    own = leases.get(shard.sort)
+    if own is not None and own.finished:
+        return False
+    parent = leases.get(f"{shard.stream}#{shard.parent}") if shard.parent else None
+    return parent is None or parent.finished
+
+
+class Consumer:
+    """Follows the streams of an open design: `Consumer(db).run()`."""
+
+    def __init__(
+        self, db: Db, *, sinks: Sequence[Sink] = (), options: Options | None = None
+    ) -> None:
+        self.db = db
+        self._following = _Following(db, options or Options(), sinks)
+        self._stopping = threading.Event()
+
+    @property
+    def worker(self) -> str:
+        return self._following.worker
+
+    def run_once(self, threads: ThreadPoolExecutor | None = None) -> Outcome:
+        """Read one batch of every shard that this worker holds."""
+        following, total = self._following, Outcome()
+        readers = self.db.run(following.assignment(), "streams")
+        polled = (threads.map if threads is not None else map)(self._poll, readers)
+        for outcome in polled:
+            total += outcome
+        self.db.run(following.deliver(), "streams")
+        return total
+
+    def _poll(self, reader: Reader) -> Outcome:
+        return self.db.run(self._following.poll(reader), "streams")
+
+    def drain(self) -> Outcome:
+        """Read until nothing is left; for tests and jobs."""
+        total = Outcome()
+        while True:
+            outcome = self.run_once()
+            left, outcome.unresolved = outcome.unresolved, []
+            total += outcome
+            if not outcome.records and not left:
+                return total
+
+    def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
+        """Read until `stop`; several processes may do so at once and share the shards."""
+        with ThreadPoolExecutor(threads, "keyfold-consumer") as pool:
+            try:
+                while not self._stopping.is_set():
+                    outcome = self.run_once(pool if threads > 1 else None)
+                    if on_progress is not None:
+                        on_progress(outcome)
+                    if not outcome.records:
+                        self._stopping.wait(self._following.options.poll_seconds)
+            finally:
+                self.close()
+
+    def stop(self) -> None:
+        """End `run` after the batch at hand; safe in a signal handler and in other threads."""
+        self._stopping.set()
+
+    def status(self) -> Status:
+        return self.db.run(status(self.db.context, self._following.options.name), "streams")
+
+    def close(self) -> None:
+        """Give the shards back."""
+        self.db.run(self._following.leave(), "streams")
+
+
+class AsyncConsumer:
+    """The same for an event loop: `await AsyncConsumer(db).run()`."""
+
+    def __init__(
+        self, db: AsyncDb, *, sinks: Sequence[Sink] = (), options: Options | None = None
+    ) -> None:
+        self.db = db
+        self._following = _Following(db, options or Options(), sinks)
+        self._stopping = asyncio.Event()
+
+    @property
+    def worker(self) -> str:
+        return self._following.worker
+
+    async def run_once(self) -> Outcome:
+        """Read one batch of every shard that this worker holds."""
+        following, total = self._following, Outcome()
+        readers = await self.db.run(following.assignment(), "streams")
+        polls = (self.db.run(following.poll(reader), "streams") for reader in readers)
+        for outcome in await asyncio.gather(*polls):
+            total += outcome
+        await self.db.run(following.deliver(), "streams")
+        return total
+
+    async def drain(self) -> Outcome:
+        """Read until nothing is left; for tests and jobs."""
+        total = Outcome()
+        while True:
+            outcome = await self.run_once()
+            left, outcome.unresolved = outcome.unresolved, []
+            total += outcome
+            if not outcome.records and not left:
+                return total
+
+    async def run(self, *, on_progress: OnProgress | None = None) -> None:
+        """Read until `stop`."""
+        try:
+            while not self._stopping.is_set():
+                outcome = await self.run_once()
+                if on_progress is not None:
+                    on_progress(outcome)
+                if not outcome.records:
+                    await self._rest()
+        finally:
+            await self.close()
+
+    async def _rest(self) -> None:
+        try:
+            await asyncio.wait_for(self._stopping.wait(), self._following.options.poll_seconds)
+        except TimeoutError:
+            return
+
+    def stop(self) -> None:
+        """End `run` after the batch at hand."""
+        self._stopping.set()
+
+    async def status(self) -> Status:
+        return await self.db.run(status(self.db.context, self._following.options.name), "streams")
+
+    async def close(self) -> None:
+        """Give the shards back."""
+        await self.db.run(self._following.leave(), "streams")

@@ -1,0 +1,140 @@
+"""Dead letters: records whose effect failed for good, kept with the reason until somebody decides.
+
+A letter and the record's processed marker are written together, and a replay deletes the letter
+together with the effect, so that the effect happens at most once whatever comes in between.
+"""
+
+from __future__ import annotations
+
+import base64
+import traceback
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from keyfold.errors import AlreadyProcessed, NotFound
+from keyfold.limits import KB
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Marker
+from keyfold.runtime.writes import commit
+from keyfold.streams import support
+from keyfold.streams.marker import marker
+
+DECODING: Final = "decoding"
+"""The effect's name where the record itself could not be read."""
+
+_RECORD_BYTES: Final = 300 * KB
+_TRACEBACK_CHARACTERS: Final = 20_000
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """One record and one effect that failed."""
+
+    id: str
+    table: str
+    effect: str
+    event_id: str
+    reason: str
+    trace: str
+    attempts: int
+    at: float
+    record: Mapping[str, Any] | None
+    """The wire record; None where it was too large to keep."""
+
+
+def _partition(context: Context) -> str:
+    return f"DEAD#{context.design.name}"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What failed, and why."""
+
+    table: str
+    wire: Mapping[str, Any]
+    event_id: str
+    effect: str
+    problem: BaseException
+    attempts: int = 1
+
+
+def bury(context: Context, failed: Failure) -> Flow[None]:
+    """Keep a failed record."""
+    now = context.clock.now()
+    packed = zlib.compress(orjson.dumps(failed.wire, default=str))
+    sort = f"{int(now * 1000):013d}#{failed.event_id}#{failed.effect}"
+    reason = f"{type(failed.problem).__name__}: {failed.problem}"
+    item: dict[str, Any] = {
+        **support.key(_partition(context), sort),
+        "table": {"S": failed.table},
+        "effect": {"S": failed.effect},
+        "eventId": {"S": failed.event_id},
+        "reason": {"S": reason[:_TRACEBACK_CHARACTERS]},
+        "trace": {"S": _trace(failed.problem)},
+        "attempts": {"N": str(failed.attempts)},
+        "at": {"N": repr(now)},
+    }
+    if len(packed) <= _RECORD_BYTES:
+        item["record"] = {"B": base64.b64encode(packed).decode()}
+    letter = Marker(support.table_of(context.design), "Put", {"Item": item})
+    try:
+        done = marker(context, failed.event_id, failed.effect)
+        yield from commit(context, [letter, done])
+    except AlreadyProcessed:
+        return
+
+
+def letters(context: Context, limit: int | None = None) -> Flow[list[DeadLetter]]:
+    """All dead letters, oldest first."""
+    items = yield from support.partition(context, _partition(context), limit=limit)
+    return [_read(item) for item in items]
+
+
+def letter(context: Context, id: str) -> Flow[DeadLetter]:
+    item = yield from support.find(context, support.key(_partition(context), id))
+    if item is None:
+        raise NotFound(f"there is no dead letter {id}; `keyfold deadletter list` shows all")
+    return _read(item)
+
+
+def drop(context: Context, id: str) -> Flow[bool]:
+    """Forget a letter; False when it was gone."""
+    return (yield from support.delete(context, support.key(_partition(context), id)))
+
+
+def removal(context: Context, id: str) -> Marker:
+    """The letter's end as a part of its effect's transaction."""
+    return Marker(
+        support.table_of(context.design),
+        "Delete",
+        {
+            "Key": support.key(_partition(context), id),
+            "ConditionExpression": "attribute_exists(PK)",
+        },
+        lambda _: AlreadyProcessed(f"the dead letter {id} was replayed or dropped meanwhile"),
+    )
+
+
+def _trace(problem: BaseException) -> str:
+    text = "".join(traceback.format_exception(problem))
+    return text[-_TRACEBACK_CHARACTERS:]
+
+
+def _read(item: Mapping[str, Any]) -> DeadLetter:
+    packed = item.get("record")
+    return DeadLetter(
+        id=item["SK"]["S"],
+        table=item["table"]["S"],
+        effect=item["effect"]["S"],
+        event_id=item["eventId"]["S"],
+        reason=item["reason"]["S"],
+        trace=item["trace"]["S"],
+        attempts=int(item["attempts"]["N"]),
+        at=float(item["at"]["N"]),
+        record=orjson.loads(zlib.decompress(base64.b64decode(packed["B"]))) if packed else None,
+    )

@@ -1,0 +1,184 @@
+"""What a record sets off: maintainers that follow the stream, and processors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, get_args
+
+from keyfold.design.design import Design
+from keyfold.design.processor import Processor
+from keyfold.errors import NotFound, ProcessorFailed
+from keyfold.runtime.async_db import AsyncDb
+from keyfold.runtime.context import Context
+from keyfold.runtime.db import Db
+from keyfold.runtime.flow import Flow, Invoke
+from keyfold.runtime.intent import Intent, Maintainer, Marker
+from keyfold.runtime.writes import commit
+from keyfold.streams import outbox
+from keyfold.streams.event import Delivery
+from keyfold.streams.marker import marker
+from keyfold.streams.policy import Policy
+from keyfold.streams.record import Change, Record, changes
+
+_INTENTS = get_args(Intent)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The surroundings in which effects are carried out."""
+
+    context: Context
+    db: Db | AsyncDb
+    policy: Policy = field(default_factory=Policy)
+
+
+@dataclass
+class Unit:
+    """One effect of one record."""
+
+    record: Record
+    change: Change
+    effect: Effect
+    failures: int = 0
+
+    @property
+    def lane(self) -> tuple[str, str]:
+        """Units of one lane are carried out in order."""
+        return self.effect.name, self.record.address
+
+
+class Effect:
+    """Something that is done for a change, exactly once as seen from outside."""
+
+    name: str
+    additive: bool = False
+    """Several units may share a transaction, in any order."""
+
+    def intents(self, change: Change) -> list[Intent]:
+        raise NotImplementedError
+
+    def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
+        """Carry the unit out together with `settled`, which is refused the second time."""
+        raise NotImplementedError
+
+
+class Maintained(Effect):
+    """A maintainer's writes for a change, joined with the marker.
+
+    A maintainer that offers `reconcile` brings its structure to the canonical's present state
+    instead: repeated and late records then do no harm, and it needs no marker.
+    """
+
+    def __init__(self, maintainer: Maintainer) -> None:
+        self.maintainer = maintainer
+        self.name = maintainer.label
+        self.reconciles = hasattr(maintainer, "reconcile")
+        self.additive = getattr(maintainer, "additive", False)
+
+    def intents(self, change: Change) -> list[Intent]:
+        return list(self.maintainer.writes(change.old, change.new))
+
+    def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
+        change = unit.change
+        if self.reconciles:
+            reconcile: Any = self.maintainer
+            yield from reconcile.reconcile(run.context, change.old, change.new)
+            if settled.action == "Delete":
+                yield from commit(run.context, [settled])
+            return
+        try:
+            yield from commit(run.context, [*self.intents(change), settled])
+        except NotFound:
+            # The item that holds the structure is gone, and the structure with it.
+            yield from commit(run.context, [settled])
+
+
+class Processed(Effect):
+    """A user's processor."""
+
+    def __init__(self, processor: Processor) -> None:
+        self.processor = processor
+        self.name = f"processor {processor.name}"
+
+    def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
+        processor, change = self.processor, unit.change
+        delivery = Delivery(unit.record, run.db, processor.name)
+        seconds = run.policy.seconds if processor.seconds is None else processor.seconds
+        function = partial(processor.function, change.old, change.new, delivery)
+        result = yield Invoke(function, seconds, self.name)
+        intents = _read_result(processor, result)
+        emitted = [outbox.intent(run.context, event) for event in delivery.events]
+        yield from commit(run.context, [*intents, *emitted, settled])
+
+
+def _read_result(processor: Processor, result: object) -> list[Intent]:
+    if result is None:
+        return []
+    given: Iterable[object] = [result] if isinstance(result, _INTENTS) else ()
+    if not given:
+        if not isinstance(result, Iterable) or isinstance(result, str | bytes):
+            raise ProcessorFailed(
+                f"{processor.name} returned {result!r}; return writes (create, put, update, "
+                "delete, check), a list of them, or nothing"
+            )
+        given = list(result)
+    for one in given:
+        if not isinstance(one, _INTENTS):
+            raise ProcessorFailed(f"{processor.name} returned {one!r}, which is no write")
+    return list(given)  # type: ignore[arg-type]
+
+
+class Effects:
+    """All effects of a design, by entity."""
+
+    def __init__(self, design: Design) -> None:
+        design.complete()
+        self.maintained = [Maintained(m) for m in design.maintainers]
+        self.processed = [Processed(p) for p in design.processors]
+        followed = [m.maintainer.source for m in self.maintained]
+        self.entities = list(
+            dict.fromkeys([*followed, *(p.processor.entity for p in self.processed)])
+        )
+        maintainers = [m.maintainer for m in self.maintained]
+        self.needed = {m.source for m in maintainers if m.sync == "stream"}
+        self.needed |= {p.processor.entity for p in self.processed}
+        """Entities for which nothing but the stream does the work."""
+
+    def units(self, record: Record) -> Iterator[Unit]:
+        """What is to be done for a record; Undecodable when its item cannot be read."""
+        for change in changes(record, self.entities):
+            for effect in self._concerned(record, change):
+                yield Unit(record, change, effect)
+
+    def _concerned(self, record: Record, change: Change) -> Iterator[Effect]:
+        for maintained in self.maintained:
+            maintainer = maintained.maintainer
+            concerns = maintainer.source is change.spec.entity and _follows(maintainer, record)
+            if concerns and (maintained.reconciles or maintained.intents(change)):
+                yield maintained
+        for processed in self.processed:
+            processor = processed.processor
+            if processor.entity is change.spec.entity and change.kind in processor.kinds:
+                yield processed
+
+    def named(self, name: str) -> Effect | None:
+        return next((e for e in (*self.maintained, *self.processed) if e.name == name), None)
+
+
+def _follows(maintainer: Maintainer, record: Record) -> bool:
+    """Expiry happens behind the transactions' back, so there the stream serves them too."""
+    return (
+        maintainer.sync == "stream"
+        or record.expired
+        or getattr(maintainer, "overflow", "refuse") == "stream"
+    )
+
+
+def settled_by(run: Run, unit: Unit) -> Marker:
+    return marker(run.context, unit.record.event_id, unit.effect.name)
+
+
+def sequences(units: Sequence[Unit]) -> list[str]:
+    return [unit.record.sequence for unit in units]

@@ -1,0 +1,81 @@
+"""Domain events, and the delivery in which a processor emits them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from keyfold.design.formats import plain
+from keyfold.errors import ProcessorFailed
+from keyfold.runtime.async_db import AsyncDb
+from keyfold.runtime.db import Db
+from keyfold.streams.record import Record
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened; its id stays the same when it is delivered again."""
+
+    id: str
+    name: str
+    payload: Mapping[str, Any]
+    at: datetime
+    key: str
+    """Events with one key reach a sink in order."""
+
+    def body(self) -> bytes:
+        """The event as JSON."""
+        return orjson.dumps(
+            {
+                "id": self.id,
+                "name": self.name,
+                "at": self.at.isoformat(),
+                "key": self.key,
+                "payload": self.payload,
+            },
+            default=plain,
+        )
+
+
+def read_event(item: Mapping[str, Any]) -> Event:
+    """The event that a support item holds."""
+    body = orjson.loads(item["event"]["S"])
+    at = datetime.fromisoformat(body["at"])
+    return Event(body["id"], body["name"], body["payload"], at, body["key"])
+
+
+@dataclass
+class Delivery:
+    """What a processor is given besides the item: where the change came from, and `emit`."""
+
+    record: Record
+    db: Db | AsyncDb
+    processor: str
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def expired(self) -> bool:
+        """Whether the item was removed because its time to live was over."""
+        return self.record.expired
+
+    def emit(self, name: str, payload: Mapping[str, Any], *, key: str = "") -> Event:
+        """Send a domain event once the writes of this delivery are done."""
+        if not name or not isinstance(payload, Mapping):
+            raise ProcessorFailed(
+                f"{self.processor} emitted {name!r} with {type(payload).__name__}; an event has a "
+                "name and a mapping"
+            )
+        event = Event(
+            id=f"{self.record.event_id}-{self.processor}-{len(self.events)}",
+            name=name,
+            payload=dict(payload),
+            at=self.record.at,
+            key=key or self.record.address,
+        )
+        event.body()
+        self.events.append(event)
+        return event

@@ -1,0 +1,64 @@
+"""AWS Lambda: stream events, carried out by the same code as in the local consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from keyfold.design.table import Table
+from keyfold.errors import PlanError
+from keyfold.runtime.db import Db
+from keyfold.streams.effect import Effects, Run
+from keyfold.streams.policy import Policy
+from keyfold.streams.processing import process
+
+Event = Mapping[str, Any]
+Handler = Callable[[Event, object], dict[str, Any]]
+
+
+def stream_handler(db: Db, policy: Policy | None = None) -> Handler:
+    """A handler for an event source mapping with `ReportBatchItemFailures`.
+
+    Records that fail for good become dead letters; those that the backend's trouble kept back are
+    reported, so that Lambda brings them again from there.
+    """
+    run = Run(db.context, db, policy or Policy())
+    effects = Effects(db.context.design)
+    by_name = {db.context.physical(t.schema): t for t in db.context.design.tables.values()}
+
+    def handler(event: Event, _: object) -> dict[str, Any]:
+        records: dict[str, list[Mapping[str, Any]]] = {}
+        for record in event["Records"]:
+            records.setdefault(_table_name(record), []).append(record)
+        failed: set[str] = set()
+        for name, batch in records.items():
+            outcome = db.run(process(run, effects, _table(by_name, name), batch), "streams")
+            failed.update(outcome.unresolved)
+        return {
+            "batchItemFailures": [
+                {"itemIdentifier": record["dynamodb"]["SequenceNumber"]}
+                for record in event["Records"]
+                if record.get("dynamodb", {}).get("SequenceNumber") in failed
+            ]
+        }
+
+    return handler
+
+
+def _table_name(record: Mapping[str, Any]) -> str:
+    """`arn:aws:dynamodb:region:account:table/NAME/stream/LABEL`."""
+    arn = str(record.get("eventSourceARN", ""))
+    _, found, rest = arn.partition(":table/")
+    if not found:
+        raise PlanError(f"a record names no table in its eventSourceARN {arn!r}")
+    return rest.partition("/")[0]
+
+
+def _table(by_name: Mapping[str, Table], name: str) -> Table:
+    found = by_name.get(name)
+    if found is None:
+        raise PlanError(
+            f"records came from the table {name}, which the design does not have; it has "
+            f"{', '.join(by_name)}"
+        )
+    return found

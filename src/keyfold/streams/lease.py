@@ -1,0 +1,186 @@
+"""Leases: which worker reads which shard, and how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.errors import ConditionFailed, LeaseLost
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+from keyfold.streams import support
+
+
+@dataclass(frozen=True)
+class Group:
+    """The workers of one design that share its shards under one name."""
+
+    design: str
+    name: str = "default"
+
+    @property
+    def shards(self) -> str:
+        return f"SHARDS#{self.design}#{self.name}"
+
+    @property
+    def workers(self) -> str:
+        return f"WORKERS#{self.design}#{self.name}"
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A worker's right to a shard until a moment, with the shard's checkpoint."""
+
+    stream: str
+    shard: str
+    owner: str
+    until: float
+    sequence: str | None = None
+    """The last record that is settled; None at the beginning."""
+    settled_at: float = 0.0
+    """When that record was made."""
+    caught_up: float = 0.0
+    """When the shard was last seen read to its end."""
+    finished: bool = False
+    lost: str = ""
+    """Why records of this shard are missing; a rebuild clears it."""
+
+    @property
+    def sort(self) -> str:
+        return f"{self.stream}#{self.shard}"
+
+
+def leases(context: Context, group: Group) -> Flow[dict[str, Lease]]:
+    """All shards that any worker has seen, by their sort key."""
+    items = yield from support.partition(context, group.shards)
+    return {item["SK"]["S"]: _read(item) for item in items}
+
+
+def take(
+    context: Context, group: Group, stream: str, shard: str, worker: str, seconds: float
+) -> Flow[Lease | None]:
+    """Get or renew the lease; None while another worker has it."""
+    now = context.clock.now()
+    try:
+        return (
+            yield from _update(
+                context,
+                group,
+                f"{stream}#{shard}",
+                {
+                    "stream": {"S": stream},
+                    "shard": {"S": shard},
+                    "owner": {"S": worker},
+                    "until": {"N": repr(now + seconds)},
+                },
+                "attribute_not_exists(#until) OR #until < :now OR #owner = :me",
+                {":now": {"N": repr(now)}, ":me": {"S": worker}},
+            )
+        )
+    except ConditionFailed:
+        return None
+
+
+def save(
+    context: Context, group: Group, lease: Lease, seconds: float, **noted: str | float | bool
+) -> Flow[Lease]:
+    """Note progress and keep the lease; LeaseLost when another worker has it now."""
+    changes = {name: _wire(value) for name, value in noted.items()}
+    changes["until"] = {"N": repr(context.clock.now() + seconds)}
+    try:
+        return (
+            yield from _update(
+                context,
+                group,
+                lease.sort,
+                changes,
+                "#owner = :me",
+                {":me": {"S": lease.owner}},
+            )
+        )
+    except ConditionFailed:
+        raise LeaseLost(f"the shard {lease.shard} was taken over by another worker") from None
+
+
+def release(context: Context, group: Group, lease: Lease) -> Flow[None]:
+    """Let others have the shard at once."""
+    try:
+        yield from save(context, group, lease, -1.0)
+    except LeaseLost:
+        return
+
+
+def reset(context: Context, group: Group) -> Flow[None]:
+    """Forget checkpoints of the group, so that it starts again at the oldest record kept."""
+    for lease in (yield from leases(context, group)).values():
+        yield from support.delete(context, support.key(group.shards, lease.sort))
+
+
+def beat(context: Context, group: Group, worker: str, seconds: float) -> Flow[int]:
+    """Say that a worker lives; gives how many do."""
+    now = context.clock.now()
+    item = {
+        **support.key(group.workers, worker),
+        "until": {"N": repr(now + seconds)},
+        "expires": {"N": str(int(now + seconds) + 3600)},
+    }
+    yield from support.put(context, item)
+    found = yield from support.partition(context, group.workers)
+    return sum(float(one["until"]["N"]) >= now for one in found)
+
+
+def leave(context: Context, group: Group, worker: str) -> Flow[None]:
+    yield from support.delete(context, support.key(group.workers, worker))
+
+
+def _update(
+    context: Context,
+    group: Group,
+    sort: str,
+    changes: Mapping[str, Any],
+    condition: str,
+    values: Mapping[str, Any],
+) -> Flow[Lease]:
+    answer = yield Call(
+        "UpdateItem",
+        {
+            "TableName": context.physical(support.TABLE),
+            "Key": support.key(group.shards, sort),
+            "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in changes),
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {
+                **{f"#{name}": name for name in changes},
+                **{f"#{name}": name for name in ("owner", "until") if f"#{name}" in condition},
+            },
+            "ExpressionAttributeValues": {
+                **{f":{name}": value for name, value in changes.items()},
+                **values,
+            },
+            "ReturnValues": "ALL_NEW",
+        },
+    )
+    return _read(answer["Attributes"])
+
+
+def _wire(value: str | float | bool) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    return {"S": value} if isinstance(value, str) else {"N": repr(value)}
+
+
+def _read(item: Mapping[str, Any]) -> Lease:
+    def number(name: str) -> float:
+        return float(item[name]["N"]) if name in item else 0.0
+
+    return Lease(
+        stream=item["stream"]["S"],
+        shard=item["shard"]["S"],
+        owner=item["owner"]["S"],
+        until=number("until"),
+        sequence=item["sequence"]["S"] if "sequence" in item else None,
+        settled_at=number("settled_at"),
+        caught_up=number("caught_up"),
+        finished=item.get("finished", {}).get("BOOL", False),
+        lost=item.get("lost", {}).get("S", ""),
+    )

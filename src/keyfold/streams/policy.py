@@ -1,0 +1,68 @@
+"""How hard a consumer tries, and which failures pass by themselves."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from keyfold.errors import (
+    Busy,
+    InternalFailure,
+    RequestLimitExceeded,
+    RequestRateExceeded,
+    Throttled,
+    TransactionConflict,
+    TransactionInProgress,
+    TransportError,
+    Unavailable,
+    VersionConflict,
+)
+from keyfold.runtime.flow import Flow, Pause
+
+T = TypeVar("T")
+
+TRANSIENT: Final = (
+    Throttled,
+    RequestRateExceeded,
+    RequestLimitExceeded,
+    InternalFailure,
+    Unavailable,
+    TransactionConflict,
+    TransactionInProgress,
+    VersionConflict,
+    TransportError,
+    Busy,
+)
+"""The backend's trouble, not the record's: waited for, never dead-lettered."""
+
+_LONGEST_PAUSE: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Bounds of retrying."""
+
+    attempts: int = 5
+    """How often an effect may fail before its record is a dead letter."""
+    patience: int = 8
+    """How often a transient failure is retried before the batch is left for later."""
+    backoff: float = 0.05
+    """The first pause in seconds; it doubles, with jitter."""
+    seconds: float = 30.0
+    """How long a processor may take."""
+
+    def pause(self, attempt: int) -> Pause:
+        longest = min(_LONGEST_PAUSE, self.backoff * 2.0 ** min(attempt, 16))
+        return Pause(random.uniform(longest / 2, longest))
+
+
+def patiently(policy: Policy, start: Callable[[], Flow[T]]) -> Flow[T]:
+    """A flow started anew while it fails transiently."""
+    for attempt in range(policy.patience - 1):
+        try:
+            return (yield from start())
+        except TRANSIENT:
+            yield policy.pause(attempt)
+    return (yield from start())

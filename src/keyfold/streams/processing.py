@@ -1,0 +1,176 @@
+"""A batch of records carried out: together where possible, one by one where not.
+
+The same flow serves the local consumer and the Lambda handler.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final
+
+import orjson
+
+from keyfold.design.table import Table
+from keyfold.errors import AlreadyProcessed, KeyfoldError, Undecodable
+from keyfold.runtime.flow import Flow, Overdue
+from keyfold.runtime.intent import Intent
+from keyfold.runtime.writes import commit
+from keyfold.streams.deadletter import DECODING, Failure, bury
+from keyfold.streams.effect import Effects, Run, Unit, sequences, settled_by
+from keyfold.streams.marker import marked
+from keyfold.streams.policy import TRANSIENT, patiently
+from keyfold.streams.record import parse
+
+TOGETHER: Final = 45
+"""Units of one transaction: each has a marker and at least one write."""
+
+
+@dataclass
+class Outcome:
+    """What became of a batch."""
+
+    records: int = 0
+    applied: int = 0
+    repeated: int = 0
+    dead: int = 0
+    unresolved: list[str] = field(default_factory=list)
+    """Sequence numbers of records that the backend's trouble kept from being carried out."""
+
+    def __iadd__(self, other: Outcome) -> Outcome:
+        self.records += other.records
+        self.applied += other.applied
+        self.repeated += other.repeated
+        self.dead += other.dead
+        self.unresolved += other.unresolved
+        return self
+
+
+def process(
+    run: Run, effects: Effects, table: Table, records: Iterable[Mapping[str, Any]]
+) -> Flow[Outcome]:
+    """Carry out the effects of records, each in the order of its key."""
+    outcome = Outcome()
+    units: list[Unit] = []
+    for wire in records:
+        outcome.records += 1
+        try:
+            units += list(effects.units(parse(table, wire)))
+        except Undecodable as problem:
+            yield from _bury_record(run, outcome, table, wire, problem)
+    additive = [unit for unit in units if unit.effect.additive]
+    for start in range(0, len(additive), TOGETHER):
+        yield from _together(run, outcome, additive[start : start + TOGETHER])
+    yield from _in_lanes(run, outcome, [unit for unit in units if not unit.effect.additive])
+    return outcome
+
+
+def _together(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
+    """One transaction for all; halves when it fails, so that the culprit is found."""
+    if len(units) == 1:
+        return (yield from _in_lanes(run, outcome, units))
+    if not units:
+        return None
+    intents: list[Intent] = [i for u in units for i in u.effect.intents(u.change)]
+    intents += [settled_by(run, unit) for unit in units]
+    try:
+        yield from patiently(run.policy, lambda: commit(run.context, intents))
+        outcome.applied += len(units)
+    except TRANSIENT:
+        outcome.unresolved += sequences(units)
+    except AlreadyProcessed:
+        yield from _fresh_ones(run, outcome, units)
+    except KeyfoldError:
+        middle = len(units) // 2
+        yield from _together(run, outcome, units[:middle])
+        yield from _together(run, outcome, units[middle:])
+    return None
+
+
+def _fresh_ones(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
+    names = {(u.record.event_id, u.effect.name): u for u in units}
+    try:
+        done = yield from patiently(run.policy, lambda: marked(run.context, list(names)))
+    except TRANSIENT:
+        outcome.unresolved += sequences(units)
+        return
+    outcome.repeated += len(units) - len(names.keys() - done)
+    yield from _together(run, outcome, [u for name, u in names.items() if name not in done])
+
+
+def _in_lanes(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
+    """One by one, in order within a lane; a failing unit waits and the other lanes go on."""
+    waiting: dict[tuple[str, str], deque[Unit]] = {}
+    for unit in units:
+        waiting.setdefault(unit.lane, deque()).append(unit)
+    turn = 0
+    while waiting:
+        parked = {}
+        for lane, queue in waiting.items():
+            yield from _advance(run, outcome, queue)
+            if queue:
+                parked[lane] = queue
+        waiting = parked
+        if waiting:
+            yield run.policy.pause(turn)
+            turn += 1
+
+
+def _advance(run: Run, outcome: Outcome, queue: deque[Unit]) -> Flow[None]:
+    """Carry out a lane's units until one fails and may be tried again."""
+    while queue:
+        unit = queue[0]
+        try:
+            yield from _attempt(run, unit)
+            outcome.applied += 1
+        except AlreadyProcessed:
+            outcome.repeated += 1
+        except TRANSIENT:
+            outcome.unresolved += sequences(list(queue))
+            queue.clear()
+            return
+        except Exception as problem:
+            unit.failures += 1
+            # What hangs once would hang again, and a hanging thread stays.
+            final = isinstance(problem, Overdue) or unit.failures >= run.policy.attempts
+            if not final:
+                return
+            if not (yield from _bury_unit(run, outcome, unit, problem)):
+                outcome.unresolved += sequences(list(queue))
+                queue.clear()
+                return
+        queue.popleft()
+
+
+def _attempt(run: Run, unit: Unit) -> Flow[None]:
+    yield from patiently(run.policy, lambda: unit.effect.apply(run, unit, settled_by(run, unit)))
+
+
+def _bury_unit(run: Run, outcome: Outcome, unit: Unit, problem: Exception) -> Flow[bool]:
+    record = unit.record
+    failed = Failure(
+        record.table.name, record.wire, record.event_id, unit.effect.name, problem, unit.failures
+    )
+    try:
+        yield from patiently(run.policy, lambda: bury(run.context, failed))
+    except TRANSIENT:
+        return False
+    outcome.dead += 1
+    return True
+
+
+def _bury_record(
+    run: Run, outcome: Outcome, table: Table, wire: Mapping[str, Any], problem: Undecodable
+) -> Flow[None]:
+    body = orjson.dumps(wire, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    plain = wire if isinstance(wire, Mapping) else {}
+    event_id = str(plain.get("eventID") or blake2b(body, digest_size=16).hexdigest())
+    failed = Failure(table.name, wire, event_id, DECODING, problem)
+    try:
+        yield from patiently(run.policy, lambda: bury(run.context, failed))
+        outcome.dead += 1
+    except TRANSIENT:
+        sequence = plain.get("dynamodb", {}).get("SequenceNumber")
+        outcome.unresolved += [str(sequence)] if sequence else []

@@ -1,0 +1,46 @@
+"""Dead letters tried again."""
+
+from __future__ import annotations
+
+from keyfold.design.table import Table
+from keyfold.errors import StreamError
+from keyfold.runtime.async_db import AsyncDb
+from keyfold.runtime.db import Db
+from keyfold.runtime.flow import Flow
+from keyfold.streams import deadletter
+from keyfold.streams.deadletter import DECODING, DeadLetter
+from keyfold.streams.effect import Effects, Run
+from keyfold.streams.policy import Policy, patiently
+from keyfold.streams.processing import process
+from keyfold.streams.record import parse
+
+
+def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -> Flow[None]:
+    """Carry the effect out now; the letter goes with it. A failure is raised and leaves it."""
+    context = db.context
+    run = Run(context, db, policy or Policy())
+    effects = Effects(context.design)
+    table: Table | None = context.design.tables.get(letter.table)
+    if letter.record is None or table is None:
+        reason = "its record was too large to keep" if table else f"{letter.table} is gone"
+        raise StreamError(f"the dead letter {letter.id} cannot be replayed: {reason}")
+    if letter.effect == DECODING:
+        # Raises where the record still cannot be read.
+        list(effects.units(parse(table, letter.record)))
+        outcome = yield from process(run, effects, table, [letter.record])
+        if outcome.unresolved:
+            raise StreamError(f"the dead letter {letter.id} could not be replayed yet; try again")
+        yield from deadletter.drop(context, letter.id)
+        return
+    units = [
+        unit
+        for unit in effects.units(parse(table, letter.record))
+        if unit.effect.name == letter.effect
+    ]
+    if not units:
+        raise StreamError(
+            f"the dead letter {letter.id} cannot be replayed: the design has no {letter.effect} "
+            "for its record any more; drop it"
+        )
+    removal = deadletter.removal(context, letter.id)
+    yield from patiently(run.policy, lambda: units[0].effect.apply(run, units[0], removal))

@@ -1,0 +1,163 @@
+"""Shards: finding them, and reading one from its checkpoint on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from keyfold.design.table import Table
+from keyfold.errors import ExpiredIterator, LeaseLost, RebuildNeeded, TrimmedData
+from keyfold.limits import STREAM_RETENTION_SECONDS
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+from keyfold.streams import lease as leasing
+from keyfold.streams.effect import Effects, Run
+from keyfold.streams.lease import Group, Lease
+from keyfold.streams.policy import patiently
+from keyfold.streams.processing import Outcome, process
+
+_NOTED_EVERY: Final = 60.0
+"""How often an idle shard's progress is noted, in seconds."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A shard of a table's stream."""
+
+    table: Table
+    stream: str
+    id: str
+    parent: str | None = None
+
+    @property
+    def sort(self) -> str:
+        return f"{self.stream}#{self.id}"
+
+
+def shards(context: Context, tables: Sequence[Table]) -> Flow[list[Shard]]:
+    """The shards of the tables' streams."""
+    found: list[Shard] = []
+    for table in tables:
+        name = context.physical(table.schema)
+        described = yield Call("DescribeTable", {"TableName": name})
+        stream = described["Table"].get("LatestStreamArn")
+        if stream is None:
+            continue
+        request: dict[str, Any] = {"StreamArn": stream}
+        while True:
+            answer = yield Call("DescribeStream", request)
+            description = answer["StreamDescription"]
+            found += [
+                Shard(table, stream, one["ShardId"], one.get("ParentShardId"))
+                for one in description["Shards"]
+            ]
+            last = description.get("LastEvaluatedShardId")
+            if last is None:
+                break
+            request["ExclusiveStartShardId"] = last
+    return found
+
+
+@dataclass
+class Reader:
+    """Reads one leased shard."""
+
+    run: Run
+    effects: Effects
+    group: Group
+    shard: Shard
+    lease: Lease
+    limit: int
+    seconds: float
+    iterator: str | None = None
+
+    def poll(self) -> Flow[Outcome]:
+        """Read one batch, carry it out, note the checkpoint."""
+        asked = self.run.context.clock.now()
+        records, following = yield from self._records()
+        outcome = yield from process(self.run, self.effects, self.shard.table, records)
+        settled = _settled(records, outcome.unresolved)
+        complete = len(settled) == len(records)
+        noted: dict[str, str | float | bool] = {}
+        if settled:
+            body = settled[-1]["dynamodb"]
+            noted["sequence"] = str(body["SequenceNumber"])
+            noted["settled_at"] = _seconds(body.get("ApproximateCreationDateTime", 0))
+        stale = asked - self.lease.caught_up >= _NOTED_EVERY
+        if complete and not records and (stale or following is None):
+            noted["caught_up"] = asked
+        if complete and following is None:
+            noted["finished"] = True
+        self.iterator = following if complete else None
+        if noted or asked > self.lease.until - self.seconds / 2:
+            self.lease = yield from patiently(
+                self.run.policy,
+                lambda: leasing.save(
+                    self.run.context, self.group, self.lease, self.seconds, **noted
+                ),
+            )
+        return outcome
+
+    def _records(self) -> Flow[tuple[list[dict[str, Any]], str | None]]:
+        for _ in range(2):
+            try:
+                if self.iterator is None:
+                    self.iterator = yield from self._start()
+                answer = yield Call(
+                    "GetRecords", {"ShardIterator": self.iterator, "Limit": self.limit}
+                )
+                return answer["Records"], answer.get("NextShardIterator")
+            except ExpiredIterator:
+                self.iterator = None
+            except TrimmedData:
+                yield from self._check_nothing_lost()
+                self.iterator = yield from self._iterator("TRIM_HORIZON")
+        raise LeaseLost(f"the iterator of {self.shard.id} expires at once; the clocks disagree")
+
+    def _start(self) -> Flow[str]:
+        if self.lease.lost:
+            raise RebuildNeeded(self.lease.lost)
+        if self.lease.sequence is None:
+            return (yield from self._iterator("TRIM_HORIZON"))
+        return (yield from self._iterator("AFTER_SEQUENCE_NUMBER", self.lease.sequence))
+
+    def _iterator(self, kind: str, sequence: str | None = None) -> Flow[str]:
+        request = {
+            "StreamArn": self.shard.stream,
+            "ShardId": self.shard.id,
+            "ShardIteratorType": kind,
+        }
+        if sequence is not None:
+            request["SequenceNumber"] = sequence
+        answer = yield Call("GetShardIterator", request)
+        return str(answer["ShardIterator"])
+
+    def _check_nothing_lost(self) -> Flow[None]:
+        """The checkpoint's own record is gone; records behind it may be gone too."""
+        context = self.run.context
+        known = max(self.lease.caught_up, self.lease.settled_at)
+        if context.clock.now() - known < STREAM_RETENTION_SECONDS:
+            return
+        reason = (
+            f"records of {self.shard.table.name} were lost: the shard {self.shard.id} was last "
+            f"read on {datetime.fromtimestamp(known, UTC):%Y-%m-%d %H:%M} UTC, and a stream keeps "
+            f"{STREAM_RETENTION_SECONDS // 3600} hours. Run `keyfold rebuild`, which makes the "
+            "structures anew and lets the consumer go on"
+        )
+        yield from leasing.save(context, self.group, self.lease, self.seconds, lost=reason)
+        raise RebuildNeeded(reason)
+
+
+def _settled(records: list[dict[str, Any]], unresolved: list[str]) -> list[dict[str, Any]]:
+    """The records before the first one that is not settled."""
+    left = set(unresolved)
+    for position, record in enumerate(records):
+        if str(record.get("dynamodb", {}).get("SequenceNumber")) in left:
+            return records[:position]
+    return records
+
+
+def _seconds(moment: Any) -> float:
+    return moment.timestamp() if isinstance(moment, datetime) else float(moment)

@@ -1,0 +1,84 @@
+"""How a design's consumers are doing: shards, owners, lag, dead letters, waiting events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.errors import TableNotFound, TrimmedData
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+from keyfold.streams import deadletter, outbox
+from keyfold.streams.lease import Group, Lease, leases
+
+
+@dataclass(frozen=True)
+class ShardStatus:
+    """One shard as its consumers see it."""
+
+    stream: str
+    shard: str
+    owner: str
+    """The worker that has it now, or nobody."""
+    sequence: str | None
+    lag_seconds: float
+    """The age of the oldest record that waits; zero when none does."""
+    finished: bool
+    lost: str
+
+
+@dataclass(frozen=True)
+class Status:
+    """All shards, and what waits for somebody."""
+
+    shards: tuple[ShardStatus, ...]
+    dead_letters: int
+    waiting_events: int
+
+    @property
+    def lag_seconds(self) -> float:
+        return max((shard.lag_seconds for shard in self.shards), default=0.0)
+
+
+def status(context: Context, name: str = "default") -> Flow[Status]:
+    """Read the consumers' state; looks at each stream for the oldest waiting record."""
+    group = Group(context.design.name, name)
+    try:
+        known = yield from leases(context, group)
+        dead = yield from deadletter.letters(context)
+        events = yield from outbox.waiting(context)
+    except TableNotFound:
+        return Status((), 0, 0)
+    found = []
+    for lease in known.values():
+        lag = 0.0 if lease.finished or lease.lost else (yield from _lag(context, lease))
+        owner = lease.owner if lease.until >= context.clock.now() else ""
+        found.append(
+            ShardStatus(
+                lease.stream, lease.shard, owner, lease.sequence, lag, lease.finished, lease.lost
+            )
+        )
+    return Status(tuple(found), len(dead), len(events))
+
+
+def _lag(context: Context, lease: Lease) -> Flow[float]:
+    request: dict[str, Any] = {
+        "StreamArn": lease.stream,
+        "ShardId": lease.shard,
+        "ShardIteratorType": "TRIM_HORIZON",
+    }
+    if lease.sequence is not None:
+        request["ShardIteratorType"] = "AFTER_SEQUENCE_NUMBER"
+        request["SequenceNumber"] = lease.sequence
+    try:
+        iterator = yield Call("GetShardIterator", request)
+    except TrimmedData:
+        return max(0.0, context.clock.now() - max(lease.settled_at, lease.caught_up))
+    except TableNotFound:
+        return 0.0
+    answer = yield Call("GetRecords", {"ShardIterator": iterator["ShardIterator"], "Limit": 1})
+    if not answer["Records"]:
+        return 0.0
+    moment = answer["Records"][0]["dynamodb"].get("ApproximateCreationDateTime", 0)
+    made = moment.timestamp() if hasattr(moment, "timestamp") else float(moment)
+    return max(0.0, context.clock.now() - made)

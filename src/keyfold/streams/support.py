@@ -1,0 +1,94 @@
+"""The support table: leases, processed markers, dead letters, outbox and queues of a design.
+
+It has no stream of its own, so what the consumer notes down never comes back to it as a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from keyfold.design import schema
+from keyfold.design.design import Design
+from keyfold.design.table import Table
+from keyfold.errors import TableInUse, TableNotFound
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.tables import create_request, until_active
+
+WireItem = dict[str, Any]
+
+TABLE: Final = schema.Table(
+    name="keyfold_streams",
+    partition="PK",
+    sort="SK",
+    ttl="expires",
+    type_attribute=None,
+    description="What stream consumers remember.",
+)
+
+
+def table_of(design: Design) -> Table:
+    """The support table as intents name it."""
+    return Table(design, TABLE, camel=True)
+
+
+def ensure(context: Context) -> Flow[None]:
+    """Create the support table where it is missing."""
+    name = context.physical(TABLE)
+    try:
+        yield Call("DescribeTable", {"TableName": name})
+        return
+    except TableNotFound:
+        pass
+    try:
+        yield Call("CreateTable", create_request(TABLE, name))
+    except TableInUse:
+        return (yield from until_active(name))
+    yield from until_active(name)
+    specification = {"Enabled": True, "AttributeName": TABLE.ttl}
+    yield Call("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": specification})
+
+
+def key(partition: str, sort: str) -> WireItem:
+    return {"PK": {"S": partition}, "SK": {"S": sort}}
+
+
+def find(context: Context, at: WireItem) -> Flow[WireItem | None]:
+    request = {"TableName": context.physical(TABLE), "Key": at, "ConsistentRead": True}
+    answer = yield Call("GetItem", request)
+    item: WireItem | None = answer.get("Item")
+    return item
+
+
+def put(context: Context, item: Mapping[str, Any]) -> Flow[None]:
+    yield Call("PutItem", {"TableName": context.physical(TABLE), "Item": item})
+
+
+def delete(context: Context, at: WireItem) -> Flow[bool]:
+    """Delete an item; gives whether there was one."""
+    answer = yield Call(
+        "DeleteItem",
+        {"TableName": context.physical(TABLE), "Key": at, "ReturnValues": "ALL_OLD"},
+    )
+    return "Attributes" in answer
+
+
+def partition(context: Context, named: str, *, limit: int | None = None) -> Flow[list[WireItem]]:
+    """The items of one partition in order."""
+    request: dict[str, Any] = {
+        "TableName": context.physical(TABLE),
+        "KeyConditionExpression": "PK = :p",
+        "ExpressionAttributeValues": {":p": {"S": named}},
+        "ConsistentRead": True,
+    }
+    found: list[WireItem] = []
+    while True:
+        if limit is not None:
+            request["Limit"] = limit - len(found)
+        answer = yield Call("Query", request)
+        found += answer["Items"]
+        last = answer.get("LastEvaluatedKey")
+        if last is None or (limit is not None and len(found) >= limit):
+            return found
+        request = {**request, "ExclusiveStartKey": last}
