@@ -57,13 +57,17 @@ class FieldSpec:
     def sorts_as_number(self) -> bool:
         return self.kind in ("integer", "float", "decimal") or self.stored.startswith("epoch")
 
+    @property
+    def is_id(self) -> bool:
+        return self.kind == "uuid" or (self.kind == "string" and "id" in self.marks)
+
     def describe(self) -> Attribute:
         limit = self.mark(markers.AtMost)
         normalised = self.mark(markers.Normalised)
         return Attribute(
             name=self.attribute,
             field=self.name,
-            type=_DOCUMENTED.get(self.kind, self.kind),
+            type="id" if self.is_id else _DOCUMENTED.get(self.kind, self.kind),
             optional=self.optional,
             mutable=self.mark(markers.Created) is None,
             values=self.values,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from keyfold.design.schema import Place
 
-_OURS = str(Path(__file__).resolve().parents[1])
+_OURS = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 _PYDANTIC = "pydantic"
 
 

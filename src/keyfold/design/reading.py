@@ -75,6 +75,9 @@ def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
         kind="merge",
         entities=tuple(query.entity.__name__ for query in read.queries),
         partitions=_partitions(read),
+        other_partitions=tuple(
+            query.source.declared.templates.partition for query in read.queries[1:]
+        ),
         deduplicated=bool(read.unique),
         paged=True,
         limit=limit,

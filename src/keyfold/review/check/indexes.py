@@ -213,6 +213,8 @@ def _values(entity: Entity, template: Template) -> int | None:
 
 @rule("X9", "mutable-index-key", "warning", "A changing field in an index key costs two writes")
 def mutable_index_key(facts: Facts) -> Iterator[Problem]:
+    if facts.schema.enforced:
+        return
     for entity, placement in _placed(facts):
         changing = [f for f in placement.key.fields if facts.changes(entity, f)]
         if changing:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from importlib import metadata
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from keyfold.review.check.page import page
 from keyfold.review.check.report import Finding, Report
 from keyfold.review.check.rule import RULES
+from keyfold.review.check.text import shown_path
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
@@ -82,23 +82,16 @@ def as_sarif(report: Report) -> str:
 def _location(finding: Finding) -> dict[str, Any]:
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": _relative(finding.place.file)},
+            "artifactLocation": {"uri": shown_path(finding.place.file)},
             "region": {"startLine": max(1, finding.place.line)},
         }
     }
 
 
-def _relative(file: str) -> str:
-    path = Path(file)
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        return path.relative_to(Path.cwd()).as_posix()
-    return path.as_posix()
-
-
 def as_github(report: Report) -> str:
     """Workflow commands, which GitHub shows on the changed lines."""
     return "\n".join(
-        f"::{_ANNOTATIONS[f.severity]} file={_escaped(_relative(f.place.file), inner=True)},"
+        f"::{_ANNOTATIONS[f.severity]} file={_escaped(shown_path(f.place.file), inner=True)},"
         f"line={max(1, f.place.line)},title={f.code} {f.name}::"
         + _escaped(f"{f.subject}: {f.message}. {f.suggestion}")
         for f in report.findings

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 from keyfold.review.check.report import Finding, Report
 
@@ -39,13 +40,21 @@ def text(report: Report, *, colour: bool = False, width: int = 100) -> str:
     lines: list[str] = []
     ordered = sorted(report.findings, key=lambda f: (f.place.file, f.place.line))
     for file, group in groupby(ordered, key=lambda finding: finding.place.file):
-        lines += [paint("quote", file or report.design), ""]
+        lines += [paint("quote", shown_path(file) or report.design), ""]
         for finding in group:
             lines += [*_finding(finding, paint, width), ""]
     for crash in report.crashes:
         lines += [paint("error", f"the rule {crash.code} failed: {crash.error}"), ""]
     lines.append(_summary(report, paint))
     return "\n".join(lines)
+
+
+def shown_path(file: str) -> str:
+    """A path as it is shortest from here."""
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        return path.relative_to(Path.cwd()).as_posix()
+    return file
 
 
 def _finding(finding: Finding, paint: Painter, width: int) -> Iterator[str]:
