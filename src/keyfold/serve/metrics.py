@@ -1,114 +1,154 @@
-"""Counters, gauges and histograms in Prometheus' text format."""
+"""Counters and histograms in Prometheus' text format, summed over worker processes."""
 
 from __future__ import annotations
 
+import mmap
+import os
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
+import orjson
+
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+CELLS: Final = 65_536
 LATENCY_SECONDS: Final = (
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 )  # fmt: skip
 
 Labels = tuple[str, ...]
+Totals = Mapping[Labels, list[float]]
+
+
+class Cells:
+    """Numbers of this process: in memory, or in a folder where every worker can read them.
+
+    A series has a run of cells. In a folder, `<pid>.values` holds the numbers and `<pid>.names`
+    a line for each series; what a worker counted stays counted when it is replaced.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._places: dict[Labels, tuple[int, int]] = {}
+        self._next = 0
+        self._lock = threading.Lock()
+        if folder is None:
+            self._numbers = memoryview(bytearray(CELLS * 8)).cast("d")
+            return
+        values = folder / f"{os.getpid()}.values"
+        values.write_bytes(b"")
+        os.truncate(values, CELLS * 8)
+        with values.open("r+b") as file:
+            self._numbers = memoryview(mmap.mmap(file.fileno(), 0)).cast("d")
+
+    def add(self, series: Labels, width: int, amounts: Sequence[tuple[int, float]]) -> None:
+        """Add amounts to cells of a series."""
+        with self._lock:
+            start = self._start(series, width)
+            for offset, amount in amounts:
+                self._numbers[start + offset] += amount
+
+    def totals(self) -> dict[Labels, list[float]]:
+        """The cells of every series, summed over the workers."""
+        summed: dict[Labels, list[float]] = {}
+        for series, numbers in self._everywhere():
+            known = summed.setdefault(series, [0.0] * len(numbers))
+            summed[series] = [a + b for a, b in zip(known, numbers, strict=True)]
+        return summed
+
+    def _start(self, series: Labels, width: int) -> int:
+        if (place := self._places.get(series)) is not None:
+            return place[0]
+        start = self._next
+        if start + width > CELLS:
+            raise RuntimeError("too many combinations of labels to count")
+        self._places[series] = (start, width)
+        self._next += width
+        if self._folder is not None:
+            with (self._folder / f"{os.getpid()}.names").open("ab") as names:
+                names.write(orjson.dumps([series, start, width]) + b"\n")
+        return start
+
+    def _everywhere(self) -> Iterator[tuple[Labels, list[float]]]:
+        if self._folder is None:
+            for series, (start, width) in list(self._places.items()):
+                yield series, list(map(float, self._numbers[start : start + width]))
+            return
+        for names in sorted(self._folder.glob("*.names")):
+            numbers = memoryview(names.with_suffix(".values").read_bytes()).cast("d")
+            for line in names.read_bytes().splitlines():
+                series, start, width = orjson.loads(line)
+                yield tuple(series), list(map(float, numbers[start : start + width]))
 
 
 class Counter:
-    """A number per combination of labels that only grows."""
+    """A number for each combination of labels that only grows."""
 
     kind = "counter"
 
-    def __init__(self, name: str, help: str, labels: Sequence[str] = ()) -> None:
-        self.name, self.help, self.labels = name, help, tuple(labels)
-        self._values: dict[Labels, float] = {}
-        self._lock = threading.Lock()
+    def __init__(self, cells: Cells, name: str, help: str, labels: Sequence[str]) -> None:
+        self._cells, self.name, self.help, self._labels = cells, name, help, tuple(labels)
 
-    def add(self, amount: float = 1, /, *labels: str) -> None:
-        with self._lock:
-            self._values[labels] = self._values.get(labels, 0) + amount
+    def add(self, amount: float, /, *labels: str) -> None:
+        self._cells.add((self.name, *labels), 1, [(0, amount)])
 
-    def value(self, *labels: str) -> float:
-        return self._values.get(labels, 0)
-
-    def lines(self) -> Iterator[str]:
-        for labels, value in sorted(self._values.items()):
-            yield f"{self.name}{_braces(self.labels, labels)} {_number(value)}"
-
-
-class Gauge(Counter):
-    """A number per combination of labels that goes up and down."""
-
-    kind = "gauge"
-
-    def set(self, value: float, /, *labels: str) -> None:
-        with self._lock:
-            self._values[labels] = value
+    def lines(self, totals: Totals) -> Iterator[str]:
+        for labels, (value,) in sorted(totals.items()):
+            yield f"{self.name}{_braces(self._labels, labels)} {_number(value)}"
 
 
 class Histogram:
-    """How often a value fell under each bound, per combination of labels."""
+    """How often a value fell under each bound, for each combination of labels."""
 
     kind = "histogram"
 
-    def __init__(
-        self,
-        name: str,
-        help: str,
-        labels: Sequence[str] = (),
-        bounds: Sequence[float] = LATENCY_SECONDS,
-    ) -> None:
-        self.name, self.help, self.labels, self.bounds = name, help, tuple(labels), tuple(bounds)
-        self._counts: dict[Labels, list[int]] = {}
-        self._sums: dict[Labels, float] = {}
-        self._lock = threading.Lock()
+    def __init__(self, cells: Cells, name: str, help: str, labels: Sequence[str]) -> None:
+        self._cells, self.name, self.help, self._labels = cells, name, help, tuple(labels)
+        self._bounds = (*LATENCY_SECONDS, float("inf"))
 
     def observe(self, value: float, /, *labels: str) -> None:
-        with self._lock:
-            counts = self._counts.setdefault(labels, [0] * (len(self.bounds) + 1))
-            counts[bisect_left(self.bounds, value)] += 1
-            self._sums[labels] = self._sums.get(labels, 0.0) + value
+        bucket, last = bisect_left(self._bounds, value), len(self._bounds)
+        self._cells.add((self.name, *labels), last + 1, [(bucket, 1), (last, value)])
 
-    def lines(self) -> Iterator[str]:
-        for labels, counts in sorted(self._counts.items()):
-            total = 0
-            for bound, count in zip((*self.bounds, float("inf")), counts, strict=True):
-                total += count
-                named = _braces((*self.labels, "le"), (*labels, _number(bound)))
-                yield f"{self.name}_bucket{named} {total}"
-            names = _braces(self.labels, labels)
-            yield f"{self.name}_sum{names} {_number(self._sums[labels])}"
-            yield f"{self.name}_count{names} {total}"
+    def lines(self, totals: Totals) -> Iterator[str]:
+        for labels, (*counts, total) in sorted(totals.items()):
+            below = 0.0
+            for bound, count in zip(self._bounds, counts, strict=True):
+                below += count
+                named = _braces((*self._labels, "le"), (*labels, _number(bound)))
+                yield f"{self.name}_bucket{named} {_number(below)}"
+            names = _braces(self._labels, labels)
+            yield f"{self.name}_sum{names} {_number(total)}"
+            yield f"{self.name}_count{names} {_number(below)}"
 
 
 class Registry:
-    """The metrics of one process."""
+    """The metrics of a process; with a folder, of all workers that share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
+        self._cells = Cells(folder)
         self._metrics: list[Counter | Histogram] = []
 
     def counter(self, name: str, help: str, labels: Sequence[str] = ()) -> Counter:
-        metric = Counter(name, help, labels)
-        self._metrics.append(metric)
-        return metric
-
-    def gauge(self, name: str, help: str, labels: Sequence[str] = ()) -> Gauge:
-        metric = Gauge(name, help, labels)
+        metric = Counter(self._cells, name, help, labels)
         self._metrics.append(metric)
         return metric
 
     def histogram(self, name: str, help: str, labels: Sequence[str] = ()) -> Histogram:
-        metric = Histogram(name, help, labels)
+        metric = Histogram(self._cells, name, help, labels)
         self._metrics.append(metric)
         return metric
 
     def text(self) -> str:
         """Everything, as Prometheus reads it."""
+        totals = self._cells.totals()
         lines: list[str] = []
         for metric in self._metrics:
+            own = {series[1:]: row for series, row in totals.items() if series[0] == metric.name}
             lines += [f"# HELP {metric.name} {metric.help}", f"# TYPE {metric.name} {metric.kind}"]
-            lines += metric.lines()
+            lines += metric.lines(own)
         return "\n".join(lines) + "\n"
 
 

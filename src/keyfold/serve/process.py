@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
@@ -21,6 +22,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens, JwksTokens, Tokens
 from keyfold.serve.media import LocalMedia
+from keyfold.serve.metrics import Registry
 from keyfold.serve.ratelimit import RateLimit
 from keyfold.serve.service import Service
 from keyfold.serve.target import load_service
@@ -51,6 +53,7 @@ class Options:
     media: str | None = None
     media_secret: str = ""
     tracing: bool = False
+    metrics_folder: str | None = None
 
     def check(self) -> None:
         """Refuse what would not work or would not be safe."""
@@ -73,17 +76,19 @@ class Options:
 def run(options: Options) -> None:
     """Serve until told to stop; requests under way are finished first."""
     options.check()
-    os.environ[_TO_WORKERS] = orjson.dumps(asdict(options)).decode()
-    uvicorn.run(
-        "keyfold.serve.process:application",
-        factory=True,
-        host=options.host,
-        port=options.port,
-        workers=options.workers if options.workers > 1 else None,
-        access_log=False,
-        log_level="warning",
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-    )
+    with tempfile.TemporaryDirectory(prefix="keyfold-") as folder:
+        sent = {**asdict(options), "metrics_folder": folder}
+        os.environ[_TO_WORKERS] = orjson.dumps(sent).decode()
+        uvicorn.run(
+            "keyfold.serve.process:application",
+            factory=True,
+            host=options.host,
+            port=options.port,
+            workers=options.workers if options.workers > 1 else None,
+            access_log=False,
+            log_level="warning",
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
 
 
 def application() -> Application:
@@ -155,6 +160,7 @@ def _settings(options: Options) -> Settings:
         tokens=tokens,
         limit=limit,
         media=media,
+        registry=Registry(Path(options.metrics_folder) if options.metrics_folder else None),
         tracer=opentelemetry_tracer() if options.tracing else None,
     )
 
