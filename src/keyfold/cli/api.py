@@ -9,6 +9,7 @@ from pathlib import Path
 from keyfold.errors import KeyfoldError
 from keyfold.settings import add_flags, from_arguments
 
+DEVELOPMENT_MEDIA = ".keyfold/media"
 HELP = "Serve services over REST and GraphQL, with their documentation."
 
 
@@ -39,7 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--rate", type=float, metavar="N", help="requests per second and caller")
     add("--burst", type=int, metavar="N", help="requests at once (default: ten seconds' worth)")
-    add("--media", type=Path, metavar="FOLDER", help="keep uploads in this folder")
+    add(
+        "--media",
+        type=Path,
+        metavar="FOLDER",
+        help=f"keep uploads in this folder (in development: {DEVELOPMENT_MEDIA})",
+    )
     add("--tracing", action="store_true", help="record operations as OpenTelemetry spans")
 
 
@@ -67,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         admin_group=args.admin_group,
         rate=args.rate,
         burst=args.burst,
-        media=str(args.media) if args.media else None,
+        media=str(args.media) if args.media else DEVELOPMENT_MEDIA if args.development else None,
         media_secret=secrets.token_hex(32),
         tracing=args.tracing,
     )

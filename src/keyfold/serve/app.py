@@ -27,7 +27,7 @@ from keyfold.serve.auth import DevelopmentTokens, Tokens
 from keyfold.serve.dispatch import Dispatch, OperationMetrics
 from keyfold.serve.graphql import graphql_routes
 from keyfold.serve.identity import Identity
-from keyfold.serve.media import LocalMedia
+from keyfold.serve.media import LocalMedia, MediaStore
 from keyfold.serve.middleware import RequestScope
 from keyfold.serve.ratelimit import RateLimit
 from keyfold.serve.rest import problem_handlers, rest_app
@@ -47,7 +47,7 @@ class Settings:
     people: Sequence[Identity] = ()
     limit: RateLimit | None = None
     tracer: Tracer | None = None
-    media: LocalMedia | None = None
+    media: MediaStore | None = None
     on_loop: OnLoop = "log"
     registry: metrics.Registry = field(default_factory=metrics.Registry)
     documents: Callable[[type[Service]], str | None] = lambda _service: None
@@ -70,7 +70,10 @@ def create_app(services: Sequence[Service], settings: Settings | None = None) ->
     if chosen.development and isinstance(tokens, DevelopmentTokens):
         routes += sign_in_routes(tokens, chosen.people)
     if chosen.media is not None:
-        routes += chosen.media.routes()
+        for one in services:
+            one.media = chosen.media
+        if isinstance(chosen.media, LocalMedia):
+            routes += chosen.media.routes()
     return Starlette(
         routes=routes,
         middleware=[Middleware(RequestScope)],

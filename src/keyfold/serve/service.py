@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from keyfold.errors import DeclarationError
 from keyfold.runtime import Design
 from keyfold.serve.identity import Identity
 from keyfold.serve.signature import Operation, RelatedField, read_operation, read_related
 
+if TYPE_CHECKING:
+    from keyfold.serve.media import MediaStore
+
 
 class Service:
     """Subclass it, take the database in `__init__`, declare operations with decorators.
 
     `design` is what `keyfold api` opens the database from. `name` is where the service is
-    mounted; it defaults to the class's name in lower case with dashes.
+    mounted; it defaults to the class's name in lower case with dashes. `media` is the store of
+    uploads that the application was given, if any.
     """
 
     name: ClassVar[str] = "service"
     design: ClassVar[Design]
     operations: ClassVar[dict[str, Operation]] = {}
     related: ClassVar[list[RelatedField]] = []
+    media: MediaStore | None = None
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__()

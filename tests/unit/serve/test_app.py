@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from keyfold.clock import ManualClock
 from keyfold.errors import DeclarationError
 from keyfold.serve import Identity, Service
 from keyfold.serve.app import Settings, create_app
+from keyfold.serve.media import LocalMedia
 from keyfold.serve.ratelimit import RateLimit
 
 
@@ -124,6 +126,16 @@ async def test_services_are_started_and_stopped_with_the_application() -> None:
         assert (await client.get("/health")).status_code == 200
         assert (await client.get("/ready")).status_code == 503
     assert events == ["start", "stop"]
+
+
+async def test_a_service_has_the_media_store_of_its_application(
+    clubs: Service, tmp_path: Path
+) -> None:
+    async with client_of(create_app([clubs], Settings(media=LocalMedia(tmp_path)))) as client:
+        assert clubs.media is not None
+        link = clubs.media.upload("k", content_type="image/png")
+        await client.put(link.url, content=b"x", headers=link.headers)
+        assert (await client.get(clubs.media.download("k").url)).content == b"x"
 
 
 def test_a_service_cannot_take_the_place_of_a_page() -> None:
