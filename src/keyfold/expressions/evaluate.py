@@ -41,11 +41,9 @@ def compiled(condition: Condition) -> Test:
     """A bound condition as a function, for use with many items."""
     match condition:
         case And(terms):
-            tests = [compiled(term) for term in terms]
-            return lambda item: all(test(item) for test in tests)
+            return _all([compiled(term) for term in terms])
         case Or(terms):
-            tests = [compiled(term) for term in terms]
-            return lambda item: any(test(item) for test in tests)
+            return _any([compiled(term) for term in terms])
         case Not(term):
             negated = compiled(term)
             return lambda item: not negated(item)
@@ -94,6 +92,17 @@ def same(a: AttributeValue, b: AttributeValue) -> bool:
     return False
 
 
+def _all(tests: list[Test]) -> Test:
+    if len(tests) == 2:
+        first, second = tests
+        return lambda item: first(item) and second(item)
+    return lambda item: all(test(item) for test in tests)
+
+
+def _any(tests: list[Test]) -> Test:
+    return lambda item: any(test(item) for test in tests)
+
+
 def _path(path: Path) -> Getter:
     root = path.root
     if len(path.parts) == 1:
@@ -139,9 +148,10 @@ def _text_length(text: str) -> int:
 
 
 def _comparison(node: Compare) -> Test:
-    left, right, operator = getter(node.left), getter(node.right), node.operator
+    operator = node.operator
     if operator in _INEQUALITIES:
-        return _inequality(left, right, _INEQUALITIES[operator])
+        return _inequality(node.left, node.right, _INEQUALITIES[operator])
+    left, right = getter(node.left), getter(node.right)
 
     def equal(item: ReadableItem) -> bool:
         a = left(item)
@@ -152,10 +162,14 @@ def _comparison(node: Compare) -> Test:
     return equal if operator == "=" else lambda item: not equal(item)
 
 
-def _inequality(left: Getter, right: Getter, holds: Callable[[Any, Any], bool]) -> Test:
+def _inequality(left: Operand, right: Operand, holds: Callable[[Any, Any], bool]) -> Test:
+    first, second = getter(left), getter(right)
+    if isinstance(right, Value):
+        return _bounded(first, right, holds)
+
     def test(item: ReadableItem) -> bool:
-        a = left(item)
-        b = right(item)
+        a = first(item)
+        b = second(item)
         return (
             a is not None
             and b is not None
@@ -166,15 +180,25 @@ def _inequality(left: Getter, right: Getter, holds: Callable[[Any, Any], bool]) 
     return test
 
 
+def _bounded(operand: Getter, bound: Value, holds: Callable[[Any, Any], bool]) -> Test:
+    """A comparison with a constant, which is read once."""
+    kind = bound.kind
+    limit = sort_key(bound.content)
+
+    def test(item: ReadableItem) -> bool:
+        value = operand(item)
+        return value is not None and kind in value and holds(sort_key(value), limit)
+
+    return test
+
+
 def _comparable(a: AttributeValue, b: AttributeValue) -> bool:
     kind = next(iter(a))
     return kind in _ORDERED and kind in b
 
 
 def _between(node: Between) -> Test:
-    low = _inequality(getter(node.low), getter(node.operand), le)
-    high = _inequality(getter(node.operand), getter(node.high), le)
-    return lambda item: low(item) and high(item)
+    return _all([_inequality(node.operand, node.low, ge), _inequality(node.operand, node.high, le)])
 
 
 def _in(operand: Getter, options: list[Getter]) -> Test:

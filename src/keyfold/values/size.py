@@ -15,10 +15,14 @@ _ELEMENT_OVERHEAD = 1
 def item_size(item: Mapping[str, AttributeValue]) -> int:
     """Bytes that an item counts for."""
     total = 0
+    # Names and texts are counted in place: every write comes through here.
     for name, value in item.items():
-        total += _text_size(name)
+        total += len(name) if name.isascii() else len(name.encode())
         for kind, content in value.items():
-            total += _text_size(content) if kind == "S" else _content_size(kind, content)
+            if kind == "S":
+                total += len(content) if content.isascii() else len(content.encode())
+            else:
+                total += _content_size(kind, content)
     return total
 
 
@@ -61,7 +65,10 @@ def _binary_size(encoded: str) -> int:
 
 def _number_size(text: str) -> int:
     """A byte for every two digits aligned at the point, one for the exponent, one for a minus."""
-    negative, digits, exponent = significant(text)
+    if text.isdecimal():
+        negative, digits, exponent = False, text.rstrip("0") or "0", len(text) - 1
+    else:
+        negative, digits, exponent = significant(text)
     if digits == "0":
         return 1
     straddles = len(digits) % 2 == 0 and exponent % 2 == 0

@@ -6,7 +6,8 @@ the rules about what the values say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 from keyfold.errors import RequestInvalid, ValidationError
@@ -18,9 +19,18 @@ _INVALID = "One or more parameter values were invalid: "
 _SCALARS_WITHOUT_RULES = frozenset(("S", "B", "BOOL"))
 
 
-def check_item(item: Mapping[str, AttributeValue]) -> Item:
-    """The item in normal form."""
-    return {name: check_value(value) for name, value in item.items()}
+def check_item(item: Item, depth: int = 0) -> Item:
+    """The item in normal form; the same object if it was in it already."""
+    changed: Item | None = None
+    for name, value in item.items():
+        if len(value) == 1 and ("S" in value or "BOOL" in value):
+            continue
+        checked = check_value(value, depth)
+        if checked is not value:
+            if changed is None:
+                changed = dict(item)
+            changed[name] = checked
+    return item if changed is None else changed
 
 
 def check_value(value: AttributeValue, depth: int = 0) -> AttributeValue:
@@ -33,7 +43,8 @@ def check_value(value: AttributeValue, depth: int = 0) -> AttributeValue:
         if kind == "N":
             canonical = _number(content)
             return value if canonical == content else {"N": canonical}
-        return {kind: _RULES[kind](content, depth)}
+        checked = _RULES[kind](content, depth)
+        return value if checked is content else {kind: checked}
     raise AssertionError("unreachable")
 
 
@@ -81,7 +92,7 @@ def _numbers(members: list[str], _depth: int) -> list[str]:
     canonical = [_number(member) for member in members]
     if len(set(canonical)) != len(canonical):
         raise RequestInvalid("Input collection contains duplicates")
-    return canonical
+    return members if canonical == members else canonical
 
 
 def _binaries(members: list[str], _depth: int) -> list[str]:
@@ -98,12 +109,12 @@ def _binaries(members: list[str], _depth: int) -> list[str]:
 
 def _list(elements: list[AttributeValue], depth: int) -> list[AttributeValue]:
     deeper = _deeper(depth)
-    return [check_value(element, deeper) for element in elements]
+    checked = [check_value(element, deeper) for element in elements]
+    return elements if all(map(is_, checked, elements)) else checked
 
 
 def _map(entries: Item, depth: int) -> Item:
-    deeper = _deeper(depth)
-    return {name: check_value(value, deeper) for name, value in entries.items()}
+    return check_item(entries, _deeper(depth))
 
 
 def _deeper(depth: int) -> int:

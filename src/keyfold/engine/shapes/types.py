@@ -25,6 +25,7 @@ from keyfold.engine.shapes.kinds import (
 from keyfold.errors import SerializationError
 
 _PACKAGE = "com.amazonaws.dynamodb.v20120810"
+_PLAIN = {"S": str, "N": str, "BOOL": bool}
 _TRUE = frozenset(("TRUE", "1", "YES"))
 _FALSE = frozenset(("FALSE", "0", "NO"))
 
@@ -119,23 +120,15 @@ def _entries(value: Any, java: str) -> dict[str, Any]:
 
 def _attributes(entries: dict[str, Any]) -> dict[str, Any]:
     """A map of attribute values; the common ones are looked at without a call each."""
+    read: dict[str, Any] = {}
     for name, value in entries.items():
         if type(value) is dict and len(value) == 1:
-            if type(value.get("S")) is str or type(value.get("N")) is str:
+            for kind, content in value.items():
+                fits = type(content) is _PLAIN.get(kind)
+            if fits:
                 continue
-            if type(value.get("BOOL")) is bool:
-                continue
-        return _attributes_with_care(entries, name)
-    return entries
-
-
-def _attributes_with_care(entries: dict[str, Any], first: str) -> dict[str, Any]:
-    found = {}
-    careful = False
-    for name, value in entries.items():
-        careful = careful or name == first
-        found[name] = _attribute(value, in_field=False) if careful else value
-    return found
+        read[name] = _attribute(value, in_field=False)
+    return {**entries, **read} if read else entries
 
 
 def _attribute(value: Any, *, in_field: bool) -> dict[str, Any]:
