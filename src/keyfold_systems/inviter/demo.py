@@ -1,0 +1,147 @@
+"""A town's worth of friends, groups and hangouts."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+
+from keyfold import AsyncDb, create
+from keyfold_systems.inviter.design import Answer, Group, Hangout, Membership, Response, User
+
+USERS: list[tuple[str, str, list[str]]] = [
+    ("ada", "Ada Lang", []),
+    ("ben", "Ben Okafor", []),
+    ("chloe", "Chloé Martin", []),
+]
+TRY = "/users/ada/hangouts"
+
+_FIRST = [
+    "Mia",
+    "Noah",
+    "Emma",
+    "Liam",
+    "Lina",
+    "Elias",
+    "Zoe",
+    "Omar",
+    "Ines",
+    "Luca",
+    "Sara",
+    "Finn",
+    "Nora",
+    "Jonas",
+    "Aylin",
+    "Theo",
+]
+_LAST = [
+    "Keller",
+    "Rossi",
+    "Nguyen",
+    "Silva",
+    "Haas",
+    "Kaya",
+    "Novak",
+    "Weber",
+    "Costa",
+    "Meier",
+    "Dubois",
+    "Larsen",
+    "Brandt",
+]
+_GROUPS = (
+    "Sunday runners",
+    "Board game night",
+    "Lake swimmers",
+    "Book circle",
+    "Five-a-side",
+    "Climbing hall",
+    "Film club",
+    "Choir friends",
+    "Old flatmates",
+    "Dog walkers",
+    "Street food hunters",
+    "Photo walks",
+    "Chess in the park",
+    "Brunch crew",
+    "Hikers",
+    "Jazz evenings",
+)
+_PLACES = (
+    "the old mill",
+    "Café Nord",
+    "Riverside park",
+    "the boathouse",
+    "Anna's garden",
+    "Hall 3",
+)
+_WHAT = (
+    "Long run",
+    "Game night",
+    "Swim before work",
+    "Picnic",
+    "Open-air cinema",
+    "Bouldering",
+    "Ramen and a walk",
+    "Rehearsal",
+    "Lunch",
+    "Day hike",
+    "Photo walk at dusk",
+    "Blitz tournament",
+)
+
+
+async def fill(db: AsyncDb) -> int:
+    """Write the demo's data; gives how many items were made, pointers not counted."""
+    dice = random.Random(7)
+    people = [User(user_id=user, name=name) for user, name, _ in USERS]
+    for number in range(157):
+        name = f"{dice.choice(_FIRST)} {dice.choice(_LAST)}"
+        people.append(User(user_id=f"u{number:03d}", name=name))
+    for person in people:
+        await db.create(person)
+    made = len(people)
+    groups = []
+    for number, name in enumerate(_GROUPS):
+        members = people[:3] if number < 4 else []
+        members = members + dice.sample(people[3:], dice.randint(8, 30))
+        group = Group(group_id=f"g{number:02d}", name=name, owner_id=members[0].user_id)
+        groups.append((group, members))
+        joins = [_member(group, one) for one in members]
+        await db.transact(create(group), *(create(join) for join in joins))
+        made += 1 + len(members)
+    for number in range(260):
+        made += await _hangout(db, dice, number, groups)
+    return made
+
+
+async def _hangout(
+    db: AsyncDb, dice: random.Random, number: int, groups: list[tuple[Group, list[User]]]
+) -> int:
+    group, members = dice.choice(groups)
+    host = dice.choice(members)
+    starts = db.context.now() + timedelta(hours=dice.randint(-200, 900))
+    friends = {one.user_id for one in dice.sample(members, 2)} - {host.user_id}
+    hangout = Hangout(
+        hangout_id=f"h{number:03d}",
+        host_id=host.user_id,
+        title=dice.choice(_WHAT),
+        place=dice.choice(_PLACES),
+        description="Bring something to share.",
+        starts_at=starts,
+        ends_at=starts + timedelta(hours=dice.randint(1, 6)),
+        group_ids={group.group_id},
+        user_ids=friends,
+        cancelled=dice.random() < 0.04,
+    )
+    await db.create(hangout)
+    guests = dice.sample(members, dice.randint(2, len(members) // 2))
+    for one in guests:
+        answer = dice.choices(list(Answer), [6, 2, 2])[0]
+        await db.create(Response(hangout_id=hangout.hangout_id, user_id=one.user_id, answer=answer))
+    return 1 + len(guests)
+
+
+def _member(group: Group, user: User) -> Membership:
+    return Membership(
+        group_id=group.group_id, user_id=user.user_id, group_name=group.name, user_name=user.name
+    )
