@@ -190,3 +190,13 @@ async def test_tools_can_introspect_in_development_only(clubs: Any, ask: Ask) ->
     transport = httpx.ASGITransport(closed)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         assert (await client.post("/graphql", json={"query": query})).status_code == 400
+
+
+async def test_the_schema_is_there_to_read_and_for_appsync(http: httpx.AsyncClient) -> None:
+    schema = (await http.get("/graphql/schema")).text
+    assert "createdAt: DateTime!" in schema
+    assert "scalar Long" in schema
+    appsync = (await http.get("/graphql/schema?for=appsync")).text
+    assert "createdAt: AWSDateTime!" in appsync
+    assert "millis: Float!" in appsync
+    assert "scalar" not in appsync

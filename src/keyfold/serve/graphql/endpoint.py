@@ -32,6 +32,7 @@ from starlette.routing import Route
 from keyfold.serve.auth import Tokens, authenticate
 from keyfold.serve.dispatch import Caller, Dispatch
 from keyfold.serve.exchange import JSON, UnsupportedMedia
+from keyfold.serve.graphql.appsync import appsync_schema
 from keyfold.serve.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
 from keyfold.serve.graphql.schema import Context, build_schema
 from keyfold.serve.problems import Problem, Refused, invalid_input, problem_for
@@ -126,8 +127,10 @@ def graphql_routes(
         status, body = await executor.run(request, Caller(identity, address))
         return _json(status, body)
 
-    async def sdl(_http: Request) -> Response:
-        return Response(executor.sdl, media_type="text/plain; charset=utf-8")
+    async def sdl(http: Request) -> Response:
+        for_appsync = http.query_params.get("for") == "appsync"
+        text = appsync_schema(executor.sdl) if for_appsync else executor.sdl
+        return Response(text, media_type="text/plain; charset=utf-8")
 
     routes = [Route("/graphql", run, methods=["POST"])]
     if introspection:

@@ -1,0 +1,44 @@
+"""The schema as AppSync takes it: its own scalars instead of ours."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from graphql import (
+    DocumentNode,
+    ScalarTypeDefinitionNode,
+    TypeNode,
+    Visitor,
+    parse,
+    print_ast,
+    visit,
+)
+from graphql.language import NamedTypeNode, NameNode
+
+# AppSync's Int has 32 bits; a Float holds whole numbers up to 2**53.
+SCALARS: Final = {
+    "DateTime": "AWSDateTime",
+    "Date": "AWSDate",
+    "Time": "AWSTime",
+    "JSON": "AWSJSON",
+    "Long": "Float",
+    "Decimal": "String",
+    "Duration": "String",
+    "UUID": "String",
+    "Bytes": "String",
+}
+
+
+class _Renamed(Visitor):
+    def enter_named_type(self, node: NamedTypeNode, *_: object) -> TypeNode | None:
+        if (name := SCALARS.get(node.name.value)) is None:
+            return None
+        return NamedTypeNode(name=NameNode(value=name))
+
+
+def appsync_schema(sdl: str) -> str:
+    """The same schema in AppSync's scalars."""
+    kept = tuple(
+        one for one in parse(sdl).definitions if not isinstance(one, ScalarTypeDefinitionNode)
+    )
+    return print_ast(visit(DocumentNode(definitions=kept), _Renamed())) + "\n"
