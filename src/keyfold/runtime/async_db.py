@@ -149,6 +149,13 @@ class AsyncDb:
         """Unguarded deletes in batches; gives how many."""
         return await self.run(batch.delete_many(self.context, refs, progress), "delete_many")
 
+    async def delete_collection(
+        self, wanted: Query[Any], progress: batch.Progress | None = None
+    ) -> int:
+        """Delete every item of a query and what is kept for it; gives how many."""
+        flow = batch.delete_collection(self.context, wanted, progress)
+        return await self.run(flow, "delete_collection")
+
     async def create_tables(self) -> list[str]:
         """Create the design's tables where they are missing."""
         return await self.run(tables.create_tables(self.context), "create_tables")

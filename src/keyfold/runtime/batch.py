@@ -8,13 +8,15 @@ from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
+from keyfold.design.read import Query
 from keyfold.design.schema import Table
 from keyfold.errors import PlanError, Throttled
 from keyfold.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
-from keyfold.runtime.reads import is_expired
-from keyfold.runtime.writes import transactional
+from keyfold.runtime.intent import Delete
+from keyfold.runtime.reads import is_expired, read_query
+from keyfold.runtime.writes import commit, transactional
 from keyfold.runtime.writing import stamped
 
 E = TypeVar("E", bound=Entity)
@@ -69,6 +71,27 @@ def delete_many(
         for ref in refs
     ]
     return (yield from _write_batches(deletes, progress))
+
+
+def delete_collection(
+    context: Context, query: Query[Any], progress: Progress | None = None
+) -> Flow[int]:
+    """Delete every item of a query, with what is kept for it; can be repeated after a stop."""
+    done = 0
+    maintained = bool(transactional(query.entity.__spec__))
+    while True:
+        page = yield from read_query(context, query, {}, limit=BATCH_WRITE_ITEMS)
+        refs = [item.ref() for item in page]
+        if not refs:
+            return done
+        if maintained:
+            for ref in refs:
+                yield from commit(context, [Delete(ref)])
+        else:
+            yield from delete_many(context, refs)
+        done += len(refs)
+        if progress is not None:
+            progress(done)
 
 
 def scan_page(

@@ -143,6 +143,11 @@ class Db:
         """Unguarded deletes in batches; gives how many."""
         return self.run(batch.delete_many(self.context, refs, progress), "delete_many")
 
+    def delete_collection(self, wanted: Query[Any], progress: batch.Progress | None = None) -> int:
+        """Delete every item of a query and what is kept for it; gives how many."""
+        flow = batch.delete_collection(self.context, wanted, progress)
+        return self.run(flow, "delete_collection")
+
     def create_tables(self) -> list[str]:
         """Create the design's tables where they are missing."""
         return self.run(tables.create_tables(self.context), "create_tables")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from typing import Any
@@ -80,6 +80,7 @@ class Plan:
     entailed: deque[tuple[Maintainer, Entity | None, Entity | None]] = dataclass_field(
         default_factory=deque
     )
+    can_overflow: bool = False
 
     def entail(
         self, maintainers: Sequence[Maintainer], old: Entity | None, new: Entity | None
@@ -96,6 +97,7 @@ def commit(
 ) -> Flow[list[Entity | None]]:
     """Write all intents and what they entail, or nothing; gives each intent's new item."""
     context.design.complete()
+    overflowing = False
     for attempt in range(ATTEMPTS):
         plan = Plan(results=[None] * len(intents))
         # New items first, then all others, then what they entail, so that a count on an item
@@ -104,15 +106,37 @@ def commit(
             plan.results[place] = yield from _expand(context, plan, intents[place])
         while plan.entailed:
             maintainer, old, new = plan.entailed.popleft()
-            for intent in maintainer.writes(old, new):
+            if overflowing and _may_overflow(maintainer):
+                continue
+            for intent in (yield from _entailed(context, maintainer, old, new)):
+                plan.can_overflow |= _may_overflow(maintainer)
                 yield from _expand(context, plan, intent)
         try:
             return (yield from _send(context, plan, token))
+        except TooManyWrites:
+            if overflowing or not plan.can_overflow:
+                raise
+            overflowing = True
         except TransactionConflict:
             if attempt == ATTEMPTS - 1:
                 raise
             yield Pause(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
     raise AssertionError("the last attempt returns or raises")
+
+
+def _entailed(
+    context: Context, maintainer: Maintainer, old: Entity | None, new: Entity | None
+) -> Flow[Iterable[Intent]]:
+    """A maintainer's writes; one that has to look for its items offers `find_writes`."""
+    find_writes = getattr(maintainer, "find_writes", None)
+    if find_writes is None:
+        return maintainer.writes(old, new)
+    return (yield from find_writes(context, old, new))
+
+
+def _may_overflow(maintainer: Maintainer) -> bool:
+    """Whether the stream does the work where one transaction cannot hold it."""
+    return getattr(maintainer, "overflow", "refuse") == "stream"
 
 
 def transactional(spec: EntitySpec) -> list[Maintainer]:

@@ -291,6 +291,15 @@ class TestWriting:
         assert (room.name, room.members, room.version, room.created_at) == ("Again", 1, 2, NOW)
         assert room.updated_at == NOW + timedelta(seconds=60)
 
+    def test_a_collection_goes_with_what_is_kept_for_it(self, db: Db) -> None:
+        db.create(a_room())
+        for n in range(30):
+            db.create(Member(room_id="r1", user_id=f"u{n:02d}"))
+        seen: list[int] = []
+        assert db.delete_collection(Member.key.query(room_id="r1"), seen.append) == 30
+        assert seen == [25, 30]
+        assert db.get(Room.key(room_id="r1")).members == 0
+
 
 class TestIndexKeys:
     """Never half a key."""
