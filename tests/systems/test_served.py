@@ -1,0 +1,132 @@
+"""Every system, served: no input makes it fail, and what it answers is what it documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from graphql import get_introspection_query
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from keyfold import AsyncDb
+from keyfold.serve import ANONYMOUS, Identity, Service
+from keyfold.serve.auth import DevelopmentTokens
+from keyfold.serve.client import client_source
+from keyfold.serve.demo.systems import System, find_systems
+from keyfold.serve.dispatch import Caller, Dispatch
+from keyfold.serve.graphql.endpoint import Executor, GraphQLRequest
+from keyfold.serve.rest import rest_app
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+SYSTEMS = find_systems()
+
+
+@pytest.fixture(params=SYSTEMS, ids=[one.name for one in SYSTEMS])
+def system(request: pytest.FixtureRequest) -> System:
+    chosen: System = request.param
+    return chosen
+
+
+@pytest.fixture
+def db(system: System) -> Iterator[AsyncDb]:
+    with asyncio.Runner() as runner:
+        opened = runner.run(system.design.open_async(":memory:"))
+        yield opened
+        runner.run(opened.close())
+
+
+@pytest.fixture
+def service(system: System, db: AsyncDb) -> Service:
+    return system.serve(db)
+
+
+def stored_values(system: System, db: AsyncDb) -> dict[str, list[str]]:
+    """Texts in the tables by attribute, so that some requests name things that exist."""
+    found: dict[str, set[str]] = defaultdict(set)
+
+    async def collect() -> None:
+        for name in system.design.tables:
+            answer = await db.client.call("Scan", {"TableName": name, "Limit": 500})
+            for item in answer["Items"]:
+                for attribute, value in item.items():
+                    if "S" in value:
+                        found[attribute].add(value["S"])
+
+    asyncio.run(collect())
+    return {name: sorted(values)[:20] for name, values in found.items()}
+
+
+def test_no_input_makes_an_operation_fail_or_answer_what_is_not_documented(
+    system: System, db: AsyncDb, service: Service
+) -> None:
+    asyncio.run(system.fill(db))
+    known = stored_values(system, db)
+    tokens = DevelopmentTokens()
+    app = rest_app(Dispatch(service), tokens)
+    callers = [
+        {"authorization": f"Bearer {tokens.issue(one.id, *one.groups)}"}
+        for one in [*system.users[:3], Identity.of("root", "admin")]
+    ]
+    statuses: Counter[int] = Counter()
+    for found in schemathesis.openapi.from_asgi("/openapi.json", app).get_all_operations():
+        operation = found.ok()
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+
+            @settings(
+                max_examples=8,
+                deadline=None,
+                derandomize=True,
+                database=None,
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
+            def run(case: Any, data: st.DataObject) -> None:
+                for name in case.path_parameters or {}:
+                    if name in known:
+                        case.path_parameters[name] = data.draw(st.sampled_from(known[name]))
+                answer = case.call(headers=data.draw(st.sampled_from(callers)))
+                statuses[answer.status_code] += 1
+                case.validate_response(answer, checks=CHECKS)
+
+            run()
+    assert any(status < 300 for status in statuses)
+
+
+async def test_nobody_is_let_in_without_a_token_unless_the_rule_says_anyone(
+    service: Service,
+) -> None:
+    for operation in service.operations.values():
+        if not operation.allow.anonymous:
+            assert not await operation.allow.allows(service, ANONYMOUS, {})
+
+
+async def test_graphql_offers_every_operation(service: Service) -> None:
+    executor = Executor(Dispatch(service), introspection=True)
+    request = GraphQLRequest(query=get_introspection_query())
+    status, body = await executor.run(request, Caller(ANONYMOUS))
+    assert status == 200
+    roots = [
+        one for one in body["data"]["__schema"]["types"] if one["name"] in ("Query", "Mutation")
+    ]
+    assert {field["name"] for root in roots for field in root["fields"]} == set(service.operations)
+
+
+def test_a_client_can_be_written(service: Service) -> None:
+    compile(client_source(type(service)), "client.py", "exec")
