@@ -1,0 +1,144 @@
+"""The backend as a migration sees it: a client, what tables are called there, what they are."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyfold.clients.protocol import Client
+from keyfold.clock import Clock, SystemClock
+from keyfold.design.schema import Index, Table
+from keyfold.errors import TableNotFound
+
+Item = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A client and the naming of its tables."""
+
+    client: Client
+    prefix: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    clock: Clock = field(default_factory=SystemClock)
+
+    def physical(self, table: str) -> str:
+        """What a design's table is called here."""
+        return self.names.get(table) or f"{self.prefix}{table}"
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self.client.call(operation, request)
+
+    def describe(self, table: str) -> dict[str, Any] | None:
+        """DescribeTable's answer, or None where there is no such table."""
+        try:
+            answer = self.call("DescribeTable", {"TableName": self.physical(table)})
+        except TableNotFound:
+            return None
+        description: dict[str, Any] = answer["Table"]
+        return description
+
+    def live(self, table: str) -> Table | None:
+        """The table as it is here, in a design's terms."""
+        found = self.describe(table)
+        if found is None:
+            return None
+        answer = self.call("DescribeTimeToLive", {"TableName": self.physical(table)})
+        ttl = answer["TimeToLiveDescription"]
+        enabled = ttl.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
+        return _read(table, found, ttl.get("AttributeName") if enabled else None)
+
+    def key_attributes(self, table: str) -> tuple[str, ...]:
+        found = self.describe(table)
+        if found is None:
+            raise TableNotFound(f"there is no table {self.physical(table)}")
+        return tuple(part["AttributeName"] for part in _ordered(found["KeySchema"]))
+
+    def wait_until_active(self, table: str) -> None:
+        """Until the table and all of its indexes can be used."""
+        pause = 0.005
+        while True:
+            found = self.describe(table)
+            if found is None:
+                raise TableNotFound(f"there is no table {self.physical(table)}")
+            states = [found["TableStatus"]]
+            states += [i.get("IndexStatus") for i in found.get("GlobalSecondaryIndexes", ())]
+            if all(state == "ACTIVE" for state in states):
+                return
+            time.sleep(pause)
+            pause = min(pause * 2, 2.0)
+
+    def wait_until_gone(self, table: str) -> None:
+        pause = 0.005
+        while self.describe(table) is not None:
+            time.sleep(pause)
+            pause = min(pause * 2, 2.0)
+
+
+def backend_of(
+    client: Client,
+    *,
+    prefix: str = "",
+    names: Mapping[str, str] | None = None,
+    tables: tuple[Table, ...] = (),
+    clock: Clock | None = None,
+) -> Backend:
+    """A backend whose table names follow the same rules as an open design's."""
+    found = dict(names or {})
+    for table in tables:
+        override = os.environ.get(table.name_variable) if table.name_variable else None
+        if override:
+            found.setdefault(table.name, override)
+    return Backend(client, prefix, found, clock or SystemClock())
+
+
+def _ordered(keys: list[dict[str, str]]) -> list[dict[str, str]]:
+    return sorted(keys, key=lambda key: key["KeyType"])
+
+
+def _read(name: str, found: dict[str, Any], ttl: str | None) -> Table:
+    types = {d["AttributeName"]: d["AttributeType"] for d in found["AttributeDefinitions"]}
+    partition, sort = _key(found["KeySchema"])
+    stream = found.get("StreamSpecification") or {}
+    indexes = [
+        *_indexes(found.get("GlobalSecondaryIndexes", ()), types, local=False),
+        *_indexes(found.get("LocalSecondaryIndexes", ()), types, local=True),
+    ]
+    return Table(
+        name=name,
+        partition=partition,
+        sort=sort,
+        partition_type=types[partition],
+        sort_type=types[sort] if sort else "S",
+        indexes=tuple(indexes),
+        ttl=ttl,
+        stream=stream.get("StreamViewType") if stream.get("StreamEnabled") else None,
+    )
+
+
+def _indexes(found: Any, types: dict[str, Any], *, local: bool) -> list[Index]:
+    indexes = []
+    for index in found:
+        partition, sort = _key(index["KeySchema"])
+        projection = index["Projection"]
+        indexes.append(
+            Index(
+                name=index["IndexName"],
+                partition=partition,
+                sort=sort,
+                partition_type=types[partition],
+                sort_type=types[sort] if sort else "S",
+                projection=projection["ProjectionType"],
+                included=tuple(sorted(projection.get("NonKeyAttributes", ()))),
+                local=local,
+            )
+        )
+    return indexes
+
+
+def _key(keys: list[dict[str, str]]) -> tuple[str, str | None]:
+    names = [key["AttributeName"] for key in _ordered(keys)]
+    return names[0], names[1] if len(names) > 1 else None

@@ -1,0 +1,169 @@
+"""What changed between two schemas, in words, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from keyfold.design.schema import Entity, Index, Schema, Table
+
+ChangeKind = Literal[
+    "table added",
+    "table removed",
+    "table key changed",
+    "index added",
+    "index removed",
+    "index changed",
+    "ttl changed",
+    "stream changed",
+    "entity added",
+    "entity removed",
+    "entity moved",
+    "entity re-keyed",
+    "attribute added",
+    "attribute removed",
+    "attribute changed",
+    "index keys changed",
+    "unique added",
+    "pointer added",
+]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference. `old` and `new` are the tables, indexes or entities concerned."""
+
+    kind: ChangeKind
+    subject: str
+    words: str
+    old: Table | Index | Entity | None = None
+    new: Table | Index | Entity | None = None
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def diff(before: Schema, after: Schema) -> list[Change]:
+    """All differences of tables and entities, tables first."""
+    return [*diff_tables(before, after), *_entities(before, after)]
+
+
+def diff_tables(before: Schema, after: Schema) -> list[Change]:
+    """Differences that DescribeTable can show; live tables are compared by this."""
+    return list(_tables(before, after))
+
+
+def _tables(before: Schema, after: Schema) -> Iterator[Change]:
+    for name, new in after.by_table.items():
+        old = before.by_table.get(name)
+        if old is None:
+            keys = " / ".join(new.key_attributes)
+            words = f"the table {name} is new ({keys}, {len(new.indexes)} indexes)"
+            yield Change("table added", name, words, None, new)
+            continue
+        if _key(old) != _key(new):
+            words = f"the key of {name} changes from {_shown(old)} to {_shown(new)}"
+            yield Change("table key changed", name, words, old, new)
+            continue
+        yield from _indexes(old, new)
+        if old.ttl != new.ttl:
+            words = f"items of {name} expire by {new.ttl or 'nothing'}, before by "
+            yield Change(
+                "ttl changed", name, words + (old.ttl or "nothing"), old, new, new.ttl or ""
+            )
+        if old.stream != new.stream:
+            words = f"the stream of {name} is {new.stream or 'closed'}, before "
+            yield Change("stream changed", name, words + (old.stream or "closed"), old, new)
+    for name, old in before.by_table.items():
+        if name not in after.by_table:
+            yield Change("table removed", name, f"the table {name} is gone", old)
+
+
+def _key(table: Table) -> tuple[object, ...]:
+    sort = (table.sort, table.sort_type) if table.sort else ()
+    return (table.partition, table.partition_type, *sort)
+
+
+def _shown(table: Table) -> str:
+    return " / ".join(table.key_attributes)
+
+
+def _indexes(old: Table, new: Table) -> Iterator[Change]:
+    table = new.name
+    for index in new.indexes:
+        found = old.index(index.name)
+        if found is None:
+            words = f"{table} has a new index {index.name}"
+            yield Change("index added", table, words, None, index)
+        elif _shape(found) != _shape(index):
+            words = f"the index {index.name} of {table} is another one now"
+            yield Change("index changed", table, words, found, index)
+    for index in old.indexes:
+        if new.index(index.name) is None:
+            words = f"{table} loses the index {index.name}"
+            yield Change("index removed", table, words, index)
+
+
+def _shape(index: Index) -> tuple[object, ...]:
+    sort = (index.sort, index.sort_type) if index.sort else ()
+    included = tuple(sorted(index.included))
+    return (index.partition, index.partition_type, *sort, index.projection, included, index.local)
+
+
+def _entities(before: Schema, after: Schema) -> Iterator[Change]:
+    for name, new in after.by_entity.items():
+        old = before.by_entity.get(name)
+        if old is None:
+            kind: ChangeKind = "pointer added" if new.role == "pointer" else "entity added"
+            yield Change(kind, name, f"{name} is new, in {new.table}", None, new)
+            continue
+        if old.table != new.table:
+            words = f"{name} moves from {old.table} to {new.table}"
+            yield Change("entity moved", name, words, old, new)
+        elif str(old.key) != str(new.key):
+            words = f"{name} has the key {new.key}, before {old.key}"
+            yield Change("entity re-keyed", name, words, old, new)
+        else:
+            yield from _places(old, new)
+        yield from _attributes(old, new)
+        for unique in new.uniques:
+            if unique.fields not in [u.fields for u in old.uniques]:
+                words = f"{' + '.join(unique.fields)} of {name} is unique now"
+                yield Change("unique added", name, words, old, new)
+    for name, old in before.by_entity.items():
+        if name not in after.by_entity:
+            yield Change("entity removed", name, f"{name} is gone from {old.table}", old)
+
+
+def _places(old: Entity, new: Entity) -> Iterator[Change]:
+    before = {(p.index, str(p.key), p.when) for p in old.placements}
+    after = {(p.index, str(p.key), p.when) for p in new.placements}
+    for index in sorted({index for index, _, _ in after - before}):
+        words = f"items of {new.name} get other keys in {index}"
+        yield Change("index keys changed", new.name, words, old, new, index)
+
+
+def _attributes(old: Entity, new: Entity) -> Iterator[Change]:
+    before = {a.name: a for a in old.attributes}
+    after = {a.name: a for a in new.attributes}
+    for name, attribute in after.items():
+        found = before.get(name)
+        if found is None:
+            need = "may have" if attribute.optional else "has"
+            words = f"{new.name} {need} the attribute {name}"
+            yield Change("attribute added", new.name, words, old, new, name)
+        elif (found.type, found.stored) != (attribute.type, attribute.stored):
+            words = (
+                f"{name} of {new.name} is a {attribute.type}{_in(attribute.stored)}, "
+                f"before a {found.type}{_in(found.stored)}"
+            )
+            yield Change("attribute changed", new.name, words, old, new, name)
+    for name in before.keys() - after.keys():
+        words = f"{new.name} loses the attribute {name}"
+        yield Change("attribute removed", new.name, words, old, new, name)
+
+
+def _in(stored: str) -> str:
+    return f" as {stored}" if stored else ""

@@ -1,0 +1,96 @@
+"""A migration: what changes, and the phases in which it changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from keyfold.migrations.moves import Derive, Move, Route
+from keyfold.migrations.operations import CreateTable, DropTable, Operation
+from keyfold.migrations.rewrites import Rewrite
+
+Phase = Literal[
+    "planned",
+    "expand",
+    "dual-write",
+    "backfill",
+    "verify",
+    "switch-reads",
+    "switch-writes",
+    "hold",
+    "contract",
+]
+PHASES: Final[tuple[Phase, ...]] = (
+    "planned",
+    "expand",
+    "dual-write",
+    "backfill",
+    "verify",
+    "switch-reads",
+    "switch-writes",
+    "hold",
+    "contract",
+)
+"""In order; a migration's phase is the last one that is complete."""
+
+Side = Literal["old", "new"]
+Step = Operation | Move | Derive | Rewrite
+
+
+def reached(phase: Phase, wanted: Phase) -> bool:
+    return PHASES.index(phase) >= PHASES.index(wanted)
+
+
+@dataclass(frozen=True)
+class Migration:
+    """A plan. `expects` holds the fingerprints of the tables it was made for."""
+
+    name: str
+    steps: Sequence[Step]
+    expects: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
+
+    def operations(self, when: str) -> list[Operation]:
+        return [s for s in self.steps if isinstance(s, Operation) and s.when == when]
+
+    @property
+    def moves(self) -> list[Move]:
+        return [step for step in self.steps if isinstance(step, Move)]
+
+    def rewrites(self, when: str) -> list[Rewrite]:
+        return [s for s in self.steps if isinstance(s, Rewrite) and s.when == when]
+
+    def routes(self, towards: Side) -> list[Route]:
+        """What is copied: towards the new side the moves and what is derived, else back."""
+        if towards == "old":
+            return [move.backward for move in self.moves]
+        derived = [step.route for step in self.steps if isinstance(step, Derive)]
+        return [*(move.forward for move in self.moves), *derived]
+
+    @property
+    def created(self) -> set[str]:
+        return {step.table.name for step in self.steps if isinstance(step, CreateTable)}
+
+    @property
+    def dropped(self) -> set[str]:
+        return {step.table.name for step in self.steps if isinstance(step, DropTable)}
+
+    @property
+    def followed(self) -> dict[str, Side]:
+        """The tables whose stream is needed, and for copying towards which side."""
+        tables: dict[str, Side] = {route.source: "old" for route in self.routes("old")}
+        tables.update({route.source: "new" for route in self.routes("new")})
+        tables.update({rewrite.table: "new" for rewrite in self.rewrites("backfill")})
+        return tables
+
+    def words(self) -> Iterator[str]:
+        for step in self.steps:
+            yield step.words()
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the plan does."""
+        text = "\n".join(self.words())
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,209 @@
+"""Moves: items from one place or shape to another, by small pure functions, in both directions.
+
+A move is made of two routes. A route reads a table and says, for an item of it, which items it
+stands for on the other side; for items that are none of its business it says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.schema import Table
+from keyfold.design.template import parse_template
+from keyfold.errors import MigrationError
+from keyfold.migrations.backend import Item
+from keyfold.runtime.intent import Marker, Put
+from keyfold.runtime.writes import transactional
+
+Old = TypeVar("Old", bound=Entity)
+New = TypeVar("New", bound=Entity)
+
+
+@dataclass(frozen=True)
+class Output:
+    """An item on the other side; `claims` may not take a value that another item holds."""
+
+    table: str
+    item: Item
+    claim: Mapping[str, Any] = field(default_factory=dict)
+
+
+Outputs = Callable[[Item], Iterable[Output]]
+Selects = Callable[[Item], bool]
+
+
+@dataclass(frozen=True)
+class Route:
+    """One direction of a move."""
+
+    name: str
+    source: str
+    targets: tuple[str, ...]
+    selects: Selects
+    outputs: Outputs
+
+
+@dataclass(frozen=True)
+class Move:
+    """An entity's items from the old side to the new one, and back."""
+
+    name: str
+    forward: Route
+    backward: Route
+
+    def words(self) -> str:
+        return f"move {self.name} from {self.forward.source} to {self.forward.targets[0]}"
+
+
+@dataclass(frozen=True)
+class Derive:
+    """Copies made from items that stay where they are: pointers, unique markers, rebuilt."""
+
+    name: str
+    route: Route
+
+    def words(self) -> str:
+        return f"derive {self.name}"
+
+
+def move(
+    old: type[Old],
+    new: type[New],
+    *,
+    forward: Callable[[Old], New],
+    backward: Callable[[New], Old],
+) -> Move:
+    """Move an entity of one design to an entity of another, with its pointers and markers."""
+    name = new.__name__ if old.__name__ == new.__name__ else f"{old.__name__} to {new.__name__}"
+    return Move(
+        name,
+        _typed_route(name, old.__spec__, new.__spec__, forward),
+        _typed_route(f"{name}, back", new.__spec__, old.__spec__, backward),
+    )
+
+
+def rebuild(entity: type[Entity]) -> Derive:
+    """Make all pointers and unique markers of an entity that should be there."""
+    spec = entity.__spec__
+
+    def outputs(item: Item) -> Iterable[Output]:
+        return written_with(spec, spec.decode(item))[1:]
+
+    tables = tuple(dict.fromkeys(output_tables(spec)))
+    return Derive(
+        f"the copies of {entity.__name__}",
+        Route(f"copies of {entity.__name__}", spec.table.name, tables, spec.recognises, outputs),
+    )
+
+
+def _typed_route(
+    name: str, source: EntitySpec, target: EntitySpec, change: Callable[[Any], Any]
+) -> Route:
+    def outputs(item: Item) -> Iterable[Output]:
+        return written_with(target, change(source.decode(item)))
+
+    tables = tuple(dict.fromkeys([target.table.name, *output_tables(target)]))
+    return Route(name, source.table.name, tables, source.recognises, outputs)
+
+
+def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:
+    """The item of an entity, and after it those that are written together with it."""
+    found = [Output(spec.table.name, spec.encode(entity))]
+    for maintainer in _maintainers(spec):
+        for intent in maintainer.writes(None, entity):
+            if isinstance(intent, Put):
+                own = intent.new.__spec__
+                found.append(Output(own.table.name, own.encode(intent.new)))
+            elif isinstance(intent, Marker) and intent.action == "Put":
+                request = dict(intent.request)
+                item = request.pop("Item")
+                found.append(Output(intent.table.name, item, request))
+    return found
+
+
+def output_tables(spec: EntitySpec) -> list[str]:
+    tables = []
+    for maintainer in _maintainers(spec):
+        holder = maintainer.pointer if maintainer.kind == "pointer" else spec.entity
+        tables.append(holder.__table__.name)
+    return tables
+
+
+def _maintainers(spec: EntitySpec) -> list[Any]:
+    spec.table.design.complete()
+    found: list[Any] = list(transactional(spec))
+    for maintainer in found:
+        if maintainer.kind == "counter":
+            raise MigrationError(
+                f"{spec.name} is counted by {maintainer.describe().name}; a move cannot count. "
+                "Declare the counter with sync='stream' and rebuild it after the move, or keep "
+                "pointers and count those"
+            )
+    return found
+
+
+def rekey(
+    entity: type[Entity],
+    *,
+    table: Table,
+    key: tuple[str, ...],
+    type_name: str = "",
+    indexes: Mapping[str, tuple[str, ...]] | None = None,
+) -> Move:
+    """Move an entity whose declaration already has its new key; `table` and `key` are the old.
+
+    `indexes` gives the old key templates of the old table's indexes, so that going back fills
+    them again; those that are attributes of the entity need not be given.
+    """
+    spec = entity.__spec__
+    spec.table.design.complete()
+    old_keys = dict(zip(table.key_attributes, map(parse_template, key), strict=True))
+    old_places = dict(old_keys)
+    for name, templates in (indexes or {}).items():
+        index = table.index(name)
+        if index is None:
+            raise MigrationError(f"the table {table.name} has no index {name}")
+        names = [n for n in (index.partition, index.sort) if n]
+        old_places.update(zip(names, map(parse_template, templates), strict=True))
+    own = set(spec.by_attribute)
+    type_name = type_name or spec.type_name
+
+    def was(item: Item) -> bool:
+        kind = item.get(table.type_attribute or "", {}).get("S", type_name)
+        texts = [(t, next(iter(item.get(n, {"": ""}).values()))) for n, t in old_keys.items()]
+        return bool(kind == type_name) and all(t.matches(str(text)) for t, text in texts)
+
+    def forward(item: Item) -> Iterable[Output]:
+        return written_with(spec, spec.decode(item))
+
+    def backward(item: Item) -> Iterable[Output]:
+        decoded = spec.decode(item)
+        back = {name: wire for name, wire in spec.encode(decoded).items() if name in own}
+        for name, template in old_places.items():
+            text = template.render(decoded.__dict__, owner=f"{entity.__name__}, back")
+            kind = _type_of(table, name)
+            back[name] = {kind: str(int(text)) if kind == "N" else text}
+        if table.type_attribute is not None:
+            back.setdefault(table.type_attribute, {"S": type_name})
+        return [Output(table.name, back)]
+
+    tables = tuple(dict.fromkeys([spec.table.name, *output_tables(spec)]))
+    return Move(
+        entity.__name__,
+        Route(entity.__name__, table.name, tables, was, forward),
+        Route(
+            f"{entity.__name__}, back", spec.table.name, (table.name,), spec.recognises, backward
+        ),
+    )
+
+
+def _type_of(table: Table, attribute: str) -> str:
+    for index in table.indexes:
+        if attribute == index.partition:
+            return index.partition_type
+        if attribute == index.sort:
+            return index.sort_type
+    return table.partition_type if attribute == table.partition else table.sort_type

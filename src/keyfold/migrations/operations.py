@@ -1,0 +1,240 @@
+"""Changes of tables, each with its reverse, each safe to repeat.
+
+An operation belongs to the phase in which it loses nothing: what is added comes first (expand),
+what is taken away comes last (contract).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from keyfold.design.schema import Index, Table
+from keyfold.errors import TableInUse, TableNotFound, ValidationError
+from keyfold.migrations.backend import Backend
+from keyfold.runtime.tables import create_request, index_request
+
+When = Literal["expand", "contract"]
+
+
+class Operation(ABC):
+    """One change of the tables."""
+
+    when: ClassVar[When]
+
+    @abstractmethod
+    def words(self) -> str:
+        """What it does, for people."""
+
+    @abstractmethod
+    def apply(self, backend: Backend) -> None:
+        """Do it; done already is done."""
+
+    @abstractmethod
+    def reverse(self) -> Operation | None:
+        """What undoes it without losing anything, or None."""
+
+
+@dataclass(frozen=True)
+class CreateTable(Operation):
+    """A new table with all of its indexes."""
+
+    table: Table
+    when: ClassVar[When] = "expand"
+
+    def words(self) -> str:
+        return f"create the table {self.table.name} ({_key_words(self.table)})"
+
+    def apply(self, backend: Backend) -> None:
+        if backend.describe(self.table.name) is None:
+            request = create_request(self.table, backend.physical(self.table.name))
+            backend.call("CreateTable", request)
+        backend.wait_until_active(self.table.name)
+
+    def reverse(self) -> Operation:
+        return DropTable(self.table)
+
+
+@dataclass(frozen=True)
+class DropTable(Operation):
+    """A table and everything in it gone: refused while it holds what no move took along."""
+
+    table: Table
+    when: ClassVar[When] = "contract"
+
+    def words(self) -> str:
+        return f"drop the table {self.table.name}"
+
+    def apply(self, backend: Backend) -> None:
+        try:
+            backend.call("DeleteTable", {"TableName": backend.physical(self.table.name)})
+        except TableNotFound:
+            return
+        backend.wait_until_gone(self.table.name)
+
+    def reverse(self) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class CreateIndex(Operation):
+    """A new global index of an existing table; the backend fills it."""
+
+    table: str
+    index: Index
+    when: ClassVar[When] = "expand"
+
+    def words(self) -> str:
+        keys = " / ".join(k for k in (self.index.partition, self.index.sort) if k)
+        return f"create the index {self.index.name} of {self.table} ({keys})"
+
+    def apply(self, backend: Backend) -> None:
+        found = backend.live(self.table)
+        if found is not None and found.index(self.index.name) is not None:
+            return
+        types = {self.index.partition: self.index.partition_type}
+        if self.index.sort:
+            types[self.index.sort] = self.index.sort_type
+        definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
+        _update(
+            backend,
+            self.table,
+            AttributeDefinitions=definitions,
+            GlobalSecondaryIndexUpdates=[{"Create": index_request(self.index)}],
+        )
+
+    def reverse(self) -> Operation:
+        return DropIndex(self.table, self.index)
+
+
+@dataclass(frozen=True)
+class DropIndex(Operation):
+    """A global index gone; it can be made again from the table."""
+
+    table: str
+    index: Index
+    when: ClassVar[When] = "contract"
+
+    def words(self) -> str:
+        return f"drop the index {self.index.name} of {self.table}"
+
+    def apply(self, backend: Backend) -> None:
+        found = backend.live(self.table)
+        if found is None or found.index(self.index.name) is None:
+            return
+        delete = {"Delete": {"IndexName": self.index.name}}
+        _update(backend, self.table, GlobalSecondaryIndexUpdates=[delete])
+
+    def reverse(self) -> Operation:
+        return CreateIndex(self.table, self.index)
+
+
+@dataclass(frozen=True)
+class EnableTtl(Operation):
+    """Items expire by this attribute. Last of all: while two sides are compared, none expires."""
+
+    table: str
+    attribute: str
+    when: ClassVar[When] = "contract"
+
+    def words(self) -> str:
+        return f"let items of {self.table} expire by {self.attribute}"
+
+    def apply(self, backend: Backend) -> None:
+        _set_ttl(backend, self.table, self.attribute, enabled=True)
+
+    def reverse(self) -> Operation:
+        return DisableTtl(self.table, self.attribute)
+
+
+@dataclass(frozen=True)
+class DisableTtl(Operation):
+    """Items stay."""
+
+    table: str
+    attribute: str
+    when: ClassVar[When] = "expand"
+
+    def words(self) -> str:
+        return f"let items of {self.table} stay (no expiry by {self.attribute})"
+
+    def apply(self, backend: Backend) -> None:
+        _set_ttl(backend, self.table, self.attribute, enabled=False)
+
+    def reverse(self) -> Operation:
+        return EnableTtl(self.table, self.attribute)
+
+
+@dataclass(frozen=True)
+class EnableStream(Operation):
+    """Changes of a table can be followed."""
+
+    table: str
+    view: str = "NEW_AND_OLD_IMAGES"
+    when: ClassVar[When] = "expand"
+
+    def words(self) -> str:
+        return f"open the stream of {self.table} ({self.view})"
+
+    def apply(self, backend: Backend) -> None:
+        found = backend.live(self.table)
+        if found is not None and found.stream == self.view:
+            return
+        specification = {"StreamEnabled": True, "StreamViewType": self.view}
+        _update(backend, self.table, StreamSpecification=specification)
+
+    def reverse(self) -> Operation:
+        return DisableStream(self.table, self.view)
+
+
+@dataclass(frozen=True)
+class DisableStream(Operation):
+    """Changes of a table are not followed any more."""
+
+    table: str
+    view: str = "NEW_AND_OLD_IMAGES"
+    when: ClassVar[When] = "contract"
+
+    def words(self) -> str:
+        return f"close the stream of {self.table}"
+
+    def apply(self, backend: Backend) -> None:
+        found = backend.live(self.table)
+        if found is None or found.stream is None:
+            return
+        _update(backend, self.table, StreamSpecification={"StreamEnabled": False})
+
+    def reverse(self) -> Operation:
+        return EnableStream(self.table, self.view)
+
+
+def _key_words(table: Table) -> str:
+    return " / ".join(table.key_attributes)
+
+
+def _update(backend: Backend, table: str, **members: Any) -> None:
+    """One UpdateTable, when the table is ready for it and until it is done."""
+    backend.wait_until_active(table)
+    try:
+        backend.call("UpdateTable", {"TableName": backend.physical(table), **members})
+    except TableInUse:
+        backend.wait_until_active(table)
+        backend.call("UpdateTable", {"TableName": backend.physical(table), **members})
+    backend.wait_until_active(table)
+
+
+def _set_ttl(backend: Backend, table: str, attribute: str, *, enabled: bool) -> None:
+    found = backend.live(table)
+    if found is None or (found.ttl == attribute) == enabled:
+        return
+    specification = {"Enabled": enabled, "AttributeName": attribute}
+    request = {
+        "TableName": backend.physical(table),
+        "TimeToLiveSpecification": specification,
+    }
+    try:
+        backend.call("UpdateTimeToLive", request)
+    except ValidationError as problem:
+        if "already" not in str(problem):
+            raise

@@ -1,0 +1,74 @@
+"""How far a long job is: rate, remaining time, cost."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+WRITE_PRICE: Final = 0.625 / 1e6
+READ_PRICE: Final = 0.125 / 1e6
+"""Dollars a unit, on demand, us-east-1."""
+
+
+@dataclass
+class Progress:
+    """A job of about `expected` items."""
+
+    job: str
+    expected: int = 0
+    done: int = 0
+    read_units: float = 0.0
+    write_units: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def rate(self) -> float:
+        return self.done / max(time.monotonic() - self.started, 1e-6)
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        if not self.done or not self.expected:
+            return None
+        return max(self.expected - self.done, 0) / self.rate
+
+    @property
+    def cost(self) -> float:
+        return self.read_units * READ_PRICE + self.write_units * WRITE_PRICE
+
+    def words(self) -> str:
+        share = min(self.done / self.expected, 1.0) if self.expected else 0.0
+        bar = "█" * round(share * 20) + "·" * (20 - round(share * 20))
+        left = self.remaining_seconds
+        remaining = f", {left:.0f} s left" if left is not None else ""
+        known = f"{bar} {share:4.0%} " if self.expected else ""
+        return (
+            f"{self.job}: {known}{self.done:,} items, {self.rate:,.0f}/s{remaining}, "
+            f"${self.cost:.4f}"
+        )
+
+
+Report = Callable[[Progress], None]
+
+
+def silent(_: Progress) -> None:
+    """Report nothing."""
+
+
+class RateLimit:
+    """Lets so many items a second through, shared by all threads; 0 is no limit."""
+
+    def __init__(self, per_second: float = 0) -> None:
+        self._per_second = per_second
+        self._lock = threading.Lock()
+        self._next = 0.0
+
+    def wait(self, items: int) -> None:
+        if not self._per_second or not items:
+            return
+        with self._lock:
+            start = max(self._next, time.monotonic())
+            self._next = start + items / self._per_second
+        time.sleep(max(0.0, start - time.monotonic()))

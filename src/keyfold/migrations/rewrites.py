@@ -1,0 +1,110 @@
+"""Rewrites: items changed where they are, attribute by attribute, never over a newer write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from keyfold.design.entity import Entity
+from keyfold.migrations.backend import Item
+from keyfold.values.codec import decode, encode
+
+Change = Callable[[Item], Item]
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """A change of the items of a table; items that it would not change are left alone.
+
+    What takes something away belongs to `contract`; nothing else can undo it.
+    """
+
+    name: str
+    table: str
+    change: Change
+    undo: Change | None = None
+    when: Literal["backfill", "contract"] = "backfill"
+
+    def words(self) -> str:
+        return self.name
+
+
+def add_attribute(table: str, attribute: str, value: Callable[[dict[str, Any]], Any]) -> Rewrite:
+    """Give items an attribute, computed from the others; items that have one keep it."""
+
+    def change(item: Item) -> Item:
+        if attribute in item:
+            return item
+        given = value({name: decode(wire) for name, wire in item.items()})
+        return item if given is None else {**item, attribute: encode(given)}
+
+    def undo(item: Item) -> Item:
+        return {name: wire for name, wire in item.items() if name != attribute}
+
+    return Rewrite(f"add {attribute} to the items of {table}", table, change, undo)
+
+
+def drop_attribute(table: str, attribute: str) -> Rewrite:
+    """Take an attribute away, at the very end."""
+
+    def change(item: Item) -> Item:
+        return {name: wire for name, wire in item.items() if name != attribute}
+
+    return Rewrite(
+        f"drop {attribute} from the items of {table}", table, change, None, when="contract"
+    )
+
+
+def rename_attribute(table: str, old: str, new: str) -> Rewrite:
+    """Give items the attribute under its new name too; `drop_attribute` ends the old one."""
+
+    def change(item: Item) -> Item:
+        return {**item, new: item[old]} if old in item else item
+
+    def undo(item: Item) -> Item:
+        without = {name: wire for name, wire in item.items() if name != new}
+        return {**without, old: item[new]} if new in item else without
+
+    return Rewrite(f"copy {old} to {new} in the items of {table}", table, change, undo)
+
+
+def transform_attribute(
+    table: str,
+    attribute: str,
+    forward: Callable[[Any], Any],
+    backward: Callable[[Any], Any] | None = None,
+) -> Rewrite:
+    """Change an attribute's value; `forward` leaves values alone that it has changed before."""
+
+    def using(function: Callable[[Any], Any]) -> Change:
+        def change(item: Item) -> Item:
+            if attribute not in item:
+                return item
+            return {**item, attribute: encode(function(decode(item[attribute])))}
+
+        return change
+
+    undo = using(backward) if backward is not None else None
+    return Rewrite(f"transform {attribute} of {table}", table, using(forward), undo)
+
+
+def fill_indexes(entity: type[Entity]) -> Rewrite:
+    """Give an entity's items the index keys that its declaration asks for."""
+    spec = entity.__spec__
+    keys = {a.attribute for placement in spec.placements.values() for a in placement.attributes}
+
+    def change(item: Item) -> Item:
+        if not spec.recognises(item):
+            return item
+        found = spec.index_attributes(spec.decode(item).__dict__)
+        return {**item, **found}
+
+    def undo(item: Item) -> Item:
+        if not spec.recognises(item):
+            return item
+        own = set(spec.by_attribute) | set(spec.table.schema.key_attributes)
+        return {name: wire for name, wire in item.items() if name in own or name not in keys}
+
+    name = f"fill the index keys of {entity.__name__} in {spec.table.name}"
+    return Rewrite(name, spec.table.name, change, undo)

@@ -1,0 +1,416 @@
+"""Running a migration: phase after phase, each safe to repeat, back from each before the last.
+
+The order of things is what keeps traffic safe. Only one direction is copied at a time: towards
+the new side while writes go to the old one, back once they go to the new one. In between writes
+wait a moment: routers say that nobody writes any more, the streams are read to their end, and
+then the other side is open.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, VerifyFailed
+from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.copier import Copier, Refused, Sides, rewrite_item
+from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
+from keyfold.migrations.operations import CreateTable, DisableStream, DropTable, EnableStream
+from keyfold.migrations.progress import Report, silent
+from keyfold.migrations.rewrites import Rewrite
+from keyfold.migrations.scanning import Pace, Scan
+from keyfold.migrations.snapshot import fingerprint
+from keyfold.migrations.state import Problem, State, StateStore
+from keyfold.migrations.verify import Comparison, Verifier
+
+POLL_SECONDS: Final = 0.02
+ROUTER_REFRESH: Final = 0.25
+"""How long a router may act by what it read last."""
+ROUTER_LEASE: Final = 10.0
+"""How long a router that says nothing counts as running."""
+_VIEW: Final = "NEW_AND_OLD_IMAGES"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a migration is."""
+
+    name: str
+    state: State
+    lag: float | None
+    segments: dict[str, Item] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    routers: int = 0
+
+
+class Migrator:
+    """Applies one migration to one backend."""
+
+    def __init__(
+        self,
+        migration: Migration,
+        backend: Backend,
+        *,
+        pace: Pace | None = None,
+        settle: float = 0.0,
+        report: Report = silent,
+        say: Say = lambda _: None,
+    ) -> None:
+        self.migration, self.backend = migration, backend
+        self.pace, self.settle = pace or Pace(), settle
+        self.report, self.say = report, say
+        self.store = StateStore(backend, migration.name)
+        self._state = State()
+
+    def apply(self, to: Phase = "hold", *, repair: bool = True) -> State:
+        """Go on from where the migration is, up to and with a phase."""
+        self.store.prepare()
+        self._state = self.store.load()
+        self._refuse_other_plan()
+        steps: dict[Phase, Callable[[], None]] = {
+            "expand": self._expand,
+            "dual-write": self._start_copying,
+            "backfill": self._backfill,
+            "verify": lambda: self._verify(repair=repair),
+            "switch-reads": self._switch_reads,
+            "switch-writes": self._switch_writes,
+            "hold": self._hold,
+            "contract": self._contract,
+        }
+        for phase in PHASES[1 : PHASES.index(to) + 1]:
+            if reached(self._state.phase, phase):
+                continue
+            self.say(f"{self.migration.name}: {phase}")
+            steps[phase]()
+            self._change(phase=phase, plan=self.migration.fingerprint)
+        return self._state
+
+    def rollback(self) -> State:
+        """Back to where it began, with everything that was written meanwhile."""
+        self.store.prepare()
+        self._state = self.store.load()
+        if self._state.phase == "contract":
+            raise Irreversible(
+                f"{self.migration.name} is complete and the old side is gone; "
+                "plan a migration in the other direction"
+            )
+        if self._state.phase == "planned" and not self._state.epoch:
+            return self._state
+        if self._state.writes == "new" or self._state.closed:
+            self._return_writes()
+        if self._state.reads == "new":
+            self._change(reads="old", phase="verify")
+            self._wait_for_routers()
+        for rewrite in self.migration.rewrites("backfill"):
+            self._undo_rewrite(rewrite)
+        self._close_streams()
+        for operation in reversed(self.migration.operations("expand")):
+            reverse = operation.reverse()
+            if reverse is not None:
+                self.say(f"{self.migration.name}: {reverse.words()}")
+                reverse.apply(self.backend)
+        self._change(phase="planned", reads="old", writes="old", closed=False, plan="")
+        self.store.forget(keep_state=True)
+        return self._state
+
+    def follow(self, until: Callable[[], bool]) -> None:
+        """Keep copying until told to stop."""
+        self.store.prepare()
+        self._state = self.store.load()
+        if not reached(self._state.phase, "dual-write") or self._state.phase == "contract":
+            return
+        copier = self._copier("old" if self._state.writes == "new" else "new")
+        while not until():
+            if not copier.poll():
+                time.sleep(POLL_SECONDS)
+
+    def status(self) -> Status:
+        if not self.store.exists():
+            return Status(self.migration.name, State(), None)
+        state = self.store.load()
+        at = self.store.caught_up_at()
+        now = self.backend.clock.now()
+        return Status(
+            self.migration.name,
+            state,
+            max(now - at, 0.0) if at and state.active else None,
+            self.store.segments(),
+            self.store.problems(),
+            sum(1 for _, _, until in self.store.routers() if until > now),
+        )
+
+    def _change(self, **changes: object) -> None:
+        self._state = self.store.change(self._state, **changes)
+
+    def _refuse_other_plan(self) -> None:
+        if self._state.plan and self._state.plan != self.migration.fingerprint:
+            raise Drifted(
+                f"{self.migration.name} began with other steps than it has now; "
+                "give it back the steps it began with, or roll it back first"
+            )
+
+    def _expand(self) -> None:
+        self._refuse_other_tables()
+        for operation in self.migration.operations("expand"):
+            self.say(f"{self.migration.name}: {operation.words()}")
+            operation.apply(self.backend)
+        for table in self.migration.followed:
+            self._open_stream(table)
+
+    def _refuse_other_tables(self) -> None:
+        for table, expected in self.migration.expects.items():
+            found = self.backend.live(table)
+            if found is None or fingerprint(found) != expected:
+                what = "is not there" if found is None else "is not what the plan was made for"
+                raise Drifted(
+                    f"{self.migration.name}: the table {self.backend.physical(table)} {what}; "
+                    "make the plan again (keyfold migrations plan)"
+                )
+        for step in self.migration.operations("expand"):
+            if not isinstance(step, CreateTable):
+                continue
+            found = self.backend.live(step.table.name)
+            if found is not None and found.key_attributes != step.table.key_attributes:
+                raise Drifted(
+                    f"{self.migration.name}: there is a table {step.table.name} already, with the "
+                    f"key {' / '.join(found.key_attributes)}. A table's key cannot be changed: "
+                    "give the new table a name of its own"
+                )
+
+    def _open_stream(self, table: str) -> None:
+        found = self.backend.live(table)
+        view = found.stream if found is not None else None
+        if view == _VIEW:
+            return
+        if view is not None:
+            raise MigrationError(
+                f"the stream of {table} is {view}; copying needs {_VIEW}. Close the stream "
+                "when its readers can do without it, and apply again"
+            )
+        self.store.note_opened(table)
+        EnableStream(table, _VIEW).apply(self.backend)
+
+    def _close_streams(self) -> None:
+        for table in self.store.opened():
+            DisableStream(table, _VIEW).apply(self.backend)
+
+    def _sides(self, towards: Side) -> Sides:
+        rewrites = self.migration.rewrites("backfill") if towards == "new" else []
+        return Sides(self.backend, self.migration.routes(towards), rewrites)
+
+    def _copier(self, towards: Side) -> Copier:
+        return Copier(self.store, self._sides(towards), towards)
+
+    def _start_copying(self) -> None:
+        """Note where the streams are: what changes from here on is copied."""
+        self._copier("new").poll()
+
+    @contextmanager
+    def _copying(self) -> Iterator[Copier]:
+        """Copies what changes, beside whatever is done meanwhile."""
+        copier = self._copier("new")
+        stop = threading.Event()
+        failures: list[Exception] = []
+
+        def follow() -> None:
+            try:
+                while not stop.is_set():
+                    if not copier.poll():
+                        stop.wait(POLL_SECONDS)
+            except Exception as failure:
+                failures.append(failure)
+
+        thread = threading.Thread(target=follow, name="keyfold-copier", daemon=True)
+        thread.start()
+        try:
+            yield copier
+        finally:
+            stop.set()
+            thread.join()
+        if failures:
+            raise failures[0]
+
+    def _backfill(self) -> None:
+        with self._copying() as copier:
+            for table in copier.sides.sources:
+                rewrites = [r for r in copier.sides.rewrites if r.table == table]
+
+                def handle(
+                    items: list[Item], table: str = table, rewrites: list[Rewrite] = rewrites
+                ) -> float:
+                    for rewrite in rewrites:
+                        for item in items:
+                            self._rewrite(rewrite, copier.sides, item)
+                    return copier.copy_scanned(table, items).write_units
+
+                Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
+            copier.drain(self.settle)
+
+    def _rewrite(self, rewrite: Rewrite, sides: Sides, item: Item) -> None:
+        try:
+            rewrite_item(self.backend, rewrite, sides, item)
+        except Refused as refused:
+            key = sides.key_of(rewrite.table, item)
+            self.store.add_problem(Problem(rewrite.table, key, str(refused)))
+
+    def _undo_rewrite(self, rewrite: Rewrite) -> None:
+        if rewrite.undo is None:
+            return
+        undone = Rewrite(f"undo: {rewrite.name}", rewrite.table, rewrite.undo)
+        self._rewrite_all(undone)
+
+    def _rewrite_all(self, rewrite: Rewrite) -> None:
+        sides = Sides(self.backend, [], [rewrite])
+
+        def handle(items: list[Item]) -> float:
+            for item in items:
+                self._rewrite(rewrite, sides, item)
+            return 0.0
+
+        Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
+
+    def _verify(self, *, repair: bool) -> None:
+        with self._copying() as copier:
+            self._retry_problems(copier)
+            result = self.compare(copier, repair=repair)
+        self.say(f"{self.migration.name}: {result.words()}")
+        self._refuse_problems()
+        if not result.clean:
+            raise VerifyFailed(_listed(f"{self.migration.name}: the sides differ", result.drifts))
+
+    def compare(self, copier: Copier, *, repair: bool) -> Comparison:
+        other: Side = "old" if copier.towards == "new" else "new"
+        back = Sides(self.backend, self.migration.routes(other) if self.migration.moves else [])
+        if other == "new":
+            back = Sides(self.backend, [move.forward for move in self.migration.moves])
+        dropped = self.migration.dropped if copier.towards == "new" else set()
+        verifier = Verifier(self.store, copier, back, dropped=dropped)
+        return verifier.run(self.pace, repair=repair, report=self.report)
+
+    def _retry_problems(self, copier: Copier) -> None:
+        """Transforms may have been mended since."""
+        for problem in self.store.problems():
+            copier.copy_again(problem.table, problem.key)
+
+    def _refuse_problems(self) -> None:
+        problems = self.store.problems()
+        if problems:
+            raise VerifyFailed(
+                _listed(
+                    f"{self.migration.name}: {len(problems)} items could not be copied; mend them "
+                    "or the transform, then apply again",
+                    problems,
+                )
+            )
+
+    def _switch_reads(self) -> None:
+        self._copier("new").drain(self.settle)
+        self._refuse_problems()
+        self._change(reads="new")
+
+    def _switch_writes(self) -> None:
+        copier = self._copier("new")
+        copier.drain()
+        self._refuse_problems()
+        self._close_writes(copier)
+        copier.drain(self.settle)
+        if self.store.problems():
+            self._change(closed=False)
+            self._refuse_problems()
+        self._copier("old").skip_to_end()
+        # A router that lost patience may have opened the old side again: then this is refused.
+        self._change(writes="new", closed=False)
+
+    def _close_writes(self, copier: Copier) -> None:
+        if not self._state.closed:
+            self._change(closed=True)
+        self._wait_for_routers(copier)
+
+    def _wait_for_routers(self, copier: Copier | None = None) -> None:
+        """Until every running router acts by the present epoch."""
+        time.sleep(ROUTER_REFRESH * 1.2 if self.store.routers() else 0.0)
+        while True:
+            now = self.backend.clock.now()
+            behind = [
+                name
+                for name, epoch, until in self.store.routers()
+                if epoch < self._state.epoch and until > now
+            ]
+            if not behind:
+                return
+            if copier is None or not copier.poll():
+                time.sleep(POLL_SECONDS)
+
+    def _return_writes(self) -> None:
+        """Writes go to the old side again, which has everything."""
+        if self._state.writes == "old":
+            self._change(closed=False)
+            return
+        copier = self._copier("old")
+        copier.drain()
+        self._refuse_problems()
+        self._close_writes(copier)
+        copier.drain(self.settle)
+        result = self.compare(copier, repair=True)
+        if self.store.problems() or not result.clean:
+            self._change(closed=False)
+            self._refuse_problems()
+            raise VerifyFailed(_listed("the old side lacks something", result.drifts))
+        self._change(writes="old", reads="old", closed=False, phase="verify")
+        self._wait_for_routers()
+
+    def _hold(self) -> None:
+        """Changes of the new side reach the old one, so that going back loses nothing."""
+        if self.migration.moves:
+            self._copier("old").drain(self.settle)
+
+    def _contract(self) -> None:
+        if self.store.problems():
+            self._refuse_problems()
+        self._refuse_unmoved()
+        for rewrite in self.migration.rewrites("contract"):
+            self.say(f"{self.migration.name}: {rewrite.words()}")
+            self._rewrite_all(rewrite)
+        self._refuse_problems()
+        self._close_streams()
+        for operation in self.migration.operations("contract"):
+            self.say(f"{self.migration.name}: {operation.words()}")
+            operation.apply(self.backend)
+        self.store.forget(keep_state=True)
+
+    def _refuse_unmoved(self) -> None:
+        sides = self._sides("new")
+        for operation in self.migration.operations("contract"):
+            if not isinstance(operation, DropTable):
+                continue
+            table = operation.table.name
+            if self.backend.describe(table) is None:
+                continue
+            left: list[Item] = []
+
+            def handle(items: list[Item], table: str = table, left: list[Item] = left) -> float:
+                left.extend(
+                    sides.key_of(table, item) for item in items if not sides.concerns(table, item)
+                )
+                return 0.0
+
+            Scan(self.store, f"check {table}", table, self.pace, silent).run(handle, resume=False)
+            if left:
+                raise Pending(
+                    f"{self.migration.name}: {table} holds {len(left)} items that no step moves "
+                    f"(such as {left[0]}), so it is not dropped; add a move for them, or delete "
+                    "them yourself"
+                )
+
+
+def _listed(title: str, things: Sequence[object], most: int = 10) -> str:
+    lines = [f"{title}:", *(f"  {thing}" for thing in things[:most])]
+    if len(things) > most:
+        lines.append(f"  and {len(things) - most} more")
+    return "\n".join(lines)

@@ -1,0 +1,100 @@
+"""Whole tables, segment by segment in parallel, resumable after a kill."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.migrations.backend import Item
+from keyfold.migrations.progress import Progress, RateLimit, Report
+from keyfold.migrations.state import StateStore
+
+PAGE = 200
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a job may go."""
+
+    segments: int = 4
+    items_per_second: float = 0
+    page: int = PAGE
+
+
+class Scan:
+    """A job over every item of a table. Its progress is stored after each page, so that a new
+    process goes on where the last one was; a page may be handled twice, never left out."""
+
+    def __init__(self, store: StateStore, job: str, table: str, pace: Pace, report: Report) -> None:
+        self.store, self.job, self.table, self.pace, self.report = store, job, table, pace, report
+        self._limit = RateLimit(pace.items_per_second)
+        description = store.backend.describe(table) or {}
+        self.progress = Progress(job, expected=int(description.get("ItemCount", 0)))
+        self._lock = threading.Lock()
+
+    def run(self, handle: Callable[[list[Item]], float], *, resume: bool = True) -> int:
+        """Give every page to `handle`, which says how many write units it used."""
+        with ThreadPoolExecutor(self.pace.segments) as pool:
+            jobs = [
+                pool.submit(self._segment, number, handle, resume)
+                for number in range(self.pace.segments)
+            ]
+            for job in jobs:
+                job.result()
+        return self.progress.done
+
+    def _segment(self, number: int, handle: Callable[[list[Item]], float], resume: bool) -> None:
+        stored = self.store.segment(self.job, number) if resume else None
+        if stored and stored["segments"] != self.pace.segments:
+            stored = None
+        done = stored["done"] if stored else 0
+        self._advance(done, 0.0, 0.0)
+        if stored and stored["finished"]:
+            return
+        for items, following, units in self._pages(number, stored["next"] if stored else None):
+            self._limit.wait(len(items))
+            used = handle(items)
+            done += len(items)
+            if resume:
+                self.store.set_segment(
+                    self.job,
+                    number,
+                    {
+                        "segments": self.pace.segments,
+                        "next": following,
+                        "done": done,
+                        "finished": following is None,
+                    },
+                )
+            self._advance(len(items), units, used)
+
+    def _pages(
+        self, number: int, start: Item | None
+    ) -> Iterator[tuple[list[Item], Item | None, float]]:
+        request: dict[str, Any] = {
+            "TableName": self.store.backend.physical(self.table),
+            "Segment": number,
+            "TotalSegments": self.pace.segments,
+            "Limit": self.pace.page,
+            "ConsistentRead": True,
+            "ReturnConsumedCapacity": "TOTAL",
+        }
+        while True:
+            if start is not None:
+                request["ExclusiveStartKey"] = start
+            answer = self.store.backend.call("Scan", request)
+            start = answer.get("LastEvaluatedKey")
+            units = float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0))
+            yield answer["Items"], start, units
+            if start is None:
+                return
+
+    def _advance(self, items: int, read_units: float, write_units: float) -> None:
+        with self._lock:
+            self.progress.done += items
+            self.progress.read_units += read_units
+            self.progress.write_units += write_units
+            self.report(self.progress)

@@ -1,0 +1,160 @@
+"""A design's schema as JSON: what the tables and entities were when it was last migrated."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from keyfold.design.schema import (
+    Attribute,
+    Copy,
+    Entity,
+    Index,
+    KeyTemplates,
+    Placement,
+    Schema,
+    Table,
+    Unique,
+)
+from keyfold.design.template import Template, parse_template
+from keyfold.errors import MigrationError
+
+FORMAT = 1
+
+
+def dump(schema: Schema) -> bytes:
+    """The parts of a schema that migrations compare, as stable JSON."""
+    body = {
+        "format": FORMAT,
+        "design": schema.name,
+        "tables": [_table(table) for table in schema.tables],
+        "entities": [_entity(entity) for entity in schema.entities],
+    }
+    return orjson.dumps(body, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def load(data: bytes, origin: str = "the snapshot") -> Schema:
+    """The schema that was dumped."""
+    try:
+        body = orjson.loads(data)
+        if body["format"] != FORMAT:
+            raise MigrationError(
+                f"{origin} has format {body['format']}, this keyfold reads {FORMAT}"
+            )
+        return Schema(
+            name=body["design"],
+            tables=tuple(_read_table(table) for table in body["tables"]),
+            entities=tuple(_read_entity(entity) for entity in body["entities"]),
+        )
+    except (KeyError, TypeError, ValueError) as problem:
+        raise MigrationError(f"{origin} is not a snapshot of a design: {problem!r}") from None
+
+
+def save(schema: Schema, path: Path) -> bool:
+    """Write the snapshot; says whether it changed."""
+    data = dump(schema)
+    if path.exists() and path.read_bytes() == data:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return True
+
+
+def read(path: Path) -> Schema | None:
+    return load(path.read_bytes(), str(path)) if path.exists() else None
+
+
+def fingerprint(table: Table) -> str:
+    """The same for tables with the same keys and indexes, however they were made."""
+    indexes = [
+        [i.name, i.partition, i.sort, i.partition_type, i.sort_type, i.projection, i.local]
+        for i in sorted(table.indexes, key=lambda index: index.name)
+    ]
+    included = {i.name: sorted(i.included) for i in table.indexes if i.included}
+    body = [table.partition, table.sort, table.partition_type, table.sort_type, indexes, included]
+    return hashlib.blake2b(
+        orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=8
+    ).hexdigest()
+
+
+def _table(table: Table) -> dict[str, Any]:
+    body = _stated(table, ("place", "silences", "indexes", "description", "needs", "prefixes"))
+    body["indexes"] = [
+        _stated(index, ("place", "silences", "purpose", "holds", "sparse"))
+        for index in table.indexes
+    ]
+    return body
+
+
+def _read_table(body: dict[str, Any]) -> Table:
+    indexes = [Index(**{**i, "included": tuple(i.get("included", ()))}) for i in body["indexes"]]
+    return Table(**{**body, "indexes": tuple(indexes)})
+
+
+def _entity(entity: Entity) -> dict[str, Any]:
+    return {
+        "name": entity.name,
+        "table": entity.table,
+        "type_name": entity.type_name,
+        "role": entity.role,
+        "key": _templates(entity.key),
+        "attributes": [
+            {"name": a.name, "field": a.field, "type": a.type, "optional": a.optional}
+            | ({"stored": a.stored} if a.stored else {})
+            for a in entity.attributes
+        ],
+        "placements": [
+            {"name": p.name, "index": p.index, "key": _templates(p.key), "when": list(p.when)}
+            for p in entity.placements
+        ],
+        "uniques": [list(unique.fields) for unique in entity.uniques],
+        "copy_of": entity.copy.of if entity.copy else None,
+    }
+
+
+def _read_entity(body: dict[str, Any]) -> Entity:
+    key = _read_templates(body["key"])
+    return Entity(
+        name=body["name"],
+        table=body["table"],
+        type_name=body["type_name"],
+        role=body["role"],
+        key=key,
+        attributes=tuple(Attribute(**attribute) for attribute in body["attributes"]),
+        placements=tuple(
+            Placement(
+                p["name"],
+                p["index"],
+                _read_templates(p["key"]) or KeyTemplates(Template(())),
+                tuple(p["when"]),
+            )
+            for p in body["placements"]
+        ),
+        uniques=tuple(Unique(tuple(fields)) for fields in body["uniques"]),
+        copy=Copy(body["copy_of"]) if body["copy_of"] else None,
+    )
+
+
+def _templates(key: KeyTemplates | None) -> list[str] | None:
+    if key is None:
+        return None
+    return [key.partition.text, *([key.sort.text] if key.sort else [])]
+
+
+def _read_templates(texts: list[str] | None) -> KeyTemplates | None:
+    if texts is None:
+        return None
+    return KeyTemplates(*(parse_template(text) for text in texts))
+
+
+def _stated(record: Any, skip: tuple[str, ...]) -> dict[str, Any]:
+    """The fields of a record that differ from their defaults."""
+    return {
+        f.name: getattr(record, f.name)
+        for f in dataclasses.fields(record)
+        if f.name not in skip and getattr(record, f.name) != f.default
+    }

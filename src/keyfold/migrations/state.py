@@ -1,0 +1,226 @@
+"""Where a migration stands, kept on the backend itself in the table `keyfold_migrations`.
+
+One partition per migration: its state, how far each stream and each scan segment is, the items
+that could not be copied, the routers that follow it. Markers, one for each item that changed
+while it was being copied, are spread over partitions of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from zlib import crc32
+
+import orjson
+
+from keyfold.design.schema import Table
+from keyfold.errors import ConditionFailed, MigrationError
+from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.migration import Phase, Side
+from keyfold.runtime.tables import create_request
+
+SUPPORT: Final = Table("keyfold_migrations", partition="migration", sort="part")
+MARKER_PARTITIONS: Final = 16
+CAUGHT_UP: Final = "caught-up"
+
+
+@dataclass(frozen=True)
+class State:
+    """The one item that routers read; `epoch` grows with every change."""
+
+    phase: Phase = "planned"
+    epoch: int = 0
+    reads: Side = "old"
+    writes: Side = "old"
+    closed: bool = False
+    """Writes wait while they change sides."""
+    plan: str = ""
+
+    @property
+    def active(self) -> bool:
+        return self.phase not in ("planned", "contract")
+
+    @classmethod
+    def read(cls, item: Item | None) -> State:
+        if item is None:
+            return cls()
+        return cls(**orjson.loads(item["state"]["S"]))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An item that could not be copied, and why."""
+
+    table: str
+    key: Item
+    reason: str
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in self.key.items())
+        return f"{self.table} {shown}: {self.reason}"
+
+
+def key_text(key: Mapping[str, Any]) -> str:
+    return orjson.dumps(key, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def part_key(name: str, part: str) -> Item:
+    return {"migration": {"S": name}, "part": {"S": part}}
+
+
+class StateStore:
+    """Reads and writes everything that is kept about one migration."""
+
+    def __init__(self, backend: Backend, name: str) -> None:
+        self.backend, self.name = backend, name
+        self.table = backend.physical(SUPPORT.name)
+
+    def prepare(self) -> None:
+        if self.backend.describe(SUPPORT.name) is None:
+            self.backend.call("CreateTable", create_request(SUPPORT, self.table))
+        self.backend.wait_until_active(SUPPORT.name)
+
+    def exists(self) -> bool:
+        return self.backend.describe(SUPPORT.name) is not None
+
+    def load(self) -> State:
+        return State.read(self._get("state"))
+
+    def change(self, before: State, **changes: Any) -> State:
+        """The next state; refused when somebody else changed it meanwhile."""
+        after = replace(before, epoch=before.epoch + 1, **changes)
+        request: Item = {
+            "TableName": self.table,
+            "Item": {**self._key("state"), **state_attributes(after)},
+            "ConditionExpression": "attribute_not_exists(migration) OR epoch = :before",
+            "ExpressionAttributeValues": {":before": {"N": str(before.epoch)}},
+        }
+        try:
+            self.backend.call("PutItem", request)
+        except ConditionFailed:
+            raise MigrationError(
+                f"the migration {self.name} was changed by another process meanwhile; "
+                "look at its status and try again"
+            ) from None
+        return after
+
+    def caught_up(self, moment: float) -> None:
+        """Tell routers that every change before this moment is copied; no new epoch."""
+        self._put(CAUGHT_UP, {"at": {"N": repr(moment)}})
+
+    def caught_up_at(self) -> float:
+        item = self._get(CAUGHT_UP)
+        return float(item["at"]["N"]) if item else 0.0
+
+    def position(self, towards: Side, table: str, shard: str) -> str | None:
+        item = self._get(f"position:{towards}:{table}:{shard}")
+        return item["sequence"]["S"] if item else None
+
+    def set_position(self, towards: Side, table: str, shard: str, sequence: str) -> None:
+        self._put(f"position:{towards}:{table}:{shard}", {"sequence": {"S": sequence}})
+
+    def note_opened(self, table: str) -> None:
+        """Remember that this migration opened a table's stream."""
+        self._put(f"opened:{table}", {})
+
+    def opened(self) -> list[str]:
+        return [item["part"]["S"].partition(":")[2] for item in self._all(self.name, "opened:")]
+
+    def segment(self, job: str, number: int) -> Item | None:
+        item = self._get(f"segment:{job}:{number:04d}")
+        return orjson.loads(item["progress"]["S"]) if item else None
+
+    def set_segment(self, job: str, number: int, progress: Mapping[str, Any]) -> None:
+        text = orjson.dumps(progress).decode()
+        self._put(f"segment:{job}:{number:04d}", {"progress": {"S": text}})
+
+    def segments(self) -> dict[str, Item]:
+        return {
+            item["part"]["S"]: orjson.loads(item["progress"]["S"])
+            for item in self._all(self.name, "segment:")
+        }
+
+    def add_problem(self, problem: Problem) -> None:
+        part = f"problem:{problem.table}:{key_text(problem.key)}"
+        self._put(part, {"reason": {"S": problem.reason[:2000]}, "key": {"M": problem.key}})
+
+    def clear_problem(self, table: str, key: Item) -> None:
+        part = f"problem:{table}:{key_text(key)}"
+        self.backend.call("DeleteItem", {"TableName": self.table, "Key": self._key(part)})
+
+    def problems(self) -> list[Problem]:
+        return [
+            Problem(item["part"]["S"].split(":", 2)[1], item["key"]["M"], item["reason"]["S"])
+            for item in self._all(self.name, "problem:")
+        ]
+
+    def routers(self) -> list[tuple[str, int, float]]:
+        """Who follows, which epoch they act by, and until when their word holds."""
+        return [
+            (item["part"]["S"], int(item["epoch"]["N"]), float(item["until"]["N"]))
+            for item in self._all(self.name, "router:")
+        ]
+
+    def marker_key(self, towards: Side, table: str, key: Mapping[str, Any]) -> Item:
+        text = f"{table}:{key_text(key)}"
+        bucket = crc32(text.encode()) % MARKER_PARTITIONS
+        return {"migration": {"S": f"{self.name}:{towards}:{bucket}"}, "part": {"S": text}}
+
+    def marker(self, towards: Side, table: str, key: Mapping[str, Any]) -> str | None:
+        """The sequence number of the last change copied for an item."""
+        request = {
+            "TableName": self.table,
+            "Key": self.marker_key(towards, table, key),
+            "ConsistentRead": True,
+        }
+        item = self.backend.call("GetItem", request).get("Item")
+        return item["sequence"]["S"] if item else None
+
+    def forget(self, *, keep_state: bool) -> None:
+        """Remove what only a migration under way needs."""
+        partitions = [
+            f"{self.name}:{towards}:{bucket}"
+            for towards in ("old", "new")
+            for bucket in range(MARKER_PARTITIONS)
+        ]
+        for partition in (*partitions, self.name):
+            for item in list(self._all(partition, "")):
+                if keep_state and item["part"]["S"] == "state":
+                    continue
+                key = {name: item[name] for name in SUPPORT.key_attributes}
+                self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})
+
+    def _key(self, part: str) -> Item:
+        return part_key(self.name, part)
+
+    def _get(self, part: str) -> Item | None:
+        request = {"TableName": self.table, "Key": self._key(part), "ConsistentRead": True}
+        found: Item | None = self.backend.call("GetItem", request).get("Item")
+        return found
+
+    def _put(self, part: str, attributes: Item) -> None:
+        item = {**self._key(part), **attributes}
+        self.backend.call("PutItem", {"TableName": self.table, "Item": item})
+
+    def _all(self, partition: str, prefix: str) -> Iterator[Item]:
+        request: Item = {
+            "TableName": self.table,
+            "KeyConditionExpression": "migration = :m",
+            "ExpressionAttributeValues": {":m": {"S": partition}},
+            "ConsistentRead": True,
+        }
+        if prefix:
+            request["KeyConditionExpression"] += " AND begins_with(part, :p)"
+            request["ExpressionAttributeValues"][":p"] = {"S": prefix}
+        while True:
+            answer = self.backend.call("Query", request)
+            yield from answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def state_attributes(state: State) -> Item:
+    body = {name: getattr(state, name) for name in state.__dataclass_fields__}
+    return {"state": {"S": orjson.dumps(body).decode()}, "epoch": {"N": str(state.epoch)}}

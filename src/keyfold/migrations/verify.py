@@ -1,0 +1,246 @@
+"""Both sides compared item by item through the transform, while traffic goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final, Literal
+
+import orjson
+
+from keyfold.limits import BATCH_GET_ITEMS
+from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.copier import Copier, Refused, Sides
+from keyfold.migrations.moves import Output
+from keyfold.migrations.progress import Report, silent
+from keyfold.migrations.scanning import Pace, Scan
+from keyfold.migrations.state import StateStore, key_text
+
+_LOOKS: Final = 6
+"""How often an item that differs is looked at again: it may just be on its way."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """One item that is not what it should be."""
+
+    kind: Literal["missing", "different", "extra", "unmoved"]
+    table: str
+    key: Item
+    source: str
+    source_key: Item
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in self.key.items())
+        words = {
+            "missing": "is missing",
+            "different": "differs",
+            "extra": "has no original",
+            "unmoved": "is moved by no step",
+        }
+        return f"{self.table} {shown} {words[self.kind]}"
+
+
+@dataclass
+class Comparison:
+    """What a comparison found."""
+
+    compared: int = 0
+    equal: int = 0
+    drifts: list[Drift] = field(default_factory=list)
+    checksum: int = 0
+    """Over everything that both sides agree on, whatever its order."""
+    repaired: int = 0
+
+    @property
+    def clean(self) -> bool:
+        return not self.drifts
+
+    def words(self) -> str:
+        return (
+            f"{self.compared:,} items compared, {self.equal:,} equal, {len(self.drifts)} differ, "
+            f"{self.repaired} repaired; checksum {self.checksum:016x}"
+        )
+
+
+def canonical(item: Mapping[str, Any]) -> bytes:
+    """One text for all spellings of one item: sets have no order, numbers no notation."""
+    return orjson.dumps({n: _canonical(v) for n, v in item.items()}, option=orjson.OPT_SORT_KEYS)
+
+
+def _canonical(value: Mapping[str, Any]) -> Any:
+    ((kind, content),) = value.items()
+    if kind == "N":
+        return {"N": str(Decimal(content).normalize())}
+    if kind == "NS":
+        return {"NS": sorted(str(Decimal(one).normalize()) for one in content)}
+    if kind in ("SS", "BS"):
+        return {kind: sorted(content)}
+    if kind == "L":
+        return {"L": [_canonical(one) for one in content]}
+    if kind == "M":
+        return {"M": {name: _canonical(one) for name, one in content.items()}}
+    return dict(value)
+
+
+def _checksum(item: Mapping[str, Any]) -> int:
+    return int.from_bytes(hashlib.blake2b(canonical(item), digest_size=8).digest(), "big")
+
+
+def _equal(there: Item | None, expected: Item) -> bool:
+    return there is not None and (there == expected or canonical(there) == canonical(expected))
+
+
+class Verifier:
+    """Compares what the routes of a copier say with what is there."""
+
+    def __init__(
+        self, store: StateStore, copier: Copier, back: Sides, *, dropped: Iterable[str] = ()
+    ) -> None:
+        self.backend: Backend = store.backend
+        self.store, self.copier, self.sides, self.back = store, copier, copier.sides, back
+        self.dropped = set(dropped)
+        self.result = Comparison()
+        self._suspects: dict[tuple[str, str], tuple[str, Item]] = {}
+        self._extras: dict[tuple[str, str], Drift] = {}
+        self._lock = threading.Lock()
+
+    def run(self, pace: Pace, *, repair: bool = True, report: Report = silent) -> Comparison:
+        for table in {route.source for route in self.sides.routes}:
+            scan = Scan(self.store, f"verify {table}", table, pace, report)
+            scan.run(lambda items, table=table: self._compare(table, items), resume=False)  # type: ignore[misc]
+        for table in {route.source for route in self.back.routes}:
+            scan = Scan(self.store, f"verify {table}", table, pace, report)
+            scan.run(lambda items, table=table: self._seek(table, items), resume=False)  # type: ignore[misc]
+        self._look_again()
+        if repair and self.result.drifts:
+            self._repair()
+        return self.result
+
+    def _compare(self, table: str, items: Sequence[Item]) -> float:
+        expected: list[tuple[Item, dict[tuple[str, str], Output]]] = []
+        for item in items:
+            key = self.sides.key_of(table, item)
+            if table in self.dropped and not self.sides.concerns(table, item):
+                with self._lock:
+                    self.result.drifts.append(Drift("unmoved", table, key, table, key))
+                continue
+            try:
+                outputs = self.sides.outputs(table, item)
+            except Refused:
+                continue  # listed among the problems
+            if outputs:
+                expected.append((key, outputs))
+        found = self._found([address for _, outputs in expected for address in outputs])
+        with self._lock:
+            for key, outputs in expected:
+                self.result.compared += 1
+                if all(_equal(found.get(a), output.item) for a, output in outputs.items()):
+                    self.result.equal += 1
+                    for output in outputs.values():
+                        self.result.checksum ^= _checksum(output.item)
+                else:
+                    self._suspects[table, key_text(key)] = (table, key)
+        return 0.0
+
+    def _seek(self, table: str, items: Sequence[Item]) -> float:
+        """Items of the other side whose original is gone."""
+        originals: dict[tuple[str, str], Drift] = {}
+        for item in items:
+            if not self.back.concerns(table, item):
+                continue
+            try:
+                outputs = self.back.outputs(table, item)
+            except Refused:
+                continue
+            for (source, text), output in list(outputs.items())[:1]:
+                key = self.back.key_of(table, item)
+                original = self.back.key_of(source, output.item)
+                originals[source, text] = Drift("extra", table, key, source, original)
+        there = self._found(originals)
+        with self._lock:
+            for address in originals.keys() - there.keys():
+                self._extras[address] = originals[address]
+        return 0.0
+
+    def _found(self, addresses: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Item]:
+        """The items at these addresses, in batches."""
+        wanted = list(addresses)
+        found: dict[tuple[str, str], Item] = {}
+        for start in range(0, len(wanted), BATCH_GET_ITEMS):
+            by_name: dict[str, tuple[str, list[Item]]] = {}
+            for table, text in wanted[start : start + BATCH_GET_ITEMS]:
+                name = self.backend.physical(table)
+                by_name.setdefault(name, (table, []))[1].append(orjson.loads(text))
+            requested: dict[str, Any] = {
+                name: {"Keys": keys, "ConsistentRead": True} for name, (_, keys) in by_name.items()
+            }
+            while requested:
+                answer = self.backend.call("BatchGetItem", {"RequestItems": requested})
+                for name, items in answer["Responses"].items():
+                    table = by_name[name][0]
+                    for item in items:
+                        found[table, key_text(self.sides.key_of(table, item))] = item
+                requested = answer.get("UnprocessedKeys") or {}
+        return found
+
+    def _look_again(self) -> None:
+        """Items on their way arrive; what still differs after that does differ."""
+        for _ in range(_LOOKS):
+            if not self._suspects and not self._extras:
+                return
+            self.copier.drain()
+            self.result.drifts = [d for d in self.result.drifts if d.kind == "unmoved"]
+            for address, (table, key) in list(self._suspects.items()):
+                if self._same(table, key):
+                    self.result.equal += 1
+                    del self._suspects[address]
+            for address, drift in list(self._extras.items()):
+                gone = self.copier.current(drift.source, drift.source_key) is None
+                if not gone or self.copier.current(drift.table, drift.key) is None:
+                    del self._extras[address]
+                else:
+                    self.result.drifts.append(drift)
+
+    def _same(self, table: str, key: Item) -> bool:
+        item = self.copier.current(table, key)
+        try:
+            outputs = self.sides.outputs(table, item)
+        except Refused:
+            return True  # listed among the problems
+        found = self._found(outputs)
+        same = True
+        for (target, text), output in outputs.items():
+            there = found.get((target, text))
+            if _equal(there, output.item):
+                continue
+            same = False
+            kind: Literal["missing", "different"] = "missing" if there is None else "different"
+            target_key = self.sides.key_of(target, output.item)
+            self.result.drifts.append(Drift(kind, target, target_key, table, key))
+        return same
+
+    def _repair(self) -> None:
+        """Copy again what differs, then look again."""
+        before = len(self.result.drifts)
+        for drift in self.result.drifts:
+            if drift.kind == "extra":
+                self.copier.remove_extra(self._copies(drift), drift.source, drift.source_key)
+            elif drift.kind != "unmoved":
+                self.copier.copy_again(drift.source, drift.source_key)
+        self._look_again()
+        self.result.repaired += before - len(self.result.drifts)
+
+    def _copies(self, extra: Drift) -> list[tuple[str, Item]]:
+        """An item without an original, and what was written together with it."""
+        copies = [(extra.table, extra.key)]
+        item = self.copier.current(extra.table, extra.key)
+        for (table, _), original in self.back.outputs(extra.table, item).items():
+            for (target, _), output in self.sides.outputs(table, original.item).items():
+                copy = (target, self.sides.key_of(target, output.item))
+                if copy not in copies:
+                    copies.append(copy)
+        return copies

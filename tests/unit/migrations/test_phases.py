@@ -1,0 +1,193 @@
+"""A migration from its first phase to its last, with writes in between, and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyfold.errors import Drifted, Irreversible, NotFound, Pending, VerifyFailed
+from keyfold.migrations import Migration
+from keyfold.migrations.changes import Record
+from keyfold.migrations.copier import Copier, Sides
+
+from .conftest import OldOrder, Order, OrderById, Shop, order_move
+
+
+def fill(shop: Shop, count: int = 60) -> None:
+    for number in range(count):
+        shop.old_order(f"o{number:03d}", number, f"s{number % 7}")
+
+
+def test_all_phases_bring_every_item_and_its_pointer_to_the_new_side(shop: Shop) -> None:
+    fill(shop)
+    expected = shop.expected_items()
+    state = shop.migrator().apply("contract")
+    assert (state.phase, state.reads, state.writes) == ("contract", "new", "new")
+    assert shop.new_items() == expected
+    assert shop.backend.describe("Orders") is None
+
+
+def test_writes_after_every_phase_arrive(shop: Shop) -> None:
+    fill(shop)
+    for number, phase in enumerate(["expand", "dual-write", "backfill", "verify", "switch-reads"]):
+        shop.migrator().apply(phase)  # type: ignore[arg-type]
+        shop.old_order(f"new-{number}", 5)
+        shop.old.update(OldOrder.key(order_id=f"o{number:03d}"), total=1000 + number)
+        shop.old.update(OldOrder.key(order_id=f"o{number + 10:03d}"), season_id="moved")
+        shop.old.delete(OldOrder.key(order_id=f"o{number + 20:03d}"))
+    expected = shop.expected_items()
+    shop.migrator().apply("switch-writes")
+    assert shop.new_items() == expected
+
+
+def test_rollback_after_writes_on_the_new_side_loses_none_of_them(shop: Shop) -> None:
+    fill(shop)
+    shop.migrator().apply("hold")
+    shop.new.create(Order(season_id="s9", order_id="late", cents=700))
+    shop.new.delete(Order.key(season_id="s1", order_id="o001"))
+    shop.new.update(Order.key(season_id="s2", order_id="o002"), cents=4200)
+    state = shop.migrator().rollback()
+    assert (state.phase, state.reads, state.writes) == ("planned", "old", "old")
+    assert shop.old.get(OldOrder.key(order_id="late")).total == 7
+    assert shop.old.get(OldOrder.key(order_id="o002")).total == 42
+    assert shop.old.find(OldOrder.key(order_id="o001")) is None
+    assert shop.backend.describe("SeasonOrders") is None
+    expected = shop.expected_items()
+    shop.migrator().apply("hold")
+    assert shop.new_items() == expected
+
+
+@pytest.mark.parametrize("phase", ["expand", "dual-write", "backfill", "verify", "switch-reads"])
+def test_rollback_from_any_early_phase_leaves_the_old_side_alone(shop: Shop, phase: str) -> None:
+    fill(shop, 20)
+    before = list(shop.old.scan(OldOrder))
+    shop.migrator().apply(phase)  # type: ignore[arg-type]
+    shop.migrator().rollback()
+    assert list(shop.old.scan(OldOrder)) == before
+    assert shop.backend.describe("SeasonOrders") is None
+
+
+def test_there_is_no_way_back_from_contract(shop: Shop) -> None:
+    shop.migrator().apply("contract")
+    with pytest.raises(Irreversible, match="the old side is gone"):
+        shop.migrator().rollback()
+
+
+def test_an_item_whose_transform_raises_is_listed_and_blocks_the_switch(shop: Shop) -> None:
+    fill(shop, 20)
+    shop.old_order("bad", -1)
+    migrator = shop.migrator()
+    with pytest.raises(VerifyFailed, match="bad.*a total of -1"):
+        migrator.apply("hold")
+    status = migrator.status()
+    assert status.state.phase == "backfill"
+    assert [problem.key for problem in status.problems] == [{"orderId": {"S": "bad"}}]
+    assert len(shop.new_items()) == 40
+    shop.old.update(OldOrder.key(order_id="bad"), total=3)
+    expected = shop.expected_items()
+    assert shop.migrator().apply("hold").phase == "hold"
+    assert shop.new_items() == expected
+    assert shop.migrator().status().problems == []
+
+
+def test_a_bad_item_that_arrives_by_the_stream_blocks_the_switch_of_writes(shop: Shop) -> None:
+    fill(shop, 20)
+    shop.migrator().apply("switch-reads")
+    shop.old_order("o003", -5)
+    with pytest.raises(VerifyFailed, match="o003"):
+        shop.migrator().apply("hold")
+    state = shop.migrator().status().state
+    assert (state.writes, state.closed) == ("old", False)
+    assert shop.old.get(OldOrder.key(order_id="o003")).total == -5
+
+
+def test_a_plan_that_changed_under_way_is_refused(shop: Shop) -> None:
+    shop.migrator().apply("expand")
+    shop.migration = Migration(shop.migration.name, [order_move()])
+    with pytest.raises(Drifted, match="other steps"):
+        shop.migrator().apply("hold")
+
+
+def test_a_plan_made_for_other_tables_is_refused(shop: Shop) -> None:
+    shop.migration = Migration("stale", shop.migration.steps, expects={"Orders": "somethingelse"})
+    with pytest.raises(Drifted, match="not what the plan was made for"):
+        shop.migrator().apply("expand")
+    assert shop.backend.describe("SeasonOrders") is None
+
+
+def test_a_table_with_items_that_no_step_moves_is_not_dropped(shop: Shop) -> None:
+    shop.migrator().apply("hold")
+    shop.backend.call("PutItem", {"TableName": "Orders", "Item": {"orderId": {"S": "x"}}})
+    steps = [s for s in shop.migration.steps if s is not shop.migration.steps[1]]
+    shop.migration = Migration("drop-only", steps)
+    with pytest.raises(Pending, match="no step moves"):
+        shop.migrator().apply("contract")
+    assert shop.backend.describe("Orders") is not None
+
+
+def record(shop: Shop, sequence: int, old: OldOrder | None, new: OldOrder | None) -> Record:
+    spec = OldOrder.__spec__
+    item = new or old
+    assert item is not None
+    return Record(
+        "Orders",
+        f"{sequence:040d}",
+        item.ref().wire(),
+        spec.encode(old) if old else None,
+        spec.encode(new) if new else None,
+    )
+
+
+@pytest.fixture
+def copier(shop: Shop) -> Copier:
+    migrator = shop.migrator()
+    migrator.apply("expand")
+    return Copier(migrator.store, Sides(shop.backend, [order_move().forward]), "new")
+
+
+def order(total: int, season: str = "s1") -> OldOrder:
+    return OldOrder(order_id="o1", season_id=season, total=total)
+
+
+def test_a_change_delivered_again_has_no_second_effect(shop: Shop, copier: Copier) -> None:
+    copier.copy_change(record(shop, 1, None, order(1)))
+    copier.copy_change(record(shop, 2, order(1), order(2)))
+    copier.copy_change(record(shop, 1, None, order(1)))
+    assert shop.new.get(Order.key(season_id="s1", order_id="o1")).cents == 200
+
+
+def test_a_scanned_item_never_overwrites_a_newer_change(shop: Shop, copier: Copier) -> None:
+    scanned = OldOrder.__spec__.encode(order(1))
+    copier.copy_change(record(shop, 1, order(1), order(2)))
+    assert copier.copy_scanned("Orders", [scanned]).skipped == 1
+    assert shop.new.get(Order.key(season_id="s1", order_id="o1")).cents == 200
+
+
+def test_a_scanned_item_is_not_brought_back_after_its_deletion(shop: Shop, copier: Copier) -> None:
+    scanned = OldOrder.__spec__.encode(order(1))
+    copier.copy_change(record(shop, 1, order(1), None))
+    copier.copy_scanned("Orders", [scanned])
+    assert shop.new_items() == []
+
+
+def test_an_item_whose_new_key_changes_leaves_nothing_under_the_old_one(
+    shop: Shop, copier: Copier
+) -> None:
+    copier.copy_change(record(shop, 1, None, order(1)))
+    copier.copy_change(record(shop, 2, order(1), order(1, "s2")))
+    with pytest.raises(NotFound):
+        shop.new.get(Order.key(season_id="s1", order_id="o1"))
+    assert shop.new.get(OrderById.key(order_id="o1")).season_id == "s2"
+
+
+def test_drift_on_the_new_side_is_found_and_repaired(shop: Shop) -> None:
+    fill(shop, 30)
+    shop.migrator().apply("backfill")
+    shop.new.update(Order.key(season_id="s1", order_id="o001"), cents=1)
+    shop.backend.call(
+        "DeleteItem", {"TableName": "SeasonOrders", "Key": OrderById.key(order_id="o002").wire()}
+    )
+    shop.new.create(Order(season_id="s1", order_id="stranger", cents=1))
+    with pytest.raises(VerifyFailed, match=r"differs|missing|no original"):
+        shop.migrator().apply("verify", repair=False)
+    shop.migrator().apply("verify")
+    assert shop.new_items() == shop.expected_items()
