@@ -147,6 +147,11 @@ def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, An
         lines.append(f"    w = get({spec.attribute!r})")
         lines.append('    if w is not None and "NULL" not in w:')
         lines.append(f"        values[{spec.name!r}] = {_decoding(spec)}")
+        if spec.kind.endswith("_set") and not spec.optional:
+            # DynamoDB has no empty set; an absent one is given, since Pydantic would deep-copy
+            # the default.
+            lines.append("    else:")
+            lines.append(f"        values[{spec.name!r}] = ()")
     lines.append("    return values")
     namespace: dict[str, Any] = {
         "Decimal": Decimal,
