@@ -9,8 +9,10 @@ from keyfold.engine.capacity import wanted
 from keyfold.engine.read import Page, Reading, place_of
 from keyfold.engine.tables import Index, Table
 from keyfold.errors import ValidationError
-from keyfold.expressions.ast import Projection
+from keyfold.expressions import evaluate
+from keyfold.expressions.ast import Condition, Projection
 from keyfold.expressions.projection import compiled
+from keyfold.expressions.roots import roots
 from keyfold.values import Item
 from keyfold.values.wire import check_item
 
@@ -47,9 +49,41 @@ def index_of(table: Table, request: dict[str, Any]) -> Index | None:
         raise ValidationError(f"The table does not have the specified index: {name}")
     if not index.is_local and request.get("ConsistentRead"):
         raise ValidationError("Consistent reads are not supported on global secondary indexes")
+    return readable(index)
+
+
+def readable(index: Index) -> Index:
+    """The index, unless it is still being filled."""
     if index.status == "CREATING":
-        raise ValidationError(f"Cannot read from backfilling global secondary index: {name}")
+        raise ValidationError(f"Cannot read from backfilling global secondary index: {index.name}")
     return index
+
+
+def visible(index: Index | None, condition: Condition | None) -> Callable[[Item], bool] | None:
+    """A filter as a test of what an index shows of a stored item."""
+    if condition is None:
+        return None
+    test = evaluate.compiled(condition)
+    if index is None or index.attributes is None:
+        return test
+    project = index.project
+
+    def shown(item: Item) -> bool:
+        return test(project(item))
+
+    return shown
+
+
+def refuse_unprojected_filter(index: Index, condition: Condition | None) -> None:
+    """A read by an index's key may only filter by what the index shows."""
+    if condition is None or index.attributes is None:
+        return
+    missing = sorted({name for name in roots(condition) if name not in index.attributes})
+    if missing:
+        raise ValidationError(
+            f"{_INVALID}Secondary index {index.name} does not project one or more filter "
+            f"attributes: [{', '.join(missing)}]"
+        )
 
 
 def shape_of(

@@ -66,8 +66,8 @@ _LONG_NAMES = {
 
 
 def refuse(parameter: str, reason: str) -> NoReturn:
-    """Raise DynamoDB's error about an expression."""
-    raise RequestInvalid(f"Invalid {parameter}: {reason}")
+    """Raise DynamoDB's error about an expression; PartiQL has no parameter to name."""
+    raise RequestInvalid(f"Invalid {parameter}: {reason}" if parameter else reason)
 
 
 # The text alone.

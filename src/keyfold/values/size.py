@@ -64,12 +64,13 @@ def _binary_size(encoded: str) -> int:
 
 
 def _number_size(text: str) -> int:
-    """A byte for every two digits aligned at the point, one for the exponent, one for a minus."""
+    """A byte, another for every two digits on either side of the point, one for a minus.
+
+    Zeros at the ends do not count; the developer guide's rule leaves out that digits before and
+    behind the point are rounded up apart.
+    """
     if text.isdecimal():
-        negative, digits, exponent = False, text.rstrip("0") or "0", len(text) - 1
-    else:
-        negative, digits, exponent = significant(text)
-    if digits == "0":
-        return 1
-    straddles = len(digits) % 2 == 0 and exponent % 2 == 0
-    return 1 + (len(digits) + 1) // 2 + straddles + negative
+        return 1 + (len(text.rstrip("0")) + 1) // 2
+    negative, digits, exponent = significant(text)
+    whole = min(max(exponent + 1, 0), len(digits))
+    return 1 + (whole + 1) // 2 + (len(digits) - whole + 1) // 2 + negative

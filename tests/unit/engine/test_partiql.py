@@ -62,7 +62,12 @@ def engine() -> Iterator[Engine]:
                         "IndexName": "byCity",
                         "KeySchema": [{"AttributeName": "city", "KeyType": "HASH"}],
                         "Projection": {"ProjectionType": "ALL"},
-                    }
+                    },
+                    {
+                        "IndexName": "cities",
+                        "KeySchema": [{"AttributeName": "city", "KeyType": "HASH"}],
+                        "Projection": {"ProjectionType": "KEYS_ONLY"},
+                    },
                 ],
                 "BillingMode": "PAY_PER_REQUEST",
             },
@@ -199,7 +204,6 @@ def test_conditions(text: str, condition: object) -> None:
         "INSERT INTO tab VALUE {'a': <<1, 'x'>>}",
         "INSERT INTO tab VALUE {'a': 'unclosed}",
         "UPDATE tab WHERE pk = 'x'",
-        "DELETE FROM tab WHERE pk = 'x' RETURNING ALL NEW *",
         "SELECT * FROM tab WHERE " + "(" * 500,
         "INSERT INTO tab VALUE " + "[" * 500,
     ],
@@ -208,6 +212,35 @@ def test_statements_that_are_not_well_formed(text: str) -> None:
     with pytest.raises(ValidationError) as caught:
         parse(text)
     assert caught.value.message.startswith(MALFORMED)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('SELECT * FROM ""', "Path component cannot be an empty string"),
+        ('SELECT * FROM tab.""', "Path component cannot be an empty string"),
+        ("SELECT * FROM a.b.c", "A path may contain at most 2 components in the FROM clause"),
+        (
+            "DELETE FROM tab WHERE pk = 'x' RETURNING MODIFIED NEW *",
+            "Invalid returning clause: RETURNING MODIFIED NEW *. Only RETURNING ALL OLD * is "
+            "allowed in DELETE statements.",
+        ),
+        (
+            "SELECT * FROM tab WHERE a >= true",
+            "Incorrect operand type for operator or function; operator or function: >=, operand "
+            "type: BOOL",
+        ),
+        (
+            "SELECT * FROM tab WHERE a BETWEEN null AND null",
+            "Incorrect operand type for operator or function; operator or function: BETWEEN, "
+            "operand type: NULL",
+        ),
+    ],
+)
+def test_statements_that_cannot_work(text: str, message: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        parse(text)
+    assert caught.value.message == message
 
 
 @pytest.mark.parametrize("parameters", [[], [{"S": "a"}], [{"S": "a"}] * 3])
@@ -279,8 +312,45 @@ def test_a_token_belongs_to_its_statement(engine: Engine) -> None:
 def test_select_from_an_index(engine: Engine) -> None:
     _run(engine, "UPDATE tab SET city = 'Rome' WHERE pk = 'p' AND sk = 3")
     assert _sort_keys(_run(engine, "SELECT * FROM tab.\"byCity\" WHERE city = 'Rome'")) == [3]
-    with pytest.raises(ValidationError, match="does not have the specified index"):
-        _run(engine, "SELECT * FROM tab.nope WHERE city = 'Rome'")
+    (item,) = _run(engine, "SELECT * FROM tab.cities WHERE city = 'Rome'")["Items"]
+    assert sorted(item) == ["city", "pk", "sk"]
+
+
+def test_select_without_keys_sees_only_what_an_index_shows(engine: Engine) -> None:
+    _run(engine, "UPDATE tab SET city = 'Rome' WHERE pk = 'p' AND sk = 3")
+    assert _run(engine, "SELECT * FROM tab.cities WHERE a IS NOT MISSING")["Items"] == []
+    assert len(_run(engine, "SELECT * FROM tab.cities WHERE NOT a = 1")["Items"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "more", "message"),
+    [
+        ("SELECT * FROM tab.nope", {}, "The table does not have the specified index"),
+        (
+            "SELECT * FROM tab.cities",
+            {"ConsistentRead": True},
+            "Strongly consistent read is not supported on Global Secondary Indexes",
+        ),
+        (
+            "SELECT a FROM tab.cities WHERE city = 'Rome'",
+            {},
+            "One or more parameter values were invalid: Global secondary index cities does not "
+            "project [a]",
+        ),
+        (
+            "SELECT pk FROM tab.cities WHERE city = 'Rome' AND a = 1",
+            {},
+            "One or more parameter values were invalid: Secondary index cities does not project "
+            "one or more filter attributes: [a]",
+        ),
+    ],
+)
+def test_reads_that_an_index_does_not_allow(
+    engine: Engine, statement: str, more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        _run(engine, statement, **more)
+    assert caught.value.message == message
 
 
 @pytest.mark.parametrize(
@@ -467,15 +537,36 @@ def test_a_transaction_with_a_token_happens_once(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    "statements",
+    ("statements", "message"),
     [
-        ("SELECT * FROM tab WHERE pk = 'p' AND sk = 1", "DELETE FROM tab WHERE pk='p' AND sk=2"),
-        ("DELETE FROM tab WHERE pk = 'p' AND sk = 2 RETURNING ALL OLD *",),
+        (
+            (
+                "SELECT * FROM tab WHERE pk = 'p' AND sk = 1",
+                "DELETE FROM tab WHERE pk = 'p' AND sk = 2",
+            ),
+            "Transaction statements must be either all read statements or all write statements",
+        ),
+        (
+            (
+                "INSERT INTO tab VALUE {'pk': 't', 'sk': 1}",
+                "DELETE FROM tab WHERE pk = 'p' AND sk = 2 RETURNING ALL OLD *",
+            ),
+            "Validation failed in TransactStatements[1]: RETURNING clause is not supported in "
+            "ExecuteTransaction.",
+        ),
+        (
+            ("SELECT * FROM tab.cities WHERE city = 'Rome'",),
+            "Validation failed in TransactStatements[0]: Reads on indices are not supported within "
+            "transactions.",
+        ),
     ],
 )
-def test_transactions_that_are_not_allowed(engine: Engine, statements: tuple[str, ...]) -> None:
-    with pytest.raises(ValidationError):
+def test_transactions_that_are_not_allowed(
+    engine: Engine, statements: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
         _transaction(engine, *statements)
+    assert caught.value.message == message
 
 
 def test_exists_is_for_transactions(engine: Engine) -> None:

@@ -21,9 +21,10 @@ from keyfold.values import Item
 def execute_transaction(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wishes = request["TransactStatements"]
     statements = [parse(wish["Statement"], wish.get("Parameters")) for wish in wishes]
-    for each in statements:
-        if isinstance(each, (Change, Removal)) and each.returning is not None:
-            raise ValidationError("RETURNING clause is not supported in ExecuteTransaction")
+    for at, each in enumerate(statements):
+        reason = _unsupported(each)
+        if reason is not None:
+            raise ValidationError(f"Validation failed in TransactStatements[{at}]: {reason}")
     reads = [each for each in statements if isinstance(each, Select)]
     if not reads:
         return _write_all(database, request, statements)
@@ -32,6 +33,14 @@ def execute_transaction(database: Database, request: dict[str, Any]) -> dict[str
             "Transaction statements must be either all read statements or all write statements"
         )
     return _read_all(database, request, reads)
+
+
+def _unsupported(statement: Statement) -> str | None:
+    if isinstance(statement, (Change, Removal)) and statement.returning is not None:
+        return "RETURNING clause is not supported in ExecuteTransaction."
+    if isinstance(statement, Select) and statement.index is not None:
+        return "Reads on indices are not supported within transactions."
+    return None
 
 
 def _read_all(

@@ -87,4 +87,6 @@ def _filter(
                 "Filter Expression can only contain non-primary key attributes: "
                 f"Primary key attribute: {name}"
             )
+    if index is not None:
+        selection.refuse_unprojected_filter(index, expressions.filter)
     return evaluate.compiled(expressions.filter)

@@ -9,7 +9,7 @@ from keyfold.engine.database import Database
 from keyfold.engine.read import Reading, read_page
 from keyfold.engine.tables import Table, segment
 from keyfold.errors import ValidationError
-from keyfold.expressions import evaluate, parameters
+from keyfold.expressions import parameters
 
 _EXPRESSIONS = ("ProjectionExpression", "FilterExpression")
 _LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
@@ -40,14 +40,13 @@ def _reading(table: Table, request: dict[str, Any], expressions: parameters.Expr
                 f"ExclusiveStartKey with correct Segment. TotalSegments: {total} Segment: {number}"
             )
         first = start + b"\0"
-    chosen = expressions.filter
     return Reading(
         table,
         index,
         first,
         end,
         limit=request.get("Limit"),
-        matches=None if chosen is None else evaluate.compiled(chosen),
+        matches=selection.visible(index, expressions.filter),
         shape=shape,
         counts_only=request.get("Select") == "COUNT",
         fetches=fetches,

@@ -16,6 +16,8 @@ from keyfold.engine.partiql.statements import (
     Select,
     Statement,
 )
+from keyfold.errors import ValidationError
+from keyfold.expressions import check
 from keyfold.expressions.ast import (
     Action,
     Add,
@@ -74,7 +76,7 @@ class _Parser(Cursor):
             case "DELETE":
                 self._expect("FROM")
                 table, where = self._name(), self._where()
-                return Removal(table, where, self._returning({"ALL OLD"}))
+                return Removal(table, where, _only_all_old(self._returning()))
             case "EXISTS":
                 self._expect("(")
                 self._expect("SELECT")
@@ -88,14 +90,23 @@ class _Parser(Cursor):
         if not self._take("*"):
             paths = tuple(self._separated(self._path))
         self._expect("FROM")
-        table = self._name()
-        index = self._name() if self._take(".") else None
+        table, index = self._source()
         where = self._where()
         order: tuple[Ordering, ...] = ()
         if self._take("ORDER"):
             self._expect("BY")
             order = tuple(self._separated(self._ordering))
         return Select(table, index, paths, where, order)
+
+    def _source(self) -> tuple[str, str | None]:
+        components = [self._name()]
+        while self._take("."):
+            components.append(self._name())
+        if "" in components:
+            raise ValidationError("Path component cannot be an empty string")
+        if len(components) > 2:
+            raise ValidationError("A path may contain at most 2 components in the FROM clause")
+        return components[0], components[1] if len(components) > 1 else None
 
     def _ordering(self) -> Ordering:
         name = self._name()
@@ -113,7 +124,7 @@ class _Parser(Cursor):
         if not actions:
             refuse("Expected SET or REMOVE")
         where = self._where()
-        return Change(table, Update(tuple(actions)), where, self._returning(_RETURNING))
+        return Change(table, Update(tuple(actions)), where, self._returning())
 
     def _removal(self) -> Action:
         return Remove(self._path())
@@ -153,11 +164,11 @@ class _Parser(Cursor):
             return Call(name, arguments)
         return self._operand()
 
-    def _returning(self, allowed: set[str]) -> str | None:
+    def _returning(self) -> str | None:
         if not self._take("RETURNING"):
             return None
         words = f"{self._next().text} {self._next().text}".upper()
-        if words not in allowed:
+        if words not in _RETURNING:
             refuse("Unexpected RETURNING clause")
         self._expect("*")
         return words.replace(" ", "_")
@@ -208,7 +219,9 @@ class _Parser(Cursor):
             self._next()
             low = self._operand()
             self._expect("AND")
-            return Between(left, low, self._operand())
+            between = Between(left, low, self._operand())
+            check.operands_of_between(between, "")
+            return between
         if token.kind == "IN":
             self._next()
             return In(left, tuple(self._options()))
@@ -262,7 +275,9 @@ class _Parser(Cursor):
         self._expect(")")
         if len(arguments) != arity:
             refuse(f"Wrong number of arguments for function: {name}")
-        return Call(name, arguments)
+        call = Call(name, arguments)
+        check.operands_of_call(call, "")
+        return call
 
     def _path(self) -> Path:
         parts: list[Any] = [self._name()]
@@ -288,8 +303,18 @@ class _Parser(Cursor):
         return token.text
 
 
+def _only_all_old(returning: str | None) -> str | None:
+    if returning not in (None, "ALL_OLD"):
+        raise ValidationError(
+            f"Invalid returning clause: RETURNING {returning.replace('_', ' ')} *. Only RETURNING "
+            "ALL OLD * is allowed in DELETE statements."
+        )
+    return returning
+
+
 def _compared(operator: str, left: Operand, right: Operand) -> Condition:
     comparison = Compare(operator, left, right)
+    check.operands_of_comparison(comparison, "")
     if operator != "<>":
         return comparison
     # Unlike in expressions, a missing attribute differs from nothing here.

@@ -49,9 +49,11 @@ def select(
 ) -> Answer:
     """Read one page for a SELECT."""
     table = database.catalog.get(session, statement.table)
-    index = selection.index_of(table, {**request, "IndexName": statement.index})
+    index = _index(table, statement, request)
     schema = table.schema if index is None else index.schema
     chosen = plan.selections(statement.where, schema)
+    if index is not None and chosen is not None:
+        selection.refuse_unprojected_filter(index, statement.where)
     backward = _backward(statement, schema, confined=chosen is not None)
     ranges = _ranges(chosen, schema)
     start = _started(request)
@@ -76,6 +78,19 @@ def select(
             answer.token = _token(Start(part + 1), request)
             break
     return answer
+
+
+def _index(table: Table, statement: Select, request: dict[str, Any]) -> Index | None:
+    if statement.index is None:
+        return None
+    index = table.indexes_by_name.get(statement.index)
+    if index is None:
+        raise ValidationError("The table does not have the specified index")
+    if not index.is_local and request.get("ConsistentRead"):
+        raise ValidationError(
+            "Strongly consistent read is not supported on Global Secondary Indexes"
+        )
+    return selection.readable(index)
 
 
 def select_one(
@@ -141,7 +156,6 @@ def _reading(
         named = None if statement.paths is None else tuple(Path((p.root,)) for p in statement.paths)
         projected, fetches = selection.shape_of(index, None, named)
         shape = shape or projected
-    where = statement.where
     return Reading(
         table,
         index,
@@ -149,7 +163,7 @@ def _reading(
         end,
         backward=backward,
         limit=limit,
-        matches=None if where is None else evaluate.compiled(where),
+        matches=selection.visible(index, statement.where),
         shape=shape,
         fetches=fetches,
     )
