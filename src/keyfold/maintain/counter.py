@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from keyfold.design.keys import Ref
 from keyfold.design.place import caller
 from keyfold.design.predicate import Predicate, record
 from keyfold.errors import DeclarationError
+from keyfold.maintain.shards import AMOUNT, shard_entity, shard_ref
 from keyfold.runtime.changes import Add
 from keyfold.runtime.intent import Intent, Update
 
@@ -23,6 +25,8 @@ class Counter:
 
     `of` is the counted entity. The field's entity is found by its key fields on the counted item,
     under other names where `via` says so. `creates` makes the holding item on the first count.
+    `shards` spreads a hot counter over so many items of its own; `total` adds them up. The number
+    of shards may grow, never shrink.
     """
 
     kind = "counter"
@@ -36,14 +40,24 @@ class Counter:
         via: Mapping[str, str] | None = None,
         sync: Literal["transaction", "stream"] = "transaction",
         creates: bool = False,
+        shards: int = 1,
     ) -> None:
+        if shards < 1:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"a counter cannot have {shards} shards.",
+                place=str(caller()),
+                suggestion="Give it one or more.",
+            )
         self.of, self.where, self.sums, self.sync = of, where, sums, sync
         self.via = dict(via or {})
-        self.creates = creates
+        self.creates, self.shards = creates, shards
         self.place = caller()
 
     def attach_field(self, entity: type[Entity], field: str) -> None:
         design = entity.__table__.design
+        if self.shards > 1:
+            shard_entity(entity.__table__)
         design.when_complete(lambda: design.maintain(CounterMaintainer(self, entity, field)))
 
 
@@ -104,7 +118,17 @@ class CounterMaintainer:
                 _, sofar = deltas.get(str(holder), (holder, 0))
                 deltas[str(holder)] = (holder, sofar + sign * self.amount(item))
         for holder, delta in deltas.values():
-            if delta:
+            if delta and self.declared.shards > 1:
+                # Another shard is drawn whenever a transaction starts over, so that writers who
+                # met once part ways.
+                shard = random.randrange(self.declared.shards)
+                yield Update(
+                    shard_ref(holder, self.field, shard),
+                    {AMOUNT: Add(Decimal(delta))},
+                    counting=True,
+                    upsert=True,
+                )
+            elif delta:
                 yield Update(
                     holder,
                     {self.field: Add(delta)},
@@ -122,5 +146,6 @@ class CounterMaintainer:
             where=str(self.condition) if self.condition is not None else "",
             sums=self.declared.sums,
             sync=self.sync,
+            shards=self.declared.shards,
             place=self.declared.place,
         )

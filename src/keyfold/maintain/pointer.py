@@ -17,13 +17,15 @@ from keyfold.runtime.intent import Delete, Intent, Put, Update
 
 C = TypeVar("C", bound=Entity)
 Sync = Literal["transaction", "stream"]
+Overflow = Literal["refuse", "stream"]
 
 
 class Pointer(Entity, Generic[C]):
     """A copy of a canonical record: fields of equal name are copied and kept equal.
 
     `each` names the canonical's field that lists the targets; the one field that the canonical
-    does not have takes the target's value.
+    does not have takes the target's value. `overflow="stream"` leaves pointers to the consumer
+    where one transaction cannot hold them all.
     """
 
     __maintainer__: ClassVar[PointerMaintainer]
@@ -33,6 +35,7 @@ class Pointer(Entity, Generic[C]):
         *,
         each: str = "",
         sync: Sync = "transaction",
+        overflow: Overflow = "refuse",
         **options: Any,
     ) -> None:
         super().__init_subclass__(**options)
@@ -43,13 +46,14 @@ class Pointer(Entity, Generic[C]):
         *,
         each: str = "",
         sync: Sync = "transaction",
+        overflow: Overflow = "refuse",
         table: Table | None = None,
         **options: Any,
     ) -> None:
         super().__pydantic_init_subclass__(table=table, **options)
         if table is None:
             return
-        maintainer = PointerMaintainer(_canonical(cls), cls, each, sync)
+        maintainer = PointerMaintainer(_canonical(cls), cls, each, sync, overflow)
         cls.__maintainer__ = maintainer
         cls.__spec__.role = "pointer"
         cls.__spec__.copy = maintainer.describe()
@@ -61,8 +65,16 @@ class PointerMaintainer:
 
     kind = "pointer"
 
-    def __init__(self, source: type[Entity], pointer: type[Entity], each: str, sync: Sync) -> None:
+    def __init__(
+        self,
+        source: type[Entity],
+        pointer: type[Entity],
+        each: str,
+        sync: Sync,
+        overflow: Overflow = "refuse",
+    ) -> None:
         self.source, self.pointer, self.each, self.sync = source, pointer, each, sync
+        self.overflow = overflow
         self.label = f"pointer {pointer.__name__}"
         canonical, own = source.__spec__.fields, pointer.__spec__.fields
         place = f"{pointer.__spec__.place} {pointer.__name__}"

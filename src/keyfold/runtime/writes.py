@@ -131,7 +131,8 @@ def _entailed(
     find_writes = getattr(maintainer, "find_writes", None)
     if find_writes is None:
         return maintainer.writes(old, new)
-    return (yield from find_writes(context, old, new))
+    found: Iterable[Intent] = yield from find_writes(context, old, new)
+    return found
 
 
 def _may_overflow(maintainer: Maintainer) -> bool:
