@@ -1,0 +1,130 @@
+"""The pages of served services, in a browser that can reach nothing but this machine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+
+from keyfold.serve import Identity, Payload, Service, anyone, authenticated, mutation, query
+from keyfold.serve.app import Settings, create_app
+
+
+class Note(Payload):
+    note_id: str
+    author_id: str
+    text: str
+
+
+class Notes(Service):
+    """Notes that everybody can read."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, Note] = {}
+
+    @mutation("/notes", allow=authenticated, status=201, example={"text": "Buy milk"})
+    async def write(self, text: str, caller: Identity) -> Note:
+        """Write a note."""
+        note = Note(note_id=f"n{len(self.notes)}", author_id=caller.id, text=text)
+        self.notes[note.note_id] = note
+        return note
+
+    @query("/notes", allow=anyone)
+    async def notes_so_far(self) -> list[Note]:
+        """All notes."""
+        return list(self.notes.values())
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    people = [Identity.of("mia"), Identity.of("root", "admin")]
+    app = create_app([Notes()], Settings(development=True, people=people))
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, site: str) -> Iterator[Page]:
+    """A page whose errors, and requests to anywhere else, fail the test."""
+    complaints: list[str] = []
+    page = browser.new_page()
+
+    def guard(route: Route) -> None:
+        if route.request.url.startswith((site, "data:", "blob:")):
+            route.continue_()
+        else:
+            complaints.append(f"asked for {route.request.url}")
+            route.abort()
+
+    page.route("**/*", guard)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    yield page
+    page.close()
+    assert complaints == []
+
+
+def sign_in(page: Page, site: str) -> None:
+    page.goto(f"{site}/")
+    page.click("text=Sign in as a demo user")
+    page.click("button[data-user=mia]")
+    expect(page.locator("#token")).to_have_value(re.compile(r".+\..+\..+"))
+
+
+def test_a_demo_user_signs_in_and_tries_an_operation_on_the_rest_page(
+    page: Page, site: str
+) -> None:
+    sign_in(page, site)
+    page.goto(f"{site}/")
+    page.click("text=REST: try it")
+    page.click(".opblock-post .opblock-summary-control")
+    assert "Buy milk" in page.input_value(".opblock-post textarea")
+    page.click(".opblock-post button.execute")
+    page.wait_for_selector(".live-responses-table .response-col_status >> text=201")
+    assert '"authorId": "mia"' in page.inner_text(".live-responses-table")
+
+
+def test_the_reference_page_shows_every_operation(page: Page, site: str) -> None:
+    page.goto(f"{site}/notes/redoc")
+    page.wait_for_selector("h2 >> text=Write a note.")
+    page.wait_for_selector("h2 >> text=All notes.")
+
+
+def test_a_query_is_composed_and_run_on_the_graphql_page(page: Page, site: str) -> None:
+    sign_in(page, site)
+    page.goto(f"{site}/notes/graphql")
+    page.click("#schema button >> text=write(text: String!): Note!")
+    assert "write(text: $text)" in page.input_value("#query")
+    page.fill("#variables", '{"text": "From the browser"}')
+    page.click("#run")
+    expect(page.locator("#answer")).to_contain_text("From the browser")
+    page.fill("#filter", "sofar")
+    page.click("#schema button >> text=notesSoFar")
+    page.press("#query", "Control+Enter")
+    expect(page.locator("#answer")).to_contain_text("notesSoFar")
+    expect(page.locator("#answer")).to_contain_text("From the browser")
+    page.fill("#variables", "{")
+    page.click("#run")
+    expect(page.locator("#answer")).to_contain_text("no JSON")
