@@ -1,4 +1,4 @@
-"""Writes the reference pages from the code, before each build: commands, settings, errors, API."""
+"""Writes pages from the code, before each build: commands, settings, errors, API, rules."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from sphinx.application import Sphinx
 
 import keyfold
 from keyfold import cli, errors, settings
+from keyfold.review.check import RULES
+from keyfold.review.check.page import page
 
 INTERNAL = {"cli", "engine", "expressions", "values", "errors", "settings"}
 """Packages that are no API, or have a page of their own."""
@@ -30,16 +32,17 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def write_pages(app: Sphinx) -> None:
-    folder = Path(app.srcdir) / "reference"
-    for name, page in (
-        ("cli", cli_page()),
-        ("settings", settings_page()),
-        ("errors", errors_page()),
-        ("api", api_page()),
-    ):
-        path = folder / f"{name}.md"
-        if not path.exists() or path.read_text("utf-8") != page:
-            path.write_text(page, "utf-8")
+    pages = {
+        "reference/cli": cli_page(),
+        "reference/settings": settings_page(),
+        "reference/errors": errors_page(),
+        "reference/api": api_page(),
+        **{f"rules/{code}": page(code).text for code in RULES},
+    }
+    for name, text in pages.items():
+        path = Path(app.srcdir) / f"{name}.md"
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
 
 
 def cli_page() -> str:

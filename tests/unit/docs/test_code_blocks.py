@@ -25,7 +25,7 @@ import pytest
 from keyfold import cli
 
 ROOT = Path(__file__).parents[3]
-GENERATED = ROOT / "docs" / "reference"
+GENERATED = {ROOT / "docs" / "reference", ROOT / "docs" / "rules"}
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^ *```$", re.M | re.S)
 FILE_NAME = re.compile(r"# (\w+)\.py\n")
 
@@ -40,7 +40,7 @@ class Block:
 def pages() -> Iterator[Path]:
     yield from ROOT.glob("*.md")
     for path in sorted((ROOT / "docs").rglob("*.md")):
-        if GENERATED not in path.parents and "_build" not in path.parts:
+        if path.parent not in GENERATED and "_build" not in path.parts:
             yield path
     yield from sorted((ROOT / "src").rglob("README.md"))
 
