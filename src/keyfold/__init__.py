@@ -41,7 +41,18 @@ from keyfold.design import (
     not_,
     one_of,
 )
-from keyfold.maintain import Counter, Pointer, Unique
+from keyfold.maintain import (
+    Cascade,
+    Copied,
+    Counter,
+    Edge,
+    Mirror,
+    Pointer,
+    Sharded,
+    Unique,
+    across_shards,
+    total,
+)
 from keyfold.runtime import (
     AsyncDb,
     Db,
@@ -63,13 +74,16 @@ __version__ = "0.1.0"
 __all__ = [
     "AsyncDb",
     "AtMost",
+    "Cascade",
     "Collected",
     "Collection",
+    "Copied",
     "Count",
     "Counter",
     "Created",
     "Db",
     "Design",
+    "Edge",
     "Entity",
     "Exists",
     "First",
@@ -78,6 +92,7 @@ __all__ = [
     "Index",
     "Key",
     "Merge",
+    "Mirror",
     "Name",
     "Normalised",
     "On",
@@ -85,6 +100,7 @@ __all__ = [
     "Pointer",
     "Query",
     "Ref",
+    "Sharded",
     "Stored",
     "Table",
     "Timestamp",
@@ -93,6 +109,7 @@ __all__ = [
     "Unique",
     "Updated",
     "Version",
+    "across_shards",
     "add",
     "append",
     "begins_with",
@@ -115,5 +132,6 @@ __all__ = [
     "put",
     "remove",
     "set_if_absent",
+    "total",
     "update",
 ]

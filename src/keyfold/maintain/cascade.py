@@ -1,0 +1,167 @@
+"""Cascades: what is deleted together with an item.
+
+A few items go in the item's own transaction. More than that are left to the consumer, which works
+from what is there: it can stop and start again at any point. An item added meanwhile is refused
+by a check of its parent in its own transaction, or removed when its record comes by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+from keyfold.design.declared import Declared
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.errors import TooManyWrites
+from keyfold.maintain.reconcile import raw, unchanged
+from keyfold.maintain.related import Related
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Check, Delete, Intent
+from keyfold.runtime.writes import commit
+
+SMALL: Final = 40
+"""So many items are deleted in the parent's own transaction."""
+
+_AT_ONCE: Final = 20
+
+
+class Cascade(Declared):
+    """Deletes an entity's items with their parent: `members = Cascade("Member")`."""
+
+    def __init__(
+        self,
+        of: str,
+        *,
+        through: str = "key",
+        via: Mapping[str, str] | None = None,
+        sync: Literal["transaction", "stream"] = "transaction",
+    ) -> None:
+        super().__init__()
+        self.of, self.through, self.sync = of, through, sync
+        self.via = dict(via or {})
+
+    def attach(self, entity: type[Entity]) -> None:
+        entity.__spec__.cascades.append(self.of)
+        design = entity.__table__.design
+
+        def resolve() -> None:
+            related = Related(
+                entity,
+                design.entity(self.of),
+                self.through,
+                self.via,
+                owner=f"the cascade {entity.__name__}.{self.name}",
+                place=self.place,
+            )
+            label = f"cascade {entity.__name__}.{self.name}"
+            design.maintain(CascadeMaintainer(related, label, self.sync))
+            design.maintain(OrphanMaintainer(related, label, self.sync))
+
+        design.when_complete(resolve)
+
+
+class CascadeMaintainer:
+    """Deletes the items of a parent that is gone."""
+
+    kind = "cascade"
+    overflow = "stream"
+
+    def __init__(
+        self, related: Related, label: str, sync: Literal["transaction", "stream"]
+    ) -> None:
+        self.related, self.label, self.sync = related, label, sync
+        self.source = related.parent
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset()
+
+    def writes(self, *_: Entity | None) -> Iterator[Intent]:
+        yield from ()
+
+    def find_writes(
+        self, context: Context, old: Entity | None, new: Entity | None
+    ) -> Flow[list[Intent]]:
+        """The deletes that fit into the parent's transaction; too many are left to the stream."""
+        if old is None or new is not None:
+            return []
+        found, more = yield from self.related.page(context, old.ref(), None)
+        if more is None and len(found) <= SMALL:
+            return [Delete(child.ref()) for child in found]
+        if self.source.__table__.schema.stream is None:
+            raise TooManyWrites(
+                f"{old.ref()} has more than {SMALL} items of {self.related.child.__name__}, and "
+                f"{self.source.__table__.name} has no stream by which they could be deleted. "
+                "Declare the table with stream='NEW_AND_OLD_IMAGES'"
+            )
+        return []
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        """Delete what is left of a parent that is gone, unless it is there again."""
+        if old is not None and new is None:
+            yield from self.sweep(context, old.ref())
+
+    def sweep(self, context: Context, parent: Ref[Any]) -> Flow[int]:
+        """Delete all items of a missing parent; gives how many there were."""
+        if (yield from raw(context, parent)) is not None:
+            return 0
+        guard = unchanged(parent, None, frozenset())
+        deleted = 0
+        start: dict[str, Any] | None = None
+        while True:
+            found, start = yield from self.related.page(context, parent, start)
+            for place in range(0, len(found), _AT_ONCE):
+                some = found[place : place + _AT_ONCE]
+                yield from self._delete(context, guard, [child.ref() for child in some])
+            deleted += len(found)
+            if start is None:
+                return deleted
+
+    def _delete(self, context: Context, guard: Intent, refs: list[Ref[Any]]) -> Flow[None]:
+        try:
+            yield from commit(context, [guard, *(Delete(ref) for ref in refs)])
+        except TooManyWrites:
+            if len(refs) == 1:
+                raise
+            middle = len(refs) // 2
+            yield from self._delete(context, guard, refs[:middle])
+            yield from self._delete(context, guard, refs[middle:])
+
+
+class OrphanMaintainer:
+    """Keeps items from being added to a parent that is gone."""
+
+    kind = "orphan"
+
+    def __init__(
+        self, related: Related, label: str, sync: Literal["transaction", "stream"]
+    ) -> None:
+        self.related, self.label, self.sync = related, f"{label} orphans", sync
+        self.source = related.child
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset(self.related.via.values())
+
+    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
+        parent = None if new is None else self.related.parent_of(new)
+        before = None if old is None else self.related.parent_of(old)
+        if parent is not None and parent != before:
+            yield Check(parent)
+
+    def reconcile(
+        self,
+        context: Context,
+        old: Entity | None,  # noqa: ARG002
+        new: Entity | None,
+    ) -> Flow[None]:
+        if self.sync == "transaction" or new is None:
+            return
+        parent = self.related.parent_of(new)
+        if parent is None or (yield from raw(context, parent)) is not None:
+            return
+        guard = unchanged(parent, None, frozenset())
+        condition = self.related.belongs(parent)
+        yield from commit(context, [guard, Delete(new.ref(), condition)])

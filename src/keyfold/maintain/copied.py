@@ -1,0 +1,155 @@
+"""Copied fields: a field of another entity, kept equal on the items that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from keyfold.design import codes
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.design.place import caller
+from keyfold.errors import ConditionFailed, DeclarationError, NotFound
+from keyfold.maintain.reconcile import raw, unchanged
+from keyfold.maintain.related import Related
+from keyfold.runtime.changes import Set, clear
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Intent, Update
+from keyfold.runtime.writes import commit
+
+_AT_ONCE: Final = 20
+
+
+class Copied:
+    """Marks a copy: `group_name: Annotated[str, Copied("Group", "name", through="key")]`.
+
+    `through` names the key or placement by which the items of one origin are found. Whoever makes
+    an item gives the field its value; from then on the stream keeps it equal.
+    """
+
+    def __init__(
+        self, of: str, field: str, *, through: str = "key", via: Mapping[str, str] | None = None
+    ) -> None:
+        self.of, self.field, self.through = of, field, through
+        self.via = dict(via or {})
+        self.place = caller()
+
+    def attach_field(self, entity: type[Entity], field: str) -> None:
+        design = entity.__table__.design
+
+        def resolve() -> None:
+            origin = design.entity(self.of)
+            owner = f"the copy {entity.__name__}.{field}"
+            if self.field not in origin.__spec__.fields:
+                raise DeclarationError(
+                    codes.UNKNOWN_REFERENCE,
+                    f"{owner} names the field {self.field!r}, which {self.of} does not have.",
+                    place=str(self.place),
+                    suggestion=f"Its fields are: {', '.join(origin.__spec__.fields)}.",
+                )
+            related = Related(origin, entity, self.through, self.via, owner=owner, place=self.place)
+            design.maintain(OriginMaintainer(related, self.field, field))
+            design.maintain(CopyMaintainer(related, self.field, field))
+
+        design.when_complete(resolve)
+
+
+class OriginMaintainer:
+    """Brings an origin's new value to all its copies."""
+
+    kind = "copied"
+    sync = "stream"
+
+    def __init__(self, related: Related, field: str, copy: str) -> None:
+        self.related, self.field, self.copy = related, field, copy
+        self.source = related.parent
+        self.label = f"copied {related.child.__name__}.{copy}"
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset({self.field})
+
+    def writes(self, *_: Entity | None) -> Iterator[Intent]:
+        yield from ()
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        if new is None or (old is not None and _value(old, self.field) == _value(new, self.field)):
+            return
+        yield from self.spread(context, new.ref())
+
+    def spread(self, context: Context, origin: Ref[Any]) -> Flow[None]:
+        """Give every copy the origin's present value; refused if that changes meanwhile."""
+        item = yield from raw(context, origin)
+        if item is None:
+            return
+        value = _value(origin.entity.__spec__.decode(item), self.field)
+        guard = unchanged(origin, item, self.fields)
+        start: dict[str, Any] | None = None
+        while True:
+            found, start = yield from self.related.page(context, origin, start)
+            stale = [one for one in found if _value(one, self.copy) != value]
+            for place in range(0, len(stale), _AT_ONCE):
+                updates = [
+                    self.update(one.ref(), origin, value) for one in stale[place : place + _AT_ONCE]
+                ]
+                yield from _commit(context, guard, updates)
+            if start is None:
+                return
+
+    def update(self, ref: Ref[Any], origin: Ref[Any], value: Any) -> Update:
+        change = clear if value is None else Set(value)
+        condition = self.related.belongs(origin)
+        return Update(ref, {self.copy: change}, condition, counting=True)
+
+
+class CopyMaintainer:
+    """Checks the value that a new copy came with, which may be older than the origin's."""
+
+    kind = "copy"
+    sync = "stream"
+
+    def __init__(self, related: Related, field: str, copy: str) -> None:
+        self.origin = OriginMaintainer(related, field, copy)
+        self.related, self.field, self.copy = related, field, copy
+        self.source = related.child
+        self.label = f"{self.origin.label} new"
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset({self.copy, *self.related.via.values()})
+
+    def writes(self, *_: Entity | None) -> Iterator[Intent]:
+        yield from ()
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        if new is None or (old is not None and _seen(old, self.fields) == _seen(new, self.fields)):
+            return
+        origin = self.related.parent_of(new)
+        if origin is None:
+            return
+        item = yield from raw(context, origin)
+        if item is None:
+            return
+        value = _value(origin.entity.__spec__.decode(item), self.field)
+        if _value(new, self.copy) == value:
+            return
+        guard = unchanged(origin, item, frozenset({self.field}))
+        yield from _commit(context, guard, [self.origin.update(new.ref(), origin, value)])
+
+
+def _commit(context: Context, guard: Intent, updates: list[Update]) -> Flow[None]:
+    """All updates at once; one by one where an item is gone or belongs elsewhere now."""
+    try:
+        yield from commit(context, [guard, *updates])
+    except (NotFound, ConditionFailed):
+        for update in updates if len(updates) > 1 else ():
+            yield from _commit(context, guard, [update])
+
+
+def _value(item: Entity, field: str) -> Any:
+    return getattr(item, field)
+
+
+def _seen(item: Entity, fields: frozenset[str]) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in fields}

@@ -1,0 +1,172 @@
+"""Edges: one relationship, seen from both sides.
+
+The other side is either an index of the same item (`On`) or a second item kept equal in the same
+transaction (`Mirror`). Either can be sharded for very large accounts.
+"""
+
+from __future__ import annotations
+
+from types import new_class
+from typing import Any, ClassVar, Literal, TypeVar, cast
+from zlib import crc32
+
+from pydantic import model_validator
+
+from keyfold.design import codes
+from keyfold.design.declared import Declared
+from keyfold.design.entity import Entity
+from keyfold.design.formats import plain
+from keyfold.design.keys import Key, KeyOf
+from keyfold.design.read import Each, Merge, merge
+from keyfold.design.table import Table
+from keyfold.errors import DeclarationError, PlanError
+from keyfold.maintain.pointer import Pointer
+
+E = TypeVar("E", bound=Entity)
+
+
+class Sharded:
+    """Marks the field that spreads a partition: `shard: Annotated[int, Sharded("user_id", 8)] = 0`.
+
+    Its value follows from another field when the edge is made, and is stored. So the number of
+    shards may grow: edges stay where they are, and reads ask every shard.
+    """
+
+    def __init__(self, by: str, shards: int) -> None:
+        if shards < 1:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"an edge cannot have {shards} shards.",
+                suggestion="Give it one or more.",
+            )
+        self.by, self.shards = by, shards
+
+    def shard(self, value: object, shards: int | None = None) -> int:
+        """The shard of an edge with this value; accounts may use fewer shards than declared."""
+        count = self.shards if shards is None else shards
+        if not 1 <= count <= self.shards:
+            raise PlanError(f"{count} shards were asked for; declared are {self.shards}")
+        return crc32(plain(value).encode()) % count
+
+
+class Edge(Entity):
+    """A relationship. Its key is the one side; an `On` or a `Mirror` is the other."""
+
+    __sharded__: ClassVar[dict[str, Sharded]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _find_shard(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        computed = {}
+        for name, sharded in cls.__sharded__.items():
+            alias = cls.model_fields[name].alias
+            if name not in values and alias not in values and sharded.by in values:
+                computed[name] = sharded.shard(values[sharded.by])
+        return {**values, **computed} if computed else values
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, *, table: Table | None = None, **options: Any) -> None:
+        super().__pydantic_init_subclass__(table=table, **options)
+        if table is None:
+            return
+        cls.__spec__.role = "edge"
+        cls.__sharded__ = sharded_fields(cls)
+        for name, sharded in cls.__sharded__.items():
+            if sharded.by not in cls.__spec__.fields:
+                raise DeclarationError(
+                    codes.UNKNOWN_REFERENCE,
+                    f"{name} is sharded by {sharded.by!r}, which {cls.__name__} does not declare.",
+                    place=str(cls.__spec__.place),
+                    suggestion=f"Declared are: {', '.join(cls.__spec__.fields)}.",
+                )
+        for declared in vars(cls).values():
+            if isinstance(declared, Mirror):
+                declared.build(cls)
+
+
+class Mirror(Declared):
+    """An edge's second item: `followers = Mirror("USER#{followee_id}", "FOLLOWER#{follower_id}")`.
+
+    It holds all fields of the edge and is read like a key: `Follow.followers.query(...)`.
+    """
+
+    def __init__(
+        self,
+        partition: str,
+        sort: str | None = None,
+        *,
+        sync: Literal["transaction", "stream"] = "transaction",
+    ) -> None:
+        super().__init__()
+        self.partition, self.sort, self.sync = partition, sort, sync
+        self.entity: type[Entity]
+
+    def attach(self, entity: type[Entity]) -> None:
+        if not issubclass(entity, Edge):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{entity.__name__} has a mirror but is no Edge.",
+                place=f"{self.place} {entity.__name__}.{self.name}",
+                suggestion=f"Write class {entity.__name__}(Edge, table=...).",
+            )
+
+    def build(self, edge: type[Edge]) -> None:
+        """Declare the second item."""
+        suffix = "".join(part.capitalize() for part in self.name.split("_"))
+
+        def body(namespace: dict[str, Any]) -> None:
+            namespace["__doc__"] = f"{edge.__name__} seen from the other side."
+            namespace["__module__"] = edge.__module__
+            namespace["__annotations__"] = dict(_annotations(edge))
+            for field, info in edge.model_fields.items():
+                if not info.is_required():
+                    namespace[field] = info.default
+            namespace["key"] = Key(self.partition, self.sort)
+
+        parent: Any = Pointer[edge]  # type: ignore[valid-type]
+        options = {"table": edge.__table__, "sync": self.sync}
+        self.entity = new_class(f"{edge.__name__}{suffix}", (parent,), options, body)
+        self.entity.__spec__.role = "edge"
+        maintainer = cast("Any", self.entity).__maintainer__
+        maintainer.kind, maintainer.label = "edge", f"edge {edge.__name__}.{self.name}"
+
+    def __get__(self, instance: object, owner: type[E]) -> KeyOf[E]:
+        # The second item has the edge's fields, and is read as if it were the edge.
+        mirrored = cast("type[E]", self.entity)
+        return KeyOf(mirrored, mirrored.__spec__.key)
+
+
+def sharded_fields(entity: type[Entity]) -> dict[str, Sharded]:
+    fields = entity.__spec__.fields.values()
+    return {f.name: f.mark(Sharded) for f in fields if f.mark(Sharded) is not None}
+
+
+def across_shards(key: KeyOf[E], /, *, shards: int | None = None, **values: Any) -> Merge[E]:
+    """All items of a sharded partition: one query a shard, merged in the order of the sort key.
+
+    `shards` is for accounts that are known to use fewer than declared.
+    """
+    partition = key.declared.templates.partition.fields
+    found = {n: s for n, s in sharded_fields(key.entity).items() if n in partition}
+    if len(found) != 1:
+        raise PlanError(
+            f"{key.entity.__name__}.{key.declared.name} is not sharded; read it with query(...)"
+        )
+    name, sharded = next(iter(found.items()))
+    every = Each(range(sharded.shards if shards is None else shards))
+    return merge(key.query(**values, **{name: every}))
+
+
+def _annotations(edge: type[Entity]) -> list[tuple[str, Any]]:
+    from typing import Annotated
+
+    found: list[tuple[str, Any]] = []
+    for name, info in edge.model_fields.items():
+        marks = [m for m in info.metadata if not hasattr(m, "attach_field")]
+        annotation: Any = info.annotation
+        for mark in marks:
+            annotation = Annotated[annotation, mark]
+        found.append((name, annotation))
+    return found

@@ -1,0 +1,111 @@
+"""Items that belong to another item: how they are found, and how they point back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from keyfold.design import codes
+from keyfold.design.entity import Entity
+from keyfold.design.keys import KeyOf, Ref
+from keyfold.design.predicate import Compare, Path, Predicate
+from keyfold.design.read import Query
+from keyfold.design.source import Place
+from keyfold.errors import DeclarationError
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.query import query_request
+
+PAGE: Final = 100
+
+
+class Related:
+    """The items of `child` that belong to an item of `parent`.
+
+    `through` names the key or placement of the child whose partition holds them; `via` says which
+    of its fields hold the parent's key, where they have other names.
+    """
+
+    def __init__(
+        self,
+        parent: type[Entity],
+        child: type[Entity],
+        through: str,
+        via: Mapping[str, str],
+        *,
+        owner: str,
+        place: Place,
+    ) -> None:
+        self.parent, self.child = parent, child
+        spec = child.__spec__
+        keys = {"key": spec.key, **spec.placements}
+        if through not in keys:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{owner} looks through {through!r}, which {child.__name__} does not have.",
+                place=str(place),
+                suggestion=f"It has: {', '.join(keys)}.",
+            )
+        self.key: KeyOf[Any] = KeyOf(child, keys[through])
+        self.via = {name: via.get(name, name) for name in parent.__spec__.key.templates.fields}
+        missing = [name for name in self.via.values() if name not in spec.fields]
+        partition = self.key.declared.templates.partition.fields
+        unknown = [name for name in partition if name not in self.via.values()]
+        if missing or unknown:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{owner} cannot find the items of {child.__name__}: "
+                + (
+                    f"it has no field {missing[0]!r}."
+                    if missing
+                    else f"the partition of {through!r} needs {unknown[0]!r}."
+                ),
+                place=str(place),
+                suggestion="Say with through= and via={...} how they hold the key.",
+            )
+
+    def parent_of(self, child: Entity) -> Ref[Any] | None:
+        values = {name: getattr(child, theirs) for name, theirs in self.via.items()}
+        return None if None in values.values() else Ref(self.parent, values)
+
+    def belongs(self, parent: Ref[Any]) -> Predicate | None:
+        """The condition that an item still belongs to its parent; None where its key says so."""
+        own = self.child.__spec__.key.templates.fields
+        condition: Predicate | None = None
+        for name, theirs in self.via.items():
+            if theirs not in own:
+                test = Compare(Path((theirs,)), "=", parent.values[name])
+                condition = test if condition is None else condition & test
+        return condition
+
+    def query(self, parent: Ref[Any]) -> Query[Any]:
+        declared = self.key.declared
+        sort = declared.templates.sort
+        held = {theirs: parent.values[name] for name, theirs in self.via.items()}
+        leading = {}
+        for field in sort.fields if sort is not None else ():
+            if field not in held:
+                break
+            leading[field] = held[field]
+        partition = {name: held[name] for name in declared.templates.partition.fields}
+        found = self.key.query(**{**partition, **leading})
+        return found if declared.index is not None else found.consistent()
+
+    def page(
+        self, context: Context, parent: Ref[Any], start: dict[str, Any] | None
+    ) -> Flow[tuple[list[Any], dict[str, Any] | None]]:
+        """Some of the items, and where to go on."""
+        request = query_request(context, self.query(parent), {})
+        assert request is not None, "a whole partition is no empty range"
+        request["Limit"] = PAGE
+        if start is not None:
+            request["ExclusiveStartKey"] = start
+        answer = yield Call("Query", request)
+        spec = self.child.__spec__
+        found = [spec.decode(item) for item in answer["Items"]]
+        kept = [one for one in found if _same(self.parent_of(one), parent)]
+        return kept, answer.get("LastEvaluatedKey")
+
+
+def _same(one: Ref[Any] | None, other: Ref[Any]) -> bool:
+    return one is not None and one.wire() == other.wire()
