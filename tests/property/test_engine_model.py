@@ -53,7 +53,7 @@ def rank(text: str) -> Any:
 
 
 class EngineModel(RuleBasedStateMachine):
-    """What a dictionary holds, the engine holds; what an index showed five seconds ago, it shows."""
+    """The engine holds what a dictionary holds; its indexes show what that was five seconds ago."""
 
     @initialize(seed=st.integers(0, 1000))
     def start(self, seed: int) -> None:

@@ -12,9 +12,9 @@ from keyfold.errors import TableNotFound
 class Catalog:
     """Finds tables by name or ARN.
 
-    The cache is forgotten when another process has written (see `Commits`) before any write, so
-    a write never works with an old schema. A read with an old schema meets a table or index that
-    is gone and is tried again.
+    Before any write the cache is forgotten if another process has written (see `Commits`), so a
+    write never works with an old schema. A read with an old schema meets a table that is gone and
+    is tried again, or an index that it does not know and looks for it in the file.
     """
 
     def __init__(self) -> None:
@@ -45,6 +45,13 @@ class Catalog:
         if name.startswith("arn:"):
             table = self.find(session, name.rpartition(":table/")[2])
             return table if table is not None and table.arn == name else None
+        return self.load(session, name)
+
+    def load(self, session: Session, name: str) -> Table | None:
+        """The table as it is now, whatever the cache says."""
+        if name.startswith("arn:"):
+            table = self.load(session, name.rpartition(":table/")[2])
+            return table if table is not None and table.arn == name else None
         generation = self._generation
         row = session.table(name)
         if row is None:
@@ -62,8 +69,8 @@ class Catalog:
         return table
 
     def named(self, session: Session, name: str) -> Table:
-        """Like `get`, with the message of the operations on tables."""
-        table = self.find(session, name)
+        """The table as it is now, with the message of the operations on tables."""
+        table = self.load(session, name)
         if table is None:
             raise TableNotFound(f"Requested resource not found: Table: {name} not found")
         return table

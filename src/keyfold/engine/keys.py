@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyfold.engine.tables import Index, Schema, Table
-from keyfold.errors import ValidationError
+from keyfold.errors import EmptyKey, ValidationError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values import AttributeValue, Item
 from keyfold.values.size import attribute_size
@@ -63,7 +63,7 @@ def check_index_keys(index: Index, item: Item) -> None:
                 f"IndexName: {index.name}"
             )
         if value[kind] == "":
-            raise ValidationError(
+            raise EmptyKey(
                 f"{_NOT_VALID}A value specified for a secondary index key is not supported. "
                 f"The AttributeValue for a key attribute cannot contain an empty {_EMPTY[kind]} "
                 f"value. IndexName: {index.name}, IndexKey: {name}"
@@ -74,7 +74,7 @@ def check_index_keys(index: Index, item: Item) -> None:
 def _check_contents(schema: Schema, key: Item) -> None:
     for name, kind in schema.types.items():
         if key[name][kind] == "":
-            raise ValidationError(
+            raise EmptyKey(
                 f"{_NOT_VALID}The AttributeValue for a key attribute cannot contain an empty "
                 f"{_EMPTY[kind]} value. Key: {name}"
             )

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from keyfold.engine.capacity import wanted
+from keyfold.engine.catalog import Catalog
 from keyfold.engine.read import Page, Reading, place_of
+from keyfold.engine.storage import Session
 from keyfold.engine.tables import Index, Table
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate
@@ -39,12 +41,18 @@ def check_select(request: dict[str, Any], verb: str) -> None:
         )
 
 
-def index_of(table: Table, request: dict[str, Any]) -> Index | None:
+def index_of(
+    catalog: Catalog, session: Session, table: Table, request: dict[str, Any]
+) -> Index | None:
     """The index that the request reads, if it names one."""
     name = request.get("IndexName")
     if name is None:
         return None
     index = table.indexes_by_name.get(name)
+    if index is None or index.status != "ACTIVE":
+        # Another process may have made or finished it.
+        current = catalog.load(session, table.name) or table
+        index = current.indexes_by_name.get(name)
     if index is None:
         raise ValidationError(f"The table does not have the specified index: {name}")
     if not index.is_local and request.get("ConsistentRead"):

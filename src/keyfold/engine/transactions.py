@@ -16,6 +16,7 @@ from keyfold.errors import (
     CancellationReason,
     ConditionFailed,
     DuplicateItem,
+    EmptyKey,
     IdempotentParameterMismatch,
     TransactionCanceled,
     ValidationError,
@@ -49,6 +50,8 @@ def _attempt(parts: Sequence[Any], step: Callable[[Any], Any]) -> list[Any]:
             reasons.append(
                 CancellationReason("ConditionalCheckFailed", failure.message, failure.item)
             )
+        except EmptyKey:
+            raise
         except DuplicateItem as failure:
             reasons.append(CancellationReason("DuplicateItem", failure.message))
         except ValidationError as failure:

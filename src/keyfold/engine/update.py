@@ -6,19 +6,32 @@ from keyfold.engine.keys import check_index_keys
 from keyfold.engine.tables import Table
 from keyfold.engine.write import NewItem
 from keyfold.errors import ValidationError
-from keyfold.expressions.ast import Projection, Update
+from keyfold.expressions.ast import Add, Projection, Set, Update
+from keyfold.expressions.projection import project
 from keyfold.expressions.update import apply
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
+from keyfold.values.size import item_size
 
 _INVALID = "One or more parameter values were invalid: "
 
 
-class ItemUpdate:
-    """The change that an update makes; afterwards it knows which paths it touched."""
+# What UpdateItem adds to the size of what it writes: for itself and for each of its actions.
+_UPDATE_COST = 3
+_WRITING_COST = 19
+_REMOVING_COST = 2
 
-    def __init__(self, table: Table, key: Item, update: Update | None) -> None:
-        self._table, self._key, self._update = table, key, update
+
+class ItemUpdate:
+    """The change that an update makes; afterwards it knows which paths it touched.
+
+    `alone` is the update of UpdateItem, which DynamoDB measures by what it writes as well.
+    """
+
+    def __init__(
+        self, table: Table, key: Item, update: Update | None, *, alone: bool = False
+    ) -> None:
+        self._table, self._key, self._update, self._alone = table, key, update, alone
         self.touched: Projection = ()
         self.written: Projection = ()
         if update is not None:
@@ -37,6 +50,17 @@ class ItemUpdate:
         for index in self._table.indexes:
             check_index_keys(index, item)
         new = NewItem.of(item)
-        if new.size > ITEM_BYTES:
+        if new.size > ITEM_BYTES or (
+            new.size > ITEM_BYTES // 2 and self._written_size(item) > ITEM_BYTES
+        ):
             raise ValidationError("Item size to update has exceeded the maximum allowed size")
         return new
+
+    def _written_size(self, item: Item) -> int:
+        if self._update is None or not self._alone:
+            return 0
+        cost = sum(
+            _WRITING_COST if isinstance(action, (Set, Add)) else _REMOVING_COST
+            for action in self._update.actions
+        )
+        return _UPDATE_COST + cost + item_size(project(self.written, item))

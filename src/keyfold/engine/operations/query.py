@@ -27,7 +27,8 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         )
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
-        reading = _reading(table, request, expressions)
+        index = selection.index_of(database.catalog, session, table, request)
+        reading = _reading(table, index, request, expressions)
         page = read_page(database, session, reading)
     if database.heat is not None and reading.index is None:
         consumed = page.capacity(reading, consistent=bool(request.get("ConsistentRead")))
@@ -35,8 +36,9 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     return selection.answer(request, reading, page)
 
 
-def _reading(table: Table, request: dict[str, Any], expressions: parameters.Expressions) -> Reading:
-    index = selection.index_of(table, request)
+def _reading(
+    table: Table, index: Index | None, request: dict[str, Any], expressions: parameters.Expressions
+) -> Reading:
     schema = table.schema if index is None else index.schema
     assert expressions.key_terms is not None
     chosen = keys.select(expressions.key_terms, schema.partition, schema.sort, schema.types)

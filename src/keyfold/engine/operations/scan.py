@@ -7,7 +7,7 @@ from typing import Any
 from keyfold.engine import selection
 from keyfold.engine.database import Database
 from keyfold.engine.read import Reading, read_page
-from keyfold.engine.tables import Table, segment
+from keyfold.engine.tables import Index, Table, segment
 from keyfold.errors import ValidationError
 from keyfold.expressions import parameters
 
@@ -22,13 +22,15 @@ def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     expressions = parameters.read(request)
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
-        reading = _reading(table, request, expressions)
+        index = selection.index_of(database.catalog, session, table, request)
+        reading = _reading(table, index, request, expressions)
         page = read_page(database, session, reading)
     return selection.answer(request, reading, page)
 
 
-def _reading(table: Table, request: dict[str, Any], expressions: parameters.Expressions) -> Reading:
-    index = selection.index_of(table, request)
+def _reading(
+    table: Table, index: Index | None, request: dict[str, Any], expressions: parameters.Expressions
+) -> Reading:
     number, total = request.get("Segment") or 0, request.get("TotalSegments") or 1
     first, end = segment(number, total)
     shape, fetches = selection.shape_of(index, request.get("Select"), expressions.projection)

@@ -1,0 +1,140 @@
+"""A process killed at any moment loses nothing that it had acknowledged."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from keyfold.engine import Engine
+
+KILLS = int(os.environ.get("KILLS", "4"))
+
+WRITER = """
+import itertools, os, random, sys
+from keyfold.engine import Engine
+
+path, seed, first = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+chance = random.Random(seed)
+engine = Engine.open(path)
+for number in itertools.count(first):
+    key = {"pk": {"S": str(chance.randrange(20))}}
+    item = {**key, "g": {"S": str(chance.randrange(3))}, "number": {"N": str(number)}}
+    if number % 3:
+        engine.call("PutItem", {"TableName": "Killed", "Item": item})
+    else:
+        other = {**item, "pk": {"S": "other" + key["pk"]["S"]}}
+        engine.call("TransactWriteItems", {"TransactItems": [
+            {"Put": {"TableName": "Killed", "Item": item}},
+            {"Put": {"TableName": "Killed", "Item": other}},
+        ]})
+    os.write(1, f"{number} {key['pk']['S']}\\n".encode())
+"""
+
+
+def test_killed_writers_lose_no_acknowledged_write(tmp_path: Path) -> None:
+    path = tmp_path / "killed.db"
+    with Engine.open(path) as engine:
+        _create(engine)
+    chance = random.Random(1)
+    acknowledged: dict[str, int] = {}
+    next_number = 0
+    for round in range(KILLS):
+        lines = _write_until_killed(path, round, next_number, chance.uniform(0.1, 0.4))
+        for number, key in lines:
+            acknowledged[key] = number
+            next_number = number + 1
+        # A write may have been stored and killed before it was acknowledged.
+        next_number += 1
+        with Engine.open(path) as engine:
+            items = _items(engine)
+            for key, number in acknowledged.items():
+                assert int(items[key]["number"]["N"]) >= number
+            _check_transactions(items, acknowledged)
+            _check_index(engine, items)
+            _check_stream(engine, items)
+    assert acknowledged
+
+
+def _write_until_killed(path: Path, seed: int, first: int, seconds: float) -> list[tuple[int, str]]:
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), str(seed), str(first)],
+        stdout=subprocess.PIPE,
+    )
+    assert writer.stdout is not None
+    first_line = writer.stdout.readline()
+    time.sleep(seconds)
+    writer.send_signal(signal.SIGKILL)
+    rest, _ = writer.communicate()
+    told = (first_line + rest).decode()
+    complete = told[: told.rfind("\n")].splitlines()
+    return [(int(number), key) for number, key in (line.split() for line in complete)]
+
+
+def _create(engine: Engine) -> None:
+    engine.call(
+        "CreateTable",
+        {
+            "TableName": "Killed",
+            "BillingMode": "PAY_PER_REQUEST",
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+            "AttributeDefinitions": [
+                {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")
+            ],
+            "GlobalSecondaryIndexes": [
+                {
+                    "IndexName": "by_group",
+                    "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+                    "Projection": {"ProjectionType": "ALL"},
+                }
+            ],
+            "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+        },
+    )
+
+
+def _items(engine: Engine) -> dict[str, Any]:
+    found = engine.call("Scan", {"TableName": "Killed"})["Items"]
+    return {item["pk"]["S"]: item for item in found}
+
+
+def _check_transactions(items: dict[str, Any], acknowledged: dict[str, int]) -> None:
+    """Both halves of a transaction are there: neither is older than the last one told of."""
+    for key in acknowledged:
+        number = int(items[key]["number"]["N"])
+        if number % 3 == 0:
+            assert int(items[f"other{key}"]["number"]["N"]) == number
+
+
+def _check_index(engine: Engine, items: dict[str, Any]) -> None:
+    entries = engine.call("Scan", {"TableName": "Killed", "IndexName": "by_group"})["Items"]
+    assert {item["pk"]["S"]: item for item in entries} == items
+    assert len(entries) == len(items)
+
+
+def _check_stream(engine: Engine, items: dict[str, Any]) -> None:
+    arn = engine.call("ListStreams", {})["Streams"][0]["StreamArn"]
+    stream = engine.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]
+    place = engine.call(
+        "GetShardIterator",
+        {
+            "StreamArn": arn,
+            "ShardId": stream["Shards"][0]["ShardId"],
+            "ShardIteratorType": "TRIM_HORIZON",
+        },
+    )
+    replayed: dict[str, Any] = {}
+    while True:
+        answer = engine.call("GetRecords", place)
+        for record in answer["Records"]:
+            image = record["dynamodb"]["NewImage"]
+            replayed[image["pk"]["S"]] = image
+        if not answer["Records"]:
+            break
+        place = {"ShardIterator": answer["NextShardIterator"]}
+    assert replayed == items
