@@ -18,8 +18,10 @@ from sphinx.application import Sphinx
 
 import keyfold
 from keyfold import cli, errors, settings
+from keyfold.design import codes as design_codes
 from keyfold.review.check import RULES
 from keyfold.review.check.page import page
+from keyfold.serve import codes as serve_codes
 
 INTERNAL = {"cli", "engine", "expressions", "values", "errors", "settings"}
 """Packages that are no API, or have a page of their own."""
@@ -99,7 +101,16 @@ def errors_page() -> str:
         parts += [f"## `{kind.__name__}`", "", inspect.cleandoc(_own_doc(kind)), ""]
         if issubclass(kind, errors.OperationError):
             parts += [f"On the wire: `{kind.wire_name}`, status {kind.status}.", ""]
+        if kind is errors.DeclarationError:
+            parts += _declaration_codes()
     return "\n".join(parts)
+
+
+def _declaration_codes() -> list[str]:
+    titles = {**design_codes.TITLES, **serve_codes.TITLES}
+    parts = ["Its code is that of a [rule](../rules/index.md), or one of these:", ""]
+    parts += ["| Code | What is wrong |", "| --- | --- |"]
+    return [*parts, *(f"| `{code}` | {title} |" for code, title in titles.items()), ""]
 
 
 def error_classes() -> list[type[errors.KeyfoldError]]:

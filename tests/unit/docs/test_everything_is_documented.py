@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 
 from keyfold import cli, errors, settings
+from keyfold.design import codes as design_codes
+from keyfold.review import check
+from keyfold.review.check import RULES
+from keyfold.review.check.page import page
+from keyfold.serve import codes as serve_codes
 
 ROOT = Path(__file__).parents[3]
 FENCED = re.compile(r"^ *```\w+[^\n]*\n(.*?)^ *```$", re.M | re.S)
@@ -17,6 +22,8 @@ INLINE = re.compile(r"`([^`\n]+)`")
 COMMAND = re.compile(r"^(?:\$ )?keyfold ([a-z][a-z-]*)", re.M)
 VARIABLE = re.compile(r"\bKEYFOLD_[A-Z_]+\b")
 ERROR = re.compile(r"`(?:keyfold\.)?errors\.([A-Z]\w+)`")
+RULE_LINK = re.compile(r"rules/([A-Z]\d+)\.(?:md|html)|`keyfold rule ([A-Z]\d+)`")
+DECLARATION_CODE = re.compile(r'(?:DeclarationError|refuse|problem)\(\s*"([A-Z]\d+)"')
 NAMED_AS_WRONG = {"KEYFOLD_BACKND"}
 FOR_THE_TESTS = {"KEYFOLD_NO_SKIPS"}
 
@@ -88,3 +95,26 @@ def test_every_error_says_when_it_is_raised() -> None:
 
 def test_pages_name_only_errors_that_exist() -> None:
     assert {name for name in named(ERROR) if not hasattr(errors, name)} == set()
+
+
+@pytest.mark.parametrize("code", sorted(RULES))
+def test_every_rule_has_a_page_under_its_code(code: str) -> None:
+    assert re.match(rf"# {code}\b", page(code).text)
+
+
+def test_every_page_of_a_rule_has_its_rule() -> None:
+    folder = Path(check.__path__[0]) / "pages"
+    assert {path.stem for path in folder.glob("*.md")} == set(RULES)
+
+
+def test_pages_name_only_rules_that_exist() -> None:
+    assert {code for found in named(RULE_LINK) for code in found if code} - set(RULES) == set()
+
+
+def test_every_code_of_a_declaration_error_is_explained() -> None:
+    """By the page of a rule, or in a list of codes; and no list explains what is never raised."""
+    sources = [path.read_text() for path in (ROOT / "src" / "keyfold").rglob("*.py")]
+    raised = {code for text in sources for code in DECLARATION_CODE.findall(text)}
+    titles = {**design_codes.TITLES, **serve_codes.TITLES}
+    assert raised - set(RULES) - set(titles) == set()
+    assert set(serve_codes.TITLES) - raised == set()

@@ -1,0 +1,21 @@
+"""Codes of import-time errors in services."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TITLES: Final[dict[str, str]] = {
+    "O1": "An operation is no `async def` method",
+    "O2": "A related field does not return a list",
+    "O3": "A path names something that is no parameter",
+    "O4": "A parameter or a result has no type",
+    "O5": "A paged operation does not return a page",
+    "O6": "A path does not start with a slash, or ends with one",
+    "O7": "A path belongs to the service's own pages",
+    "O8": "An operation without a body takes a model",
+    "O9": "A model is the whole body, and other parameters want to be in it",
+    "O10": "Two operations share a name or a route",
+    "O11": "Two types share a name",
+    "O12": "A service's name is taken by the application's own pages",
+    "O13": "A type cannot be written in a generated client",
+}
