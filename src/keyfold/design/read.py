@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 from keyfold.design import codes
 from keyfold.design.keys import KeyOf, Ref
 from keyfold.design.predicate import Predicate, record
+from keyfold.design.template import Template
 from keyfold.errors import DeclarationError, MissingKeyField, NotFound
 
 if TYPE_CHECKING:
@@ -285,6 +286,14 @@ class Collection(Read[Collected]):
     size: Any = None
     backwards: bool = False
     consistent_read: bool = False
+
+    def span(self) -> tuple[Template, Template] | None:
+        """The sort templates that all wanted items lie between, both included."""
+        sorts = [entity.__spec__.key.templates.sort for entity in self.entities]
+        if any(sort is None or not sort.literal_prefix for sort in sorts):
+            return None
+        ordered = sorted(sorts, key=lambda sort: sort.literal_prefix.encode())
+        return ordered[0], ordered[-1]
 
     def limit(self, items: int) -> Collection:
         return replace(self, size=items)

@@ -65,6 +65,9 @@ def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
             entities=tuple(entity.__name__ for entity in read.entities),
             table=read.entities[0].__table__.name,
             partition=key.partition,
+            condition=schema.Condition("between", span[0], upper=span[1])
+            if (span := read.span())
+            else schema.Condition(),
             paged=True,
             limit=limit,
             consistent=read.consistent_read,

@@ -8,6 +8,7 @@ from typing import Any
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Key
 from keyfold.design.read import Collection, Query, resolve
+from keyfold.design.template import HIGHEST
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.ranges import NOTHING, narrowed, sort_condition
@@ -66,14 +67,22 @@ def collection_request(context: Context, read: Collection, arguments: Mapping[st
     values = {name: resolve(value, arguments) for name, value in read.values.items()}
     rendered = partition.render(values, owner=first.name)
     condition = f"{expressions.name(partition.attribute)} = {expressions.value(rendered)}"
+    low, high = "", HIGHEST
+    span = read.span()
+    if span is not None:
+        low = span[0].literal_prefix
+        high = span[1].literal_prefix + ("" if span[1].is_literal else HIGHEST)
+        name = expressions.name(first.key.attributes[1].attribute)
+        ends = [expressions.value({"S": low}), expressions.value({"S": high})]
+        condition += " AND " + _sort_text(name, "BETWEEN", ends)
     request: Request = {
         "TableName": context.physical(first.table.schema),
         "KeyConditionExpression": condition,
         "ConsistentRead": read.consistent_read,
     }
-    others = [e for e in first.table.entities if _may_share_partition(e, first)]
+    between = [e for e in first.table.entities if _lies_between(e, first, low, high)]
     type_attribute = first.table.schema.type_attribute
-    if type_attribute is not None and set(others) - set(read.entities):
+    if type_attribute is not None and set(between) - set(read.entities):
         name = expressions.name(type_attribute)
         wanted = [expressions.value({"S": e.__spec__.type_name}) for e in read.entities]
         request["FilterExpression"] = f"{name} IN ({', '.join(wanted)})"
@@ -135,9 +144,15 @@ def _compatible(left: str, right: str) -> bool:
     return left.startswith(right) or right.startswith(left)
 
 
-def _may_share_partition(entity: type[Entity], spec: EntitySpec) -> bool:
-    theirs = entity.__spec__.key.templates.partition.literal_prefix
-    return _compatible(theirs, spec.key.templates.partition.literal_prefix)
+def _lies_between(entity: type[Entity], spec: EntitySpec, low: str, high: str) -> bool:
+    """Whether items of an entity can appear in a span of this partition's sort keys."""
+    theirs = entity.__spec__.key.templates
+    if not _compatible(
+        theirs.partition.literal_prefix, spec.key.templates.partition.literal_prefix
+    ):
+        return False
+    prefix = theirs.sort.literal_prefix if theirs.sort else ""
+    return low.encode() <= prefix.encode() <= high.encode() or _compatible(prefix, low)
 
 
 def _expiry_filter(spec: EntitySpec, context: Context, expressions: Expressions) -> list[str]:
