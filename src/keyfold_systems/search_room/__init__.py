@@ -1,0 +1,1 @@
+"""Search Room: people look for a home together."""
