@@ -59,6 +59,10 @@ class RequestInvalid(ValidationError):
     """A request wrong in itself, whatever the tables hold; engines word it by their dialect."""
 
 
+class EmptyKey(ValidationError):
+    """An empty value of a key attribute; it fails a transaction whole, before any of its parts."""
+
+
 class SerializationError(OperationError):
     wire_name = "SerializationException"
     namespace = "com.amazon.coral.service"

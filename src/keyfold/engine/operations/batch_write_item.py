@@ -31,6 +31,9 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
             places = set()
             for change in changes:
                 if isinstance(change, NewItem):
+                    # Here DynamoDB does not say what is wrong with the key, as PutItem does.
+                    if not table.schema.has(change.item):
+                        raise ValidationError("The provided key element does not match the schema")
                     place = place_of_item(table, change.item)
                     made = Write(table, place, change.as_change, wants_old=wants_old)
                 else:
@@ -62,11 +65,10 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
 def _parsed(wish: dict[str, Any]) -> NewItem | Item:
     put, delete = wish.get("PutRequest"), wish.get("DeleteRequest")
     if (put is None) == (delete is None):
+        # DynamoDB's words for none as well as for both.
         raise ValidationError(
             "Supplied AttributeValue has more than one datatypes set, must contain exactly one of "
             "the supported datatypes"
-            if put is not None
-            else "Invalid Request: Exactly one of PutRequest and DeleteRequest must be specified"
         )
     if put is not None:
         return NewItem.put(check_item(put["Item"]))

@@ -65,7 +65,11 @@ def transact_write_items(database: Database, request: dict[str, Any]) -> dict[st
 
 def _parsed(database: Database, wish: dict[str, Any]) -> Part:
     given = [kind for kind in _KINDS if wish.get(kind) is not None]
-    if len(given) != 1:
+    if not given:
+        raise ValidationError(
+            "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
+        )
+    if len(given) > 1:
         raise ValidationError("TransactItems can only contain one of Check, Put, Update or Delete")
     return _PARSERS[given[0]](database, wish[given[0]])
 
