@@ -1,0 +1,46 @@
+"""The document that teams write by hand, written from the design: Markdown or HTML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keyfold.design.schema import Schema
+from keyfold.errors import KeyfoldError
+from keyfold.review.docs.blocks import Document
+from keyfold.review.docs.content import document
+from keyfold.review.docs.html import html
+from keyfold.review.docs.markdown import markdown
+
+
+def files(schema: Schema, target: Path) -> dict[Path, str]:
+    """The files that document a design: one HTML file, or Markdown with its pictures."""
+    made = document(schema)
+    if target.suffix == ".html":
+        return {target: html(made)}
+    if target.suffix != ".md":
+        raise KeyfoldError(f"{target}: give a file that ends in .md or .html")
+    folder = target.with_suffix("")
+    pictures = {folder / f"{picture.name}.svg": picture.svg for picture in made.pictures}
+    return {target: markdown(made, pictures=folder.name), **pictures}
+
+
+def stale(schema: Schema, target: Path) -> list[Path]:
+    """Files that are missing or say something else than the design."""
+    return [
+        path
+        for path, text in files(schema, target).items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+
+
+def write(schema: Schema, target: Path) -> list[Path]:
+    """Write the document; the files that changed are named."""
+    changed = stale(schema, target)
+    made = files(schema, target)
+    for path in changed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made[path], encoding="utf-8")
+    return changed
+
+
+__all__ = ["Document", "document", "files", "html", "markdown", "stale", "write"]

@@ -1,0 +1,74 @@
+"""The parts of a design document, before they become Markdown or HTML.
+
+Text is plain, with `code` between backticks and **strong** between asterisks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    text: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A diagram; `name` is its file beside a Markdown document."""
+
+    name: str
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading inside a section."""
+
+    text: str
+    anchor: str
+
+
+Block = Text | Table | Code | Picture | Heading
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    anchor: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    title: str
+    summary: str
+    sections: tuple[Section, ...]
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        return tuple(
+            block
+            for section in self.sections
+            for block in section.blocks
+            if isinstance(block, Picture)
+        )
+
+
+def anchor(*words: str) -> str:
+    """A name that can stand in a link."""
+    text = "-".join(words).casefold()
+    return "-".join("".join(c if c.isalnum() else " " for c in text).split())

@@ -1,0 +1,41 @@
+"""A design document as Markdown; pictures are files beside it."""
+
+from __future__ import annotations
+
+from keyfold.review.docs.blocks import Block, Code, Document, Heading, Picture, Table, Text
+
+NOTE = "<!-- Written by keyfold docs. Change the design, then write it again. -->"
+
+
+def markdown(document: Document, *, pictures: str) -> str:
+    """The text; pictures are looked for under the given folder."""
+    lines = [NOTE, "", f"# {document.title}", ""]
+    if document.summary:
+        lines += [document.summary, ""]
+    for section in document.sections:
+        lines += [f"## {section.title}", ""]
+        for block in section.blocks:
+            lines += [*_lines(block, pictures), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _lines(block: Block, pictures: str) -> list[str]:
+    if isinstance(block, Text):
+        return [block.text]
+    if isinstance(block, Heading):
+        return [f'<a id="{block.anchor}"></a>', "", f"### {block.text}"]
+    if isinstance(block, Code):
+        return ["```text", block.text, "```"]
+    if isinstance(block, Picture):
+        shown = f"![{block.caption or block.name}]({pictures}/{block.name}.svg)"
+        return [shown, "", f"*{block.caption}*"] if block.caption else [shown]
+    return _table(block)
+
+
+def _table(table: Table) -> list[str]:
+    rows = [table.head, tuple("---" for _ in table.head), *table.rows]
+    return [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,132 @@
+"""The exact request of an access pattern, and what one call of it costs."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from keyfold.design.schema import Condition, Pattern, Schema
+from keyfold.design.template import Template
+from keyfold.limits import PAGE_BYTES, READ_UNIT_BYTES, WRITE_UNIT_BYTES
+
+ASSUMED_BYTES = 1024
+"""The size of an item where the design gives none."""
+_SIGNS = {"eq": "=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+
+
+def request(schema: Schema, pattern: Pattern) -> str:
+    """The operation and its parameters, with the parameters of the pattern in braces."""
+    operation = "GetItem" if pattern.kind == "get" and pattern.index is None else "Query"
+    body = _get(schema, pattern) if operation == "GetItem" else _query(schema, pattern)
+    if pattern.kind == "scan":
+        operation, body = "Scan", {"TableName": pattern.table}
+    return f"{operation} {_laid_out(body)}"
+
+
+def _laid_out(body: dict[str, Any]) -> str:
+    """JSON with one parameter to a line."""
+    lines = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in body.items())
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _names(schema: Schema, pattern: Pattern) -> tuple[str, str | None, str, str]:
+    table = schema.by_table[pattern.table]
+    owner = table.index(pattern.index) if pattern.index else None
+    found = owner or table
+    return found.partition, found.sort, found.partition_type, found.sort_type
+
+
+def _get(schema: Schema, pattern: Pattern) -> dict[str, Any]:
+    partition, sort, partition_type, sort_type = _names(schema, pattern)
+    key = {partition: {partition_type: _text(pattern.partition)}}
+    if sort and pattern.condition.template is not None:
+        key[sort] = {sort_type: _text(pattern.condition.template)}
+    body: dict[str, Any] = {"TableName": pattern.table, "Key": key}
+    if pattern.consistent:
+        body["ConsistentRead"] = True
+    return body
+
+
+def _query(schema: Schema, pattern: Pattern) -> dict[str, Any]:
+    partition, sort, partition_type, sort_type = _names(schema, pattern)
+    body: dict[str, Any] = {"TableName": pattern.table}
+    if pattern.index:
+        body["IndexName"] = pattern.index
+    names = {"#pk": partition}
+    values = {":pk": {partition_type: _text(pattern.partition)}}
+    asked = "#pk = :pk"
+    if sort and pattern.condition.operator != "none":
+        names["#sk"] = sort
+        clause, operands = _clause(pattern.condition)
+        asked += f" AND {clause}"
+        values |= {name: {sort_type: text} for name, text in operands.items()}
+    body["KeyConditionExpression"] = asked
+    body["ExpressionAttributeNames"] = names
+    body["ExpressionAttributeValues"] = values
+    if pattern.filter:
+        body["FilterExpression"] = pattern.filter
+    if pattern.descending:
+        body["ScanIndexForward"] = False
+    if pattern.kind == "count":
+        body["Select"] = "COUNT"
+    limit = pattern.limit or (f"{{{pattern.limit_parameter}}}" if pattern.limit_parameter else None)
+    if limit is not None:
+        body["Limit"] = limit
+    if pattern.consistent:
+        body["ConsistentRead"] = True
+    return body
+
+
+def _clause(condition: Condition) -> tuple[str, dict[str, str]]:
+    operand = _text(condition.template)
+    if condition.operator == "begins_with":
+        return "begins_with(#sk, :sk)", {":sk": operand}
+    if condition.operator != "between":
+        return f"#sk {_SIGNS[condition.operator]} :sk", {":sk": operand}
+    if condition.upper is not None:
+        return "#sk BETWEEN :low AND :high", {":low": operand, ":high": _text(condition.upper)}
+    low = f"{operand}{{{condition.low.parameter}}}" if condition.low else operand
+    high = f"{operand}{{{condition.high.parameter}}}" if condition.high else f"{operand}\U0010ffff"
+    if not operand and condition.high is None:
+        return "#sk >= :low", {":low": low}
+    if not operand and condition.low is None:
+        return "#sk <= :high", {":high": high}
+    return "#sk BETWEEN :low AND :high", {":low": low, ":high": high}
+
+
+def _text(template: Template | None) -> str:
+    return template.text if template else ""
+
+
+def item_bytes(schema: Schema, names: tuple[str, ...]) -> int:
+    sizes = [e.bytes or ASSUMED_BYTES for n in names if (e := schema.by_entity.get(n))]
+    return max(sizes, default=ASSUMED_BYTES)
+
+
+def read_units(schema: Schema, pattern: Pattern) -> str:
+    """Read units of one call, as a number or a bound."""
+    rate = 1.0 if pattern.consistent else 0.5
+    size = item_bytes(schema, pattern.entities)
+    if pattern.kind == "get":
+        return f"{math.ceil(size / READ_UNIT_BYTES) * rate:g}"
+    held = [e.per_partition for n in pattern.entities if (e := schema.by_entity.get(n))]
+    most = pattern.limit or (sum(h for h in held if h) if held and all(held) else None)
+    if pattern.kind == "exists":
+        most = 1
+    if most is None:
+        page = math.ceil(PAGE_BYTES / READ_UNIT_BYTES) * rate
+        return f"up to {page:g} a page"
+    units = math.ceil(most * size / READ_UNIT_BYTES) * rate
+    if pattern.kind == "merge":
+        return f"{units:g} for each partition"
+    return f"{units:g}" if most == 1 else f"up to {units:g}"
+
+
+def write_units(schema: Schema, entity: str, *, transactional: bool) -> int:
+    """Write units of one item with its index entries."""
+    found = schema.by_entity.get(entity)
+    if found is None:
+        return 0
+    units = math.ceil((found.bytes or ASSUMED_BYTES) / WRITE_UNIT_BYTES)
+    return units * (2 if transactional else 1) + units * len({p.index for p in found.placements})
