@@ -69,6 +69,7 @@ def _operation(one: Operation, schemas: dict[Key, Schema]) -> Schema:
     access = f"Who may: {one.allow.name}."
     document: Schema = {
         "operationId": one.name,
+        "tags": [one.path.split("/")[1]],
         "summary": one.summary,
         "description": f"{one.description}\n\n{access}".strip(),
         "parameters": [*_parameters(one, schemas[one.name, "parameters"]), *_headers(one)],

@@ -53,14 +53,14 @@ def swagger(name: str) -> str:
 <a href="redoc">ReDoc</a> <a href="graphql">GraphQL</a></nav>
 <div id="docs" data-openapi="openapi.json"></div>
 <script src="/assets/swagger-ui-bundle.js"></script><script src="/assets/docs.js"></script>"""
-    return _page(f"{name}: REST", body, styles)
+    return _page(f"{name}: REST", body, styles, kind="light")
 
 
 def redoc(name: str) -> str:
     """ReDoc on a service's OpenAPI document."""
     body = """<redoc spec-url="openapi.json"></redoc>
 <script src="/assets/redoc.standalone.js"></script>"""
-    return _page(f"{name}: REST", body)
+    return _page(f"{name}: REST", body, kind="light")
 
 
 def explorer(name: str) -> str:
@@ -100,9 +100,9 @@ def sign_in(people: Sequence[Identity]) -> str:
     return _page("keyfold: sign in", body)
 
 
-def _page(title: str, body: str, head: str = "") -> str:
+def _page(title: str, body: str, head: str = "", *, kind: str = "") -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">{head}<link rel="stylesheet" href="/assets/site.css">
-</head><body>{body}</body></html>"""
+</head><body class="{kind}">{body}</body></html>"""
