@@ -44,7 +44,13 @@ class Dialect:
         return ValidationError(message)
 
 
+_ITEM_OPERATIONS = ("PutItem", "GetItem", "UpdateItem", "DeleteItem", "Query", "Scan")
+
+# Query's Limit and BatchGetItem's keys were told without their value before all others.
 _TERSE = {"Query": frozenset(("Limit",)), "BatchGetItem": frozenset(("RequestItems",))}
+_MORE_TERSE = {
+    operation: _TERSE.get(operation, frozenset()) | {"TableName"} for operation in _ITEM_OPERATIONS
+}
 
 DIALECTS: Mapping[str, Dialect] = {
     "classic": Dialect("classic", lists_all=True, terse=_TERSE),
@@ -52,7 +58,7 @@ DIALECTS: Mapping[str, Dialect] = {
         "current",
         lists_all=False,
         enveloped=frozenset(("PutItem", "UpdateItem")),
-        terse=_TERSE,
+        terse={**_TERSE, **_MORE_TERSE},
         replaced={
             "The requestItems parameter is required for BatchGetItem": (
                 "1 validation error detected: Value at 'RequestItems' failed to satisfy "

@@ -77,6 +77,21 @@ def test_replaced_messages() -> None:
     )
 
 
+def test_current_tells_less_about_table_names() -> None:
+    rule = "failed to satisfy constraint: Member must have length greater than or equal to 1"
+    request: dict[str, object] = {"TableName": "", "Key": {}}
+    assert _refusal("classic", "GetItem", request) == (
+        f"1 validation error detected: Value '' at 'tableName' {rule}"
+    )
+    assert _refusal("current", "GetItem", request) == (
+        f"1 validation error detected: Value at 'TableName' {rule}"
+    )
+    assert _refusal("current", "GetItem", {"Key": {}}) == (
+        "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member "
+        "must not be null"
+    )
+
+
 def test_an_unknown_dialect_names_the_known_ones() -> None:
     with pytest.raises(ValueError, match="there are: classic, current"):
         dialects.named("klingon")

@@ -104,7 +104,8 @@ def _of_member(
 def _of(member: Member, value: Any, place: str, terse: bool) -> Iterator[str]:
     if value is None:
         if member.required:
-            yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
+            told = "" if terse else " null"
+            yield f"Value{told} at '{place}' failed to satisfy constraint: Member must not be null"
         return
     yield from _of_value(member.shape, value, place, terse)
 
