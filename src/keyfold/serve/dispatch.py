@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import orjson
 
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.serve.identity import Identity
@@ -116,7 +119,14 @@ class Dispatch:
             await operation.allow.require(self.service, caller.identity, arguments)
             if operation.caller is not None:
                 arguments[operation.caller] = caller.identity
+            if arguments.get("request_id") is not None and operation.takes_request_id:
+                arguments["request_id"] = self._scoped(operation, caller, arguments["request_id"])
             return await operation.function(self.service, **arguments)
+
+    def _scoped(self, operation: Operation, caller: Caller, request_id: str) -> str:
+        """One caller's request id for one operation, which nobody else's can be equal to."""
+        parts = [self.service.name, operation.name, caller.bucket, request_id]
+        return hashlib.sha256(orjson.dumps(parts)).hexdigest()
 
     @contextmanager
     def _counting_units(self, operation: Operation) -> Iterator[None]:

@@ -57,6 +57,18 @@ async def test_a_repeated_idempotency_key_has_one_effect(
     assert first.json() == second.json()
 
 
+async def test_somebody_elses_idempotency_key_is_another_one(
+    rest: httpx.AsyncClient, people: Headers
+) -> None:
+    made = [
+        await rest.post(
+            "/clubs", json={"title": "Go"}, headers={**people[who], "idempotency-key": "one"}
+        )
+        for who in ("mia", "olga")
+    ]
+    assert [answer.json()["ownerId"] for answer in made] == ["mia", "olga"]
+
+
 async def test_if_match_refuses_a_stale_writer(rest: httpx.AsyncClient, people: Headers) -> None:
     async def rename(tag: str) -> httpx.Response:
         headers = {**people["olga"], "if-match": tag}
