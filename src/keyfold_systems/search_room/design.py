@@ -31,6 +31,7 @@ from keyfold import (
     get,
 )
 from keyfold.maintain import Cascade, Copied
+from keyfold_systems.search_room.wishes import Level, Mode, Wishes
 
 design = Design("search_room", description="People look for a home together.")
 
@@ -53,10 +54,10 @@ table = design.table(
 
 ACTIVITY_DAYS = 90
 SUPERSEDED_CRITERIA_DAYS = 30
+HISTORY_DAYS = 365
 MOST_MEMBERS = 30
 
 Name = Annotated[str, Field(min_length=1, max_length=120)]
-Criteria = dict[str, Any]
 Weights = dict[str, float]
 
 
@@ -145,6 +146,7 @@ class Listing(Entity, table=table):
         "ROOM#{room_id}",
         when="external_id",
         escape=True,
+        silence=(("K13", "ids of other platforms are case-sensitive and taken as they come"),),
     )
     by_status = On("StatusIndex", "ROOM#{room_id}", "STATUS#{status}#{listing_id}")
     once_in_a_room = Unique("room_id", "source_brand", "external_id")
@@ -157,7 +159,7 @@ class UserCriteria(Entity, table=table):
     user_id: Id
     timestamp: Timestamp
     criteria_id: Id
-    criteria: Criteria
+    criteria: Wishes
     weights: Weights = {}
     source: Literal["manual", "ai_proposed"] = "manual"
     expires_at: Annotated[Timestamp | None, Ttl()] = None
@@ -172,7 +174,7 @@ class LatestCriteria(Entity, table=table):
     user_id: Id
     timestamp: Timestamp
     criteria_id: Id
-    criteria: Criteria
+    criteria: Wishes
     weights: Weights = {}
     source: Literal["manual", "ai_proposed"] = "manual"
 
@@ -185,10 +187,12 @@ class CombinedCriteria(Entity, table=table):
     room_id: Id
     timestamp: Timestamp
     combined_id: Id
-    criteria: Criteria
+    criteria: Wishes
     weights: Weights = {}
     from_user_ids: Annotated[list[str], AtMost(MOST_MEMBERS)] = []
-    combine_mode: Literal["all", "mixed", "strict"]
+    combine_mode: Mode
+
+    expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
 
     key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso}#{combined_id}")
 
@@ -215,9 +219,10 @@ class Compatibility(Entity, table=table):
     timestamp: Timestamp
     compatibility_id: Id
     score_percent: Annotated[int, Field(ge=0, le=100)]
-    level: Literal["low", "medium", "high", "excellent"]
+    level: Level
     comment: str
     criteria_refs: Annotated[list[str], AtMost(MOST_MEMBERS)] = []
+    expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
 
     key = Key("ROOM#{room_id}", "COMPATIBILITY#{timestamp:iso}#{compatibility_id}")
 
