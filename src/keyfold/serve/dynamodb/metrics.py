@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
@@ -37,12 +38,7 @@ class Metrics:
         numbers = self._numbers
         numbers[at + (0 if status < 400 else 1 if status < 500 else 2)] += 1
         numbers[at + _SUM] += seconds
-        place = 0
-        for bound in BUCKETS:
-            if seconds <= bound:
-                break
-            place += 1
-        numbers[at + _BUCKET + place] += 1
+        numbers[at + _BUCKET + bisect_left(BUCKETS, seconds)] += 1
 
     def add(self, gauge: str, amount: float) -> None:
         """Change one of the counts that belong to no operation."""

@@ -66,6 +66,9 @@ class Connection(asyncio.Protocol):
         self._registry = registry
         self._limits = registry.limits
         self._front = registry.front
+        self._fields: dict[bytes, bytes] = {}
+        # The parser calls this for every header: no Python runs, and of two the last one counts.
+        self.on_header = self._fields.__setitem__
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport = None  # type: ignore[assignment]
         self._waiting: deque[Request] = deque()
@@ -74,7 +77,7 @@ class Connection(asyncio.Protocol):
         self._choked = False
         """The client takes its answers too slowly."""
         self._answered = False
-        self._receiving = False
+        self._receiving = self._in_head = False
         self._refusal: tuple[int, str] | None = None
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
@@ -106,6 +109,8 @@ class Connection(asyncio.Protocol):
             return
         try:
             self._parser.feed_data(data)
+            if self._in_head:
+                self._check_head(len(data))
         except httptools.HttpParserUpgrade:
             self._refuse(400, "this server speaks HTTP/1.1 and nothing else")
         except httptools.HttpParserError:
@@ -126,28 +131,20 @@ class Connection(asyncio.Protocol):
     # What the parser calls.
 
     def on_message_begin(self) -> None:
-        self._receiving = True
-        self._headers = {}
+        self._receiving = self._in_head = True
+        self._url = b""
+        self._fields.clear()
         self._head_bytes = self._body_bytes = 0
         self._body.clear()
         if not self._busy:
             self.deadline = self._registry.now + self._limits.receive_seconds
 
     def on_url(self, url: bytes) -> None:
-        self._url = url if not self._head_bytes else self._url + url
-        self._head_bytes += len(url)
-        if self._head_bytes > self._limits.head_bytes:
-            self._stop_reading(431, "the request line and headers are too large")
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._head_bytes += len(name) + len(value)
-        if self._head_bytes > self._limits.head_bytes:
-            self._stop_reading(431, "the request line and headers are too large")
-        name = name.lower()
-        headers = self._headers
-        headers[name] = value if name not in headers else headers[name] + b"," + value
+        self._url += url
 
     def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._headers = {name.lower(): value for name, value in self._fields.items()}
         length = self._headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._limits.body_bytes:
             self._stop_reading(413, "")
@@ -223,6 +220,11 @@ class Connection(asyncio.Protocol):
         else:
             # A TLS client that is not listening would let a polite close wait.
             self._transport.abort()
+
+    def _check_head(self, more: int) -> None:
+        self._head_bytes += more
+        if self._head_bytes > self._limits.head_bytes:
+            self._refuse(431, "the request line and headers are too large")
 
     def _stop_reading(self, status: int, message: str) -> None:
         """Called within the parser, which stops on an exception and reports it to us."""

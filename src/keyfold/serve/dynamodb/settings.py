@@ -66,10 +66,6 @@ class Settings:
             raise ServeError(f"port {self.port} is not between 0 and 65535")
         if self.workers < 1:
             raise ServeError(f"{self.workers} workers cannot answer; use --workers 1 or more")
-        if self.workers > 1 and self.data == ":memory:":
-            raise ServeError(
-                "memory is not shared between workers: give --data FILE, or use --workers 1"
-            )
         if self.workers > 1 and not hasattr(socket, "SO_REUSEPORT"):
             raise ServeError("this system cannot share a port between workers: use --workers 1")
         if bool(self.tls_certificate) != bool(self.tls_key):

@@ -6,9 +6,11 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from keyfold.engine import Engine
 from keyfold.serve.dynamodb.metrics import Metrics
@@ -16,6 +18,7 @@ from keyfold.serve.dynamodb.server import bind, run_worker, tls_context
 from keyfold.serve.dynamodb.settings import ServeError, Settings
 
 _RESTART_SECONDS = 1.0
+_MEMORY_FOLDER = "/dev/shm"
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -29,11 +32,22 @@ def serve(settings: Settings, on_ready: Callable[[int], None]) -> None:
         return
     # A shared port would let a second server in unnoticed: first see that nobody has it.
     bind(settings).close()
-    with bind(settings, shared=True) as reserved:
+    with bind(settings, shared=True) as reserved, _shared_memory(settings) as settings:
         settings = replace(settings, port=reserved.getsockname()[1])
         # Creates the file, and finds out here and once whether it can be used.
         Engine.open(settings.data, durability=settings.durability).close()
         Workers(settings).run(on_ready)
+
+
+@contextlib.contextmanager
+def _shared_memory(settings: Settings) -> Iterator[Settings]:
+    """Memory that several processes share: a file that never reaches a disk and does not stay."""
+    if settings.data != ":memory:":
+        yield settings
+        return
+    folder = _MEMORY_FOLDER if Path(_MEMORY_FOLDER).is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="keyfold-", dir=folder) as made:
+        yield replace(settings, data=f"{made}/memory.db", durability="memory")
 
 
 class Workers:

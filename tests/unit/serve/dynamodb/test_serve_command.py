@@ -98,8 +98,12 @@ def test_sigterm_under_load_loses_no_acknowledged_write(tmp_path: Path, workers:
             assert found == {"Item": key}
 
 
-def test_workers_see_each_others_tables_and_items(tmp_path: Path) -> None:
-    with serving("--data", str(tmp_path / "things.db"), "--workers", "2") as (_, url):
+@pytest.mark.parametrize("data", ["things.db", ":memory:"])
+def test_workers_see_each_others_tables_and_items(
+    tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serving("--data", data, "--workers", "2") as (_, url):
         with ExitStack() as opened:
             clients = [connect(url) for _ in range(8)]
             for client in clients:

@@ -29,7 +29,6 @@ def test_any_other_address_needs_credentials_or_insistence(host: str) -> None:
     [
         ({"port": 70000}, "port 70000"),
         ({"workers": 0}, "--workers 1"),
-        ({"workers": 2}, "give --data FILE"),
         ({"tls_key": Path("key.pem")}, "both --tls-cert and --tls-key"),
     ],
 )
