@@ -33,7 +33,7 @@ class EntitySpec:
         self.type_name = type_name
         self.place = caller()
         self.fields: dict[str, FieldSpec] = read_fields(
-            entity, camel=table.camel, place=f"{self.place} {self.name}"
+            entity, camel=table.camel, ttl=table.schema.ttl, place=f"{self.place} {self.name}"
         )
         self.by_attribute = {spec.attribute: spec for spec in self.fields.values()}
         self.placements: dict[str, On] = {}

@@ -78,13 +78,15 @@ class FieldSpec:
         )
 
 
-def read_fields(model: type[BaseModel], *, camel: bool, place: str) -> dict[str, FieldSpec]:
-    """All stored fields of a model, in order."""
+def read_fields(
+    model: type[BaseModel], *, camel: bool, ttl: str | None, place: str
+) -> dict[str, FieldSpec]:
+    """All stored fields of a model, in order; `ttl` is the table's expiry attribute."""
     found: dict[str, FieldSpec] = {}
     for name, info in model.model_fields.items():
         if any(isinstance(mark, markers.Transient) for mark in info.metadata):
             continue
-        found[name] = _read(name, info, camel=camel, place=f"{place}.{name}")
+        found[name] = _read(name, info, camel=camel, ttl=ttl, place=f"{place}.{name}")
     attributes: dict[str, str] = {}
     for spec in found.values():
         if spec.attribute in attributes:
@@ -99,7 +101,7 @@ def read_fields(model: type[BaseModel], *, camel: bool, place: str) -> dict[str,
     return found
 
 
-def _read(name: str, info: FieldInfo, *, camel: bool, place: str) -> FieldSpec:
+def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: str) -> FieldSpec:
     annotation, marks, optional = _unwrap(info.annotation)
     marks = (*info.metadata, *marks)
     kind, values, enum = _kind(annotation, place)
@@ -113,7 +115,15 @@ def _read(name: str, info: FieldInfo, *, camel: bool, place: str) -> FieldSpec:
                 place=place,
                 suggestion="Declare the field as datetime | None; it is stored in epoch seconds.",
             )
-        stored = "epoch"
+        if ttl is None or (named is not None and named.attribute != ttl):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"the table expires items by {ttl or 'no attribute'}, so that this field would "
+                "not expire anything.",
+                place=place,
+                suggestion='Give the table one, as design.table(..., ttl="ttl").',
+            )
+        stored, named = "epoch", markers.Name(ttl)
     if stored and kind != "timestamp":
         raise DeclarationError(
             codes.MARKER_MISUSED,

@@ -159,6 +159,16 @@ def test_a_ttl_on_text() -> None:
     refused("E3", "Ttl stands on", declare)
 
 
+def test_a_ttl_in_a_table_that_expires_nothing() -> None:
+    def declare() -> None:
+        class Room(Entity, table=a_table()):
+            room_id: Id
+            until: Annotated[Timestamp | None, Ttl(days=1)] = None
+            key = Key("ROOM#{room_id}", "ROOM")
+
+    refused("E3", "no attribute", declare)
+
+
 def test_two_fields_stored_under_one_name() -> None:
     def declare() -> None:
         class Room(Entity, table=a_table()):

@@ -396,7 +396,7 @@ class TestReading:
                     "TableName": "rooms",
                     "KeyConditionExpression": "#0 = :0 AND #1 BETWEEN :1 AND :2",
                     "FilterExpression": "(attribute_not_exists(#2) OR #2 > :3)",
-                    "ExpressionAttributeNames": {"#0": "PK", "#1": "SK", "#2": "expiresAt"},
+                    "ExpressionAttributeNames": {"#0": "PK", "#1": "SK", "#2": "ttl"},
                     "ExpressionAttributeValues": {
                         ":0": {"S": "ROOM#r1"},
                         ":1": {"S": "ACTIVITY#2025-06-01T00:00:00.000000Z#\U0010ffff"},
