@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 import schemathesis
 from graphql import get_introspection_query
@@ -22,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from keyfold import AsyncDb
 from keyfold.serve import ANONYMOUS, Identity, Service
+from keyfold.serve.app import create_app
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.serve.client import client_source
 from keyfold.serve.demo.systems import System, find_systems
@@ -130,3 +132,13 @@ async def test_graphql_offers_every_operation(service: Service) -> None:
 
 def test_a_client_can_be_written(service: Service) -> None:
     compile(client_source(type(service)), "client.py", "exec")
+
+
+async def test_the_index_leads_to_the_design_document(system: System, service: Service) -> None:
+    transport = httpx.ASGITransport(create_app([service]))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        link = f"/{service.name}/design"
+        assert f'href="{link}"' in (await client.get("/")).text
+        document = await client.get(link)
+        assert document.status_code == 200
+        assert all(table in document.text for table in system.design.tables)

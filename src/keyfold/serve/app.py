@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from fastapi import FastAPI
 from starlette.applications import Starlette
@@ -50,7 +51,6 @@ class Settings:
     media: MediaStore | None = None
     on_loop: OnLoop = "log"
     registry: metrics.Registry = field(default_factory=metrics.Registry)
-    documents: Callable[[type[Service]], str | None] = lambda _service: None
 
 
 def create_app(services: Sequence[Service], settings: Settings | None = None) -> Starlette:
@@ -105,13 +105,23 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: Settings) 
         shown("/redoc", pages.redoc(service.name)),
         shown("/graphql", pages.explorer(service.name)),
     ]
-    if (document := settings.documents(service)) is not None:
-        app.router.routes.append(shown("/design", document))
+    if _has_design(service):
+        app.router.routes.append(shown("/design", cache(partial(_design_document, service))))
     return app
 
 
+def _has_design(service: type[Service]) -> bool:
+    return getattr(service, "design", None) is not None
+
+
+def _design_document(service: type[Service]) -> str:
+    from keyfold.review import docs
+
+    return docs.html(docs.document(service.design.schema))
+
+
 def _own_routes(services: Sequence[Service], settings: Settings) -> list[BaseRoute]:
-    systems = [_system(type(one), settings) for one in services]
+    systems = [_system(type(one)) for one in services]
 
     async def index(_request: Request) -> Response:
         return HTMLResponse(pages.index(systems, development=settings.development))
@@ -138,7 +148,7 @@ def _own_routes(services: Sequence[Service], settings: Settings) -> list[BaseRou
     ]
 
 
-def _system(service: type[Service], settings: Settings) -> pages.System:
+def _system(service: type[Service]) -> pages.System:
     root = f"/{service.name}"
     links = [
         pages.Link("REST: try it (Swagger UI)", f"{root}/docs"),
@@ -146,7 +156,7 @@ def _system(service: type[Service], settings: Settings) -> pages.System:
         pages.Link("OpenAPI document", f"{root}/openapi.json"),
         pages.Link("GraphQL", f"{root}/graphql"),
     ]
-    if settings.documents(service) is not None:
+    if _has_design(service):
         links.append(pages.Link("Design document", f"{root}/design"))
     description = (service.__doc__ or "").strip().partition("\n")[0]
     return pages.System(service.name, description, len(service.operations), links)
