@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from keyfold.engine import write
+from keyfold.engine.capacity import Capacity, read_units
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
 from keyfold.engine.write import Prepared, Write
@@ -96,3 +97,18 @@ def remember(
     now = database.clock.now()
     session.forget_tokens(now - TRANSACTION_TOKEN_SECONDS)
     session.remember_token(token, request_digest, now, answer)
+
+
+def replay_cost(done: Sequence[Prepared]) -> bytes:
+    """What asking again costs, to be remembered: transactional reads of the items."""
+    units: dict[str, float] = {}
+    for prepared in done:
+        name = prepared.write.table.name
+        size = prepared.new.size if prepared.new is not None else 0
+        units[name] = units.get(name, 0.0) + 2 * read_units(size, consistent=True)
+    return orjson.dumps(list(units.items()))
+
+
+def replay_capacity(cost: bytes, detail: str) -> list[dict[str, Any]]:
+    """The consumed capacity of a request that had been carried out before."""
+    return [Capacity(name, units).answer(detail, "Read") for name, units in orjson.loads(cost)]

@@ -465,7 +465,11 @@ def test_a_batch_answers_each_statement(engine: Engine) -> None:
     assert found == {"TableName": "tab", "Item": {"sk": {"N": "1"}}}
     assert absent == {"TableName": "tab"}
     assert lost["Error"]["Code"] == "ResourceNotFound"
-    assert partial["Error"]["Code"] == "ValidationError"
+    assert partial["Error"] == {
+        "Code": "ValidationError",
+        "Message": "Select statements within BatchExecuteStatement must specify the primary key "
+        "in the where clause.",
+    }
 
 
 def test_failed_writes_of_a_batch_leave_the_others(engine: Engine) -> None:
@@ -524,6 +528,18 @@ def test_a_transaction_does_all_or_nothing(engine: Engine) -> None:
     codes = [reason.code for reason in caught.value.reasons]
     assert codes == ["None", "DuplicateItem", "ConditionalCheckFailed"]
     assert _run(engine, "SELECT * FROM tab WHERE pk = 't'")["Items"] == []
+
+
+def test_a_repeated_transaction_costs_a_read(engine: Engine) -> None:
+    request = {
+        "TransactStatements": [{"Statement": "UPDATE tab SET n = 1 WHERE pk = 'p' AND sk = 1"}],
+        "ClientRequestToken": "token",
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    (first,) = engine.call("ExecuteTransaction", request)["ConsumedCapacity"]
+    (again,) = engine.call("ExecuteTransaction", request)["ConsumedCapacity"]
+    assert first == {"TableName": "tab", "CapacityUnits": 2.0, "WriteCapacityUnits": 2.0}
+    assert again == {"TableName": "tab", "CapacityUnits": 2.0, "ReadCapacityUnits": 2.0}
 
 
 def test_a_transaction_with_a_token_happens_once(engine: Engine) -> None:

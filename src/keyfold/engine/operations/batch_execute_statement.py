@@ -8,6 +8,7 @@ from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.operations.execute_statement import carry_out, returned
 from keyfold.engine.partiql.parser import parse
+from keyfold.engine.partiql.plan import names_one_item
 from keyfold.engine.partiql.select import select_one
 from keyfold.engine.partiql.statements import Exists, Select, Statement
 from keyfold.errors import ConditionFailed, OperationError, ValidationError
@@ -80,13 +81,14 @@ def _done(
         ledger.add(prepared.capacity())
         items = returned(statement, prepared, plan)
         return {"Item": items[0]} if items else {}
-    if statement.index is not None:
-        raise ValidationError(
-            "Select statements within BatchExecuteStatement must specify the primary key in the "
-            "where clause."
-        )
     consistent = bool(wish.get("ConsistentRead"))
     with database.read() as session:
+        table = database.catalog.get(session, statement.table)
+        if statement.index is not None or not names_one_item(statement.where, table.schema):
+            raise ValidationError(
+                "Select statements within BatchExecuteStatement must specify the primary key in "
+                "the where clause."
+            )
         item, capacity = select_one(database, session, statement, consistent=consistent)
     ledger.add(capacity)
     return {} if item is None else {"Item": item}

@@ -73,7 +73,8 @@ def _read_all(
 def _write_all(
     database: Database, request: dict[str, Any], statements: list[Statement]
 ) -> dict[str, Any]:
-    token = request.get("ClientRequestToken")
+    # A token means one request of one operation.
+    token = f"ExecuteTransaction {given}" if (given := request.get("ClientRequestToken")) else None
     digest = transactions.digest(request) if token else b""
     wishes = request["TransactStatements"]
 
@@ -85,22 +86,27 @@ def _write_all(
 
     parts = [part(statement, wish) for statement, wish in zip(statements, wishes, strict=True)]
 
-    def work(session: Session) -> list[Prepared] | None:
-        if token and transactions.replayed(database, session, token, digest) is not None:
-            return None
+    def work(session: Session) -> list[Prepared] | bytes:
+        if token:
+            known = transactions.replayed(database, session, token, digest)
+            if known is not None:
+                return known
         done = transactions.execute(database, session, parts)
         if token:
-            transactions.remember(database, session, token, digest, b"[]")
+            cost = transactions.replay_cost(done)
+            transactions.remember(database, session, token, digest, cost)
         return done
 
     done = database.write(work)
     answer: dict[str, Any] = {"Responses": [{} for _ in statements]}
-    if done is None:
-        return answer
     detail = wanted(request)
-    if detail is not None:
-        ledger = Ledger()
-        for prepared in done:
-            ledger.add(prepared.capacity().doubled())
-        answer["ConsumedCapacity"] = ledger.answer(detail, "Write")
+    if detail is None:
+        return answer
+    if isinstance(done, bytes):
+        answer["ConsumedCapacity"] = transactions.replay_capacity(done, detail)
+        return answer
+    ledger = Ledger()
+    for prepared in done:
+        ledger.add(prepared.capacity().doubled())
+    answer["ConsumedCapacity"] = ledger.answer(detail, "Write")
     return answer

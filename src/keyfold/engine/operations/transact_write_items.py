@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
 from keyfold.engine import answers, transactions, write
-from keyfold.engine.capacity import Capacity, Ledger, read_units, wanted
+from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item, place_of_key
 from keyfold.engine.storage import Session
@@ -40,7 +38,7 @@ def transact_write_items(database: Database, request: dict[str, Any]) -> dict[st
             database.catalog.get(session, name)
         done = transactions.execute(database, session, parts)
         if token:
-            kept = orjson.dumps(_replay_capacity(done))
+            kept = transactions.replay_cost(done)
             transactions.remember(database, session, token, digest, kept)
         return done
 
@@ -49,9 +47,7 @@ def transact_write_items(database: Database, request: dict[str, Any]) -> dict[st
     detail = wanted(request)
     if isinstance(done, bytes):
         if detail is not None:
-            answer["ConsumedCapacity"] = [
-                Capacity(name, units).answer(detail, "Read") for name, units in orjson.loads(done)
-            ]
+            answer["ConsumedCapacity"] = transactions.replay_capacity(done, detail)
         return answer
     if detail is not None:
         ledger = Ledger()
@@ -138,13 +134,3 @@ def _write(
 ) -> Write:
     returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     return Write(table, place, change, condition=condition, returns_item=returns_item)
-
-
-def _replay_capacity(done: list[Prepared]) -> list[tuple[str, float]]:
-    """What asking again costs: transactional reads of the items."""
-    units: dict[str, float] = {}
-    for prepared in done:
-        name = prepared.write.table.name
-        size = prepared.new.size if prepared.new is not None else 0
-        units[name] = units.get(name, 0.0) + 2 * read_units(size, consistent=True)
-    return list(units.items())

@@ -83,6 +83,13 @@ def _partitions(
     return None
 
 
+def names_one_item(where: Condition | None, schema: Schema) -> bool:
+    """Whether a condition gives every key attribute a value."""
+    terms = (_key_term(each, schema) for each in conjuncts(where))
+    given = {term.name for term in terms if term is not None and term.operator == "="}
+    return len(given) == len(schema.attributes)
+
+
 def full_key(where: Condition | None, schema: Schema) -> tuple[Item, Condition | None]:
     """The one item a condition names, and what it says besides."""
     key: Item = {}
