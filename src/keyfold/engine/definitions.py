@@ -119,6 +119,15 @@ def attribute_names(definitions: Iterable[Mapping[str, str]]) -> list[str]:
     return [definition["AttributeName"] for definition in definitions]
 
 
+def used_attributes(definition: Definition) -> list[Mapping[str, str]]:
+    """The attribute definitions that the table and its indexes use."""
+    schemas = [definition["KeySchema"]]
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        schemas += [index["KeySchema"] for index in definition.get(member) or ()]
+    used = {name for schema in schemas for name in _names(schema)}
+    return [a for a in definition["AttributeDefinitions"] if a["AttributeName"] in used]
+
+
 def numbered(indexes: Sequence[Definition], first: int) -> list[dict[str, Any]]:
     """Index definitions as they are stored: each with the number its entries are kept under."""
     return [{**index, "Number": first + at} for at, index in enumerate(indexes)]

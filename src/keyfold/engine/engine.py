@@ -12,7 +12,7 @@ import apsw
 import orjson
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.engine import dialects, shapes, storage, streams, ttl
+from keyfold.engine import backups, dialects, shapes, storage, streams, ttl
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults, Heat
 from keyfold.engine.lag import IndexLag, LagSetting
@@ -111,6 +111,7 @@ class Engine:
         """Delete items whose time to live is over and stream records past their day."""
         database = self._database
         database.write(lambda session: streams.trim(database, session))
+        database.write(lambda session: backups.trim(database, session))
         return ttl.sweep(database)
 
     def close(self) -> None:

@@ -122,8 +122,7 @@ def find(session: Session, arn: str) -> Stream:
 def record(database: Database, session: Session, prepared: Prepared) -> None:
     """Append the record of a change to the table's stream."""
     table, old, new = prepared.write.table, prepared.old, prepared.new
-    if table.stream is None:
-        return
+    assert table.stream is not None, "only tables with a stream record changes"
     item = new.item if new is not None else old
     assert item is not None, "a change has an item before or after"
     body: dict[str, Any] = {"Keys": table.schema.key_of(item)}

@@ -154,7 +154,10 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         for change in indexes.changes(table, write.place, prepared.old, old_size, new):
             change.store(session, table, row)
     if table.follows_changes and prepared.is_change():
-        streams.record(database, session, prepared)
+        if table.stream is not None:
+            streams.record(database, session, prepared)
+        if table.keeps_history:
+            session.remember_past(table.id, database.clock.now(), write.place, stored)
 
 
 def deletion(_old: Item | None) -> None:

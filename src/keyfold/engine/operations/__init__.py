@@ -6,6 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from keyfold.engine.database import Database
+from keyfold.engine.operations.backups import (
+    create_backup,
+    delete_backup,
+    describe_backup,
+    describe_continuous_backups,
+    list_backups,
+    restore_table_from_backup,
+    restore_table_to_point_in_time,
+    update_continuous_backups,
+)
 from keyfold.engine.operations.batch_execute_statement import batch_execute_statement
 from keyfold.engine.operations.batch_get_item import batch_get_item
 from keyfold.engine.operations.batch_write_item import batch_write_item
@@ -39,9 +49,13 @@ OPERATIONS: dict[str, Operation] = {
     "BatchExecuteStatement": batch_execute_statement,
     "BatchGetItem": batch_get_item,
     "BatchWriteItem": batch_write_item,
+    "CreateBackup": create_backup,
     "CreateTable": create_table,
+    "DeleteBackup": delete_backup,
     "DeleteItem": delete_item,
     "DeleteTable": delete_table,
+    "DescribeBackup": describe_backup,
+    "DescribeContinuousBackups": describe_continuous_backups,
     "DescribeEndpoints": describe_endpoints,
     "DescribeLimits": describe_limits,
     "DescribeStream": describe_stream,
@@ -52,16 +66,20 @@ OPERATIONS: dict[str, Operation] = {
     "GetItem": get_item,
     "GetRecords": get_records,
     "GetShardIterator": get_shard_iterator,
+    "ListBackups": list_backups,
     "ListStreams": list_streams,
     "ListTables": list_tables,
     "ListTagsOfResource": list_tags_of_resource,
     "PutItem": put_item,
     "Query": query,
+    "RestoreTableFromBackup": restore_table_from_backup,
+    "RestoreTableToPointInTime": restore_table_to_point_in_time,
     "Scan": scan,
     "TagResource": tag_resource,
     "TransactGetItems": transact_get_items,
     "TransactWriteItems": transact_write_items,
     "UntagResource": untag_resource,
+    "UpdateContinuousBackups": update_continuous_backups,
     "UpdateItem": update_item,
     "UpdateTable": update_table,
     "UpdateTimeToLive": update_time_to_live,

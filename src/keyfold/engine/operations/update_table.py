@@ -165,14 +165,9 @@ def _delete_index(
         raise TableNotFound("Requested resource not found")
     session.drop_index(table.id, index.number)
     left = [each.definition for each in table.global_indexes if each is not index]
-    used = set(table.schema.attributes)
-    for each in table.indexes:
-        if each is not index:
-            used.update(each.schema.attributes)
-    attributes = [
-        each for each in table.definition["AttributeDefinitions"] if each["AttributeName"] in used
-    ]
-    return table.with_changes(GlobalSecondaryIndexes=left or None, AttributeDefinitions=attributes)
+    changed = table.with_changes(GlobalSecondaryIndexes=left or None)
+    attributes = definitions.used_attributes(changed.definition)
+    return changed.with_changes(AttributeDefinitions=attributes)
 
 
 def _update_index(

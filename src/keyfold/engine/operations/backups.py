@@ -1,0 +1,226 @@
+"""CreateBackup, DescribeBackup, DeleteBackup, ListBackups and the two restores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine import backups, describe
+from keyfold.engine.database import Database
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Table
+from keyfold.errors import NamedTableNotFound, RecoveryUnavailable, ValidationError
+
+BACKUPS_PER_PAGE = 100
+
+
+def create_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    def work(session: Session) -> dict[str, Any]:
+        table = _table(database, session, request["TableName"])
+        return backups.create(database, session, table, request["BackupName"])
+
+    return {"BackupDetails": _details(database.write(work))}
+
+
+def describe_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    with database.read() as session:
+        return {"BackupDescription": _description(backups.find(session, request["BackupArn"]))}
+
+
+def delete_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    def work(session: Session) -> dict[str, Any]:
+        document = backups.find(session, request["BackupArn"])
+        backups.delete(session, document)
+        return document
+
+    return {"BackupDescription": _description(database.write(work), status="DELETED")}
+
+
+def list_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    limit = request.get("Limit") or BACKUPS_PER_PAGE
+    name = request.get("TableName")
+    since, until = request.get("TimeRangeLowerBound"), request.get("TimeRangeUpperBound")
+    with database.read() as session:
+        documents = backups.every(session)
+    if request.get("BackupType", "USER") not in ("USER", "ALL"):
+        documents = []
+    wanted = [
+        document
+        for document in documents
+        if name in (None, document["Definition"]["TableName"])
+        and document["Arn"] > (request.get("ExclusiveStartBackupArn") or "")
+        and (since is None or document["Created"] >= since)
+        and (until is None or document["Created"] < until)
+    ]
+    answer: dict[str, Any] = {"BackupSummaries": [_summary(each) for each in wanted[:limit]]}
+    if len(wanted) > limit:
+        answer["LastEvaluatedBackupArn"] = wanted[limit - 1]["Arn"]
+    return answer
+
+
+def restore_table_from_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    def work(session: Session) -> dict[str, Any]:
+        document = backups.find(session, request["BackupArn"])
+        source = document["Definition"]
+        table = backups.restore(
+            database,
+            session,
+            request,
+            source,
+            lambda number: session.restore(document["Number"], number),
+            {
+                "SourceBackupArn": document["Arn"],
+                "SourceTableArn": source["TableArn"],
+                "RestoreDateTime": document["Created"],
+            },
+        )
+        return _restoring(database, session, table)
+
+    return database.write(work)
+
+
+def restore_table_to_point_in_time(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    name = request.get("SourceTableArn") or request.get("SourceTableName")
+    if name is None:
+        raise ValidationError("Either SourceTableName or SourceTableArn is required")
+
+    def work(session: Session) -> dict[str, Any]:
+        source = _table(database, session, name)
+        if not source.keeps_history:
+            raise RecoveryUnavailable(
+                f"Point in time recovery is not enabled for table '{source.name}'"
+            )
+        now = database.clock.now()
+        moment = now if request.get("UseLatestRestorableTime") else request.get("RestoreDateTime")
+        if moment is None:
+            raise ValidationError(
+                "Either RestoreDateTime or UseLatestRestorableTime must be specified"
+            )
+        backups.check_moment(database, source, moment)
+        table = backups.restore(
+            database,
+            session,
+            request,
+            source.definition,
+            lambda number: session.restore_past(source.id, moment, number),
+            {"SourceTableArn": source.arn, "RestoreDateTime": moment},
+        )
+        return _restoring(database, session, table)
+
+    return database.write(work)
+
+
+def update_continuous_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    wish = request["PointInTimeRecoverySpecification"]
+
+    def work(session: Session) -> Table:
+        table = _table(database, session, request["TableName"])
+        days = wish.get("RecoveryPeriodInDays") or backups.RECOVERY_DAYS
+        if not wish["PointInTimeRecoveryEnabled"]:
+            session.forget_history(table.id)
+            changed = table.with_changes(Recovery=None)
+        elif table.keeps_history:
+            changed = table.with_changes(Recovery={**table.definition["Recovery"], "Days": days})
+        else:
+            session.keep_history(table.id)
+            changed = table.with_changes(Recovery={"Since": database.clock.now(), "Days": days})
+        session.define_table(table.id, changed.stored())
+        database.catalog.remember(changed)
+        return changed
+
+    return _continuous(database, database.write(work))
+
+
+def describe_continuous_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    with database.read() as session:
+        table = _table(database, session, request["TableName"])
+    return _continuous(database, table)
+
+
+def _table(database: Database, session: Session, name: str) -> Table:
+    table = database.catalog.load(session, name)
+    if table is None:
+        raise NamedTableNotFound(f"Table not found: {name}")
+    return table
+
+
+def _restoring(database: Database, session: Session, table: Table) -> dict[str, Any]:
+    database.catalog.remember(table)
+    answer = describe.table(session, table, status="CREATING")
+    answer["RestoreSummary"] = {**answer["RestoreSummary"], "RestoreInProgress": True}
+    return {"TableDescription": answer}
+
+
+def _continuous(database: Database, table: Table) -> dict[str, Any]:
+    recovery: dict[str, Any] = {"PointInTimeRecoveryStatus": "DISABLED"}
+    if table.keeps_history:
+        recovery = {
+            "PointInTimeRecoveryStatus": "ENABLED",
+            "RecoveryPeriodInDays": table.definition["Recovery"]["Days"],
+            "EarliestRestorableDateTime": backups.earliest_moment(database, table),
+            "LatestRestorableDateTime": database.clock.now(),
+        }
+    return {
+        "ContinuousBackupsDescription": {
+            "ContinuousBackupsStatus": "ENABLED",
+            "PointInTimeRecoveryDescription": recovery,
+        }
+    }
+
+
+def _details(document: dict[str, Any], status: str = "AVAILABLE") -> dict[str, Any]:
+    return {
+        "BackupArn": document["Arn"],
+        "BackupName": document["Name"],
+        "BackupSizeBytes": document["Size"],
+        "BackupStatus": status,
+        "BackupType": "USER",
+        "BackupCreationDateTime": document["Created"],
+    }
+
+
+def _summary(document: dict[str, Any]) -> dict[str, Any]:
+    source = document["Definition"]
+    return {
+        **_details(document),
+        "TableName": source["TableName"],
+        "TableId": source["TableId"],
+        "TableArn": source["TableArn"],
+    }
+
+
+def _description(document: dict[str, Any], status: str = "AVAILABLE") -> dict[str, Any]:
+    source = document["Definition"]
+    features: dict[str, Any] = {}
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        if source.get(member):
+            features[member] = [
+                {name: index[name] for name in ("IndexName", "KeySchema", "Projection")}
+                for index in source[member]
+            ]
+    if "Stream" in source:
+        features["StreamDescription"] = {
+            "StreamEnabled": True,
+            "StreamViewType": source["Stream"]["View"],
+        }
+    if "TimeToLive" in source:
+        features["TimeToLiveDescription"] = {
+            "TimeToLiveStatus": "ENABLED",
+            "AttributeName": source["TimeToLive"],
+        }
+    return {
+        "BackupDetails": _details(document, status),
+        "SourceTableDetails": {
+            "TableName": source["TableName"],
+            "TableId": source["TableId"],
+            "TableArn": source["TableArn"],
+            "TableSizeBytes": document["Size"],
+            "ItemCount": document["Count"],
+            "KeySchema": source["KeySchema"],
+            "TableCreationDateTime": source["CreationDateTime"],
+            "ProvisionedThroughput": source.get(
+                "ProvisionedThroughput", {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
+            ),
+            "BillingMode": source["BillingMode"],
+        },
+        "SourceTableFeatureDetails": features,
+    }
