@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from keyfold.serve.paging import PageRequest
 from keyfold.serve.problems import FieldError, Invalid, invalid_input
-from keyfold.serve.signature import Operation
+from keyfold.serve.signature import Operation, takes_none
 
 _REQUEST_ID = re.compile(r"[!-~]{1,255}")
 _DIGITS = re.compile(r"[0-9]{1,15}")
@@ -51,7 +51,7 @@ def from_request(
 
 def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in parsed JSON values by public name, as GraphQL and AppSync give them."""
-    values = dict(values)
+    values = {k: v for k, v in values.items() if v is not None or k not in _left_out(operation)}
     injected: dict[str, Any] = {}
     if operation.takes_request_id:
         injected["request_id"] = _request_id("requestId", values.pop("requestId", None))
@@ -74,6 +74,12 @@ def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, An
             raise invalid_input(wrong, prefix) from None
         _add_body(operation, arguments, value)
     return arguments | injected
+
+
+def _left_out(operation: Operation) -> set[str]:
+    """Arguments that GraphQL lets be null, where null can only mean that they were left out."""
+    optional = (one for one in operation.parameters if not one.required)
+    return {one.public for one in optional if not takes_none(one.annotation)} | {"limit"}
 
 
 def _plain(operation: Operation, given: dict[str, Any]) -> dict[str, Any]:

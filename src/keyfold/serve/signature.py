@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, create_model
 
@@ -265,6 +266,15 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
             place=function.__qualname__,
             suggestion="Import it at the top of the module, not under TYPE_CHECKING.",
         ) from unknown
+
+
+def takes_none(annotation: Any) -> bool:
+    """Whether None is a value of this type."""
+    if annotation is None or annotation is type(None) or annotation is Any:
+        return True
+    return get_origin(annotation) in (Annotated, Union, UnionType) and any(
+        takes_none(one) for one in get_args(annotation)
+    )
 
 
 def _bare(annotation: Any) -> Any:

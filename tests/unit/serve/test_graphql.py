@@ -100,6 +100,17 @@ async def test_a_mutation_takes_an_input_object_and_a_request_id(ask: Ask) -> No
     assert await ask(query, input=given) == first
 
 
+async def test_null_for_what_cannot_be_null_means_left_out(ask: Ask) -> None:
+    query = """query ($first: Int, $limit: Long) {
+      posts(clubId: "chess", first: $first, after: null) { nodes { postId } }
+      newestClubs(limit: $limit, tags: null) { title }
+    }"""
+    answer = await ask(query, first=None, limit=None)
+    assert len(answer["data"]["posts"]["nodes"]) == 5
+    made = await ask('mutation { createClub(input: {title: "Go", mood: null}) { mood } }')
+    assert made["data"]["createClub"] == {"mood": "CALM"}
+
+
 async def test_a_mutation_without_a_result_answers_true(ask: Ask) -> None:
     answer = await ask('mutation { deleteClub(clubId: "chess") }', who="olga")
     assert answer == {"data": {"deleteClub": True}}

@@ -104,21 +104,18 @@ class _Measure:
         if field.selection_set is None:
             return own, 1
         inner, depth = self.selections(field.selection_set, get_named_type(declared.type))
-        return own + inner * self._length(field, declared), depth + 1
+        return own + inner * self._length(field, declared, parent), depth + 1
 
     def _is_root(self, parent: GraphQLObjectType) -> bool:
         return parent in (self._schema.query_type, self._schema.mutation_type)
 
-    def _length(self, field: FieldNode, declared: Any) -> int:
+    def _length(self, field: FieldNode, declared: Any, parent: GraphQLObjectType) -> int:
         if "first" in declared.args and "after" in declared.args:
             return self._first(field)
-        return 1 if not is_list_type(get_nullable_type(declared.type)) else self._listed(declared)
-
-    def _listed(self, declared: Any) -> int:
-        # A connection's own lists are counted by its `first`.
-        named = get_named_type(declared.type).name
-        in_connection = named.endswith("Edge") or f"{named}Connection" in self._schema.type_map
-        return 1 if in_connection else LIST_LENGTH
+        if not is_list_type(get_nullable_type(declared.type)):
+            return 1
+        # A connection's own lists were counted by its `first`.
+        return 1 if parent.name.endswith("Connection") else LIST_LENGTH
 
     def _first(self, field: FieldNode) -> int:
         for argument in field.arguments or ():

@@ -22,7 +22,7 @@ from strawberry.types.scalar import ScalarDefinition
 from keyfold.design import Page
 from keyfold.errors import DeclarationError
 from keyfold.serve.names import camel
-from keyfold.serve.signature import RelatedField
+from keyfold.serve.signature import RelatedField, takes_none
 
 Long = NewType("Long", int)
 Json = NewType("Json", object)
@@ -212,7 +212,12 @@ class TypeRegistry:
                 description=info.description,
                 default=MISSING if info.is_required() else strawberry.UNSET,
             )
-        made = strawberry.input(_bare_class(name, fields), name=name, description=_doc(model))
+        made: Any = strawberry.input(_bare_class(name, fields), name=name, description=_doc(model))
+        made.null_is_left_out = {
+            field
+            for field, info in model.model_fields.items()
+            if not info.is_required() and not takes_none(info.annotation)
+        }
         self._made["input", model] = made
         annotations = {}
         for field, info in model.model_fields.items():
@@ -243,10 +248,15 @@ def plain_values(value: Any) -> Any:
     if isinstance(value, Enum):
         return value
     if (definition := getattr(value, "__strawberry_definition__", None)) is not None:
-        return {
-            field.graphql_name: plain_values(getattr(value, field.python_name))
+        given = {
+            field: getattr(value, field.python_name)
             for field in definition.fields
             if getattr(value, field.python_name) is not strawberry.UNSET
+        }
+        return {
+            field.graphql_name: plain_values(one)
+            for field, one in given.items()
+            if one is not None or field.python_name not in value.null_is_left_out
         }
     if isinstance(value, list):
         return [plain_values(one) for one in value]
