@@ -29,10 +29,24 @@ class Expressions:
     projection: Projection | None = None
 
 
+_NOTHING = Expressions()
+_PARAMETERS = frozenset(
+    (
+        *("ConditionExpression", "FilterExpression", "KeyConditionExpression"),
+        *("UpdateExpression", "ProjectionExpression"),
+        *("ExpressionAttributeNames", "ExpressionAttributeValues"),
+        *("Expected", "AttributeUpdates", "KeyConditions", "QueryFilter", "ScanFilter"),
+        *("ConditionalOperator", "AttributesToGet"),
+    )
+)
+
+
 def refuse_mixture(
     request: Mapping[str, Any], expressions: Sequence[str], legacy_parameters: Sequence[str]
 ) -> None:
     """Refuse expressions beside legacy parameters, and placeholders without expressions."""
+    if _PARAMETERS.isdisjoint(request):
+        return
     modern = [name for name in expressions if request.get(name) is not None]
     old = [name for name in legacy_parameters if request.get(name) is not None]
     if modern and "KeyConditionExpression" not in modern and "KeyConditions" in old:
@@ -84,6 +98,8 @@ _NOTHING = Expressions()
 
 def read(request: Mapping[str, Any]) -> Expressions:
     """The request's expressions, all placeholders bound and accounted for."""
+    if _PARAMETERS.isdisjoint(request):
+        return _NOTHING
     if _PARAMETERS.isdisjoint(request):
         return _NOTHING
     placeholders = Placeholders(

@@ -67,7 +67,7 @@ def _encode_map(value: Mapping[Any, Any]) -> AttributeValue:
     for name in value:
         if not isinstance(name, str):
             raise TypeError(f"a map's keys are strings, not {type(name).__name__}: {name!r}")
-    return {"M": {name: encode(element) for name, element in value.items()}}
+    return {"M": encode_item(value)}
 
 
 def _encode_set(members: Set[Any]) -> AttributeValue:

@@ -31,15 +31,6 @@ def normalise(text: str) -> str:
     return _plain(sign, digits, exponent)
 
 
-def is_number(text: str) -> bool:
-    """Whether `normalise` would accept the text."""
-    try:
-        normalise(text)
-    except ValidationError:
-        return False
-    return True
-
-
 def add(a: str, b: str) -> str:
     """The exact sum of two numbers, in canonical text."""
     return normalise(str(_EXACT.add(Decimal(a), Decimal(b))))

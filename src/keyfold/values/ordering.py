@@ -22,12 +22,6 @@ def key_bytes(value: AttributeValue) -> bytes:
     raise TypeError(f"no key order for {value!r}")
 
 
-def compare(a: AttributeValue, b: AttributeValue) -> int:
-    """-1, 0 or 1 for two values of the same type (S, N or B)."""
-    left, right = sort_key(a), sort_key(b)
-    return int(left > right) - int(left < right)
-
-
 def sort_key(value: AttributeValue) -> Any:
     """A Python value that compares as DynamoDB compares, among values of one type."""
     for kind, content in value.items():
