@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from keyfold.clock import Clock
 from keyfold.engine.backfill import Backfills
 from keyfold.engine.catalog import Catalog
@@ -26,6 +28,7 @@ class Database:
         account: str,
         stream_shards: int,
         heat: Heat | None,
+        buckets: Path | None,
     ) -> None:
         self.clock = clock
         self.lag = lag
@@ -34,6 +37,7 @@ class Database:
         self.account = account
         self.stream_shards = stream_shards
         self.heat = heat
+        self.buckets = buckets
         self.catalog = Catalog()
         self.commits = Commits(path, durability, self.catalog.forget)
         self.write = self.commits.write

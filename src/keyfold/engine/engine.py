@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike, fspath
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
@@ -48,8 +49,13 @@ class Engine:
         region: str = "us-east-1",
         account: str = "123456789012",
         stream_shards: int = 1,
+        buckets: str | PathLike[str] | None = None,
     ) -> Engine:
-        """Open a data file, making it if it is not there."""
+        """Open a data file, making it if it is not there.
+
+        `index_lag` is a number of seconds, a range of them, or "held" until `release_indexes`.
+        `buckets` is a directory whose directories stand for the S3 buckets of exports and imports.
+        """
         clock = clock or SystemClock()
         return cls(
             Database(
@@ -62,6 +68,7 @@ class Engine:
                 account=account,
                 stream_shards=stream_shards,
                 heat=Heat(clock) if faults is not None and faults.hot_keys else None,
+                buckets=None if buckets is None else Path(buckets),
             ),
             faults,
         )

@@ -11,6 +11,7 @@ wire JSON; index entries refer to its row and are projected when they are read.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -22,7 +23,8 @@ from keyfold import errors
 
 FORMAT: int = 1
 APPLICATION_ID = 0x6B66_6C64
-BUSY_MILLISECONDS = 10_000
+BUSY_SECONDS = 10.0
+_BUSY_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
 
@@ -468,6 +470,16 @@ class Session:
             (at,),
         )
 
+    def past_bodies(self, table: int, at: float) -> dict[bytes, bytes | None]:
+        """By place, what items changed after a moment were at that moment."""
+        return dict(
+            self._all(
+                f"SELECT place, body FROM history_{table} WHERE sequence IN "
+                f"(SELECT min(sequence) FROM history_{table} WHERE at > ? GROUP BY place)",
+                (at,),
+            )
+        )
+
     # Documents: small things kept by kind and id (backups, exports, imports)
 
     def document(self, kind: str, id: str) -> bytes | None:
@@ -494,11 +506,17 @@ def connect(path: str, durability: str) -> apsw.Connection:
         _recognise(Path(path))
     try:
         connection = apsw.Connection(path, statementcachesize=400)
-        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        connection.set_busy_handler(_waits_for_writer)
         _prepare(connection, path, durability)
     except apsw.Error as error:
         raise translated(error, path) from error
     return connection
+
+
+def _waits_for_writer(attempt: int) -> bool:
+    """Another process writes: SQLite's own pauses grow to the time of a hundred commits."""
+    time.sleep(_BUSY_PAUSE)
+    return attempt * _BUSY_PAUSE < BUSY_SECONDS
 
 
 def _recognise(path: Path) -> None:

@@ -25,7 +25,13 @@ from keyfold.engine.operations.delete_table import delete_table
 from keyfold.engine.operations.describe_table import describe_table, list_tables
 from keyfold.engine.operations.execute_statement import execute_statement
 from keyfold.engine.operations.execute_transaction import execute_transaction
+from keyfold.engine.operations.exports import (
+    describe_export,
+    export_table_to_point_in_time,
+    list_exports,
+)
 from keyfold.engine.operations.get_item import get_item
+from keyfold.engine.operations.imports import describe_import, import_table, list_imports
 from keyfold.engine.operations.put_item import put_item
 from keyfold.engine.operations.query import query
 from keyfold.engine.operations.scan import scan
@@ -57,16 +63,22 @@ OPERATIONS: dict[str, Operation] = {
     "DescribeBackup": describe_backup,
     "DescribeContinuousBackups": describe_continuous_backups,
     "DescribeEndpoints": describe_endpoints,
+    "DescribeExport": describe_export,
+    "DescribeImport": describe_import,
     "DescribeLimits": describe_limits,
     "DescribeStream": describe_stream,
     "DescribeTable": describe_table,
     "DescribeTimeToLive": describe_time_to_live,
     "ExecuteStatement": execute_statement,
     "ExecuteTransaction": execute_transaction,
+    "ExportTableToPointInTime": export_table_to_point_in_time,
     "GetItem": get_item,
     "GetRecords": get_records,
     "GetShardIterator": get_shard_iterator,
+    "ImportTable": import_table,
     "ListBackups": list_backups,
+    "ListExports": list_exports,
+    "ListImports": list_imports,
     "ListStreams": list_streams,
     "ListTables": list_tables,
     "ListTagsOfResource": list_tags_of_resource,

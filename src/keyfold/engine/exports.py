@@ -1,0 +1,193 @@
+"""DynamoDB's S3 export format, in a directory: manifests and gzipped files of items.
+
+    <directory>/AWSDynamoDB/<export id>/manifest-summary.json
+                                       /manifest-files.json
+                                       /data/<name>.json.gz       {"Item": ...} a line
+
+`write` and `read` hold one item at a time, whatever the size of the table.
+"""
+
+from __future__ import annotations
+
+import gzip
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import md5
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from keyfold.errors import StorageError
+
+ITEMS_PER_FILE = 200_000
+FOLDER = "AWSDynamoDB"
+SUMMARY = "manifest-summary.json"
+FILES = "manifest-files.json"
+# Ours beside DynamoDB's files: the CreateTable request of a table like the exported one.
+DEFINITION = "table.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an export wrote; `manifest` is the key of its summary below the directory."""
+
+    manifest: str
+    count: int
+    size: int
+
+
+def export_id(moment: float, suffix: str) -> str:
+    """A name that sorts by time, as DynamoDB makes them."""
+    return f"{int(moment * 1000):014d}-{suffix}"
+
+
+def write(
+    directory: Path, export: str, bodies: Iterable[bytes], description: dict[str, Any]
+) -> Written:
+    """Write an export of items, given as wire JSON. `description` goes into the summary."""
+    place = directory / FOLDER / export
+    (place / "data").mkdir(parents=True, exist_ok=True)
+    count = size = 0
+    lines: list[bytes] = []
+    for number, chunk in enumerate(_chunks(bodies)):
+        key = f"{FOLDER}/{export}/data/{export}-{number:05d}.json.gz"
+        items, written, checksum = _write_file(directory / key, chunk)
+        count += items
+        size += written
+        lines.append(
+            orjson.dumps(
+                {
+                    "itemCount": items,
+                    "md5Checksum": b64encode(checksum.digest()).decode(),
+                    "etag": checksum.hexdigest(),
+                    "dataFileS3Key": key,
+                }
+            )
+        )
+    _write_with_checksum(place / FILES, b"".join(line + b"\n" for line in lines))
+    summary = {
+        "version": "2020-06-30",
+        **description,
+        "manifestFilesS3Key": f"{FOLDER}/{export}/{FILES}",
+        "billedSizeBytes": size,
+        "itemCount": count,
+        "outputFormat": "DYNAMODB_JSON",
+    }
+    # The summary comes last: an export without it is not complete.
+    _write_with_checksum(place / SUMMARY, orjson.dumps(summary))
+    return Written(f"{FOLDER}/{export}/{SUMMARY}", count, size)
+
+
+def timestamp(moment: float) -> str:
+    text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def read(directory: Path) -> Iterator[bytes]:
+    """The items of an export as wire JSON.
+
+    `directory` may be an export's own folder, one that holds a single export, or one with data
+    files alone, gzipped or not.
+    """
+    for path in data_files(directory):
+        yield from read_file(path)
+
+
+def data_files(directory: Path) -> list[Path]:
+    """The data files of an export, from its manifest where there is one."""
+    if directory.is_file():
+        return [directory]
+    manifests = sorted(directory.rglob(FILES))
+    if len(manifests) > 1:
+        raise StorageError(
+            f"{directory} holds {len(manifests)} exports; give the folder of one of them"
+        )
+    if manifests:
+        return _files_of_manifest(manifests[0])
+    files = sorted(p for p in directory.rglob("*") if p.name.endswith((".json.gz", ".json")))
+    if not files:
+        raise StorageError(f"{directory} holds no export: no {FILES} and no data files")
+    return files
+
+
+def read_file(path: Path) -> Iterator[bytes]:
+    """The items of one data file."""
+    read = 0
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+        try:
+            for line in lines:
+                read += 1
+                if line.strip():
+                    yield orjson.dumps(orjson.loads(line)["Item"])
+        except (ValueError, KeyError, TypeError, EOFError, OSError) as error:
+            raise StorageError(
+                f"{path}, after line {read}: not an item of an export ({error})"
+            ) from None
+
+
+def _files_of_manifest(manifest: Path) -> list[Path]:
+    export = manifest.parent
+    files = []
+    for line in manifest.read_bytes().splitlines():
+        name = orjson.loads(line)["dataFileS3Key"].rpartition("/")[2]
+        path = export / "data" / name
+        if not path.exists():
+            raise StorageError(f"{manifest} names {name}, which is not in {path.parent}")
+        files.append(path)
+    return files
+
+
+def _chunks(bodies: Iterable[bytes]) -> Iterator[Iterator[bytes]]:
+    """The items, file by file; an empty table has one empty file."""
+    source = iter(bodies)
+    first = next(source, None)
+    if first is None:
+        yield iter(())
+    while first is not None:
+        yield _chunk(first, source)
+        first = next(source, None)
+
+
+def _chunk(first: bytes, source: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    for _ in range(ITEMS_PER_FILE - 1):
+        body = next(source, None)
+        if body is None:
+            return
+        yield body
+
+
+class _Checksum:
+    """A file that knows the checksum of what went through it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.sum = md5(usedforsecurity=False)
+
+    def write(self, data: bytes) -> int:
+        self.sum.update(data)
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+def _write_file(path: Path, bodies: Iterator[bytes]) -> tuple[int, int, Any]:
+    count = size = 0
+    with path.open("wb") as file:
+        checked = _Checksum(file)
+        with gzip.GzipFile(fileobj=checked, mode="wb", mtime=0, filename="") as packed:
+            for body in bodies:
+                packed.write(b'{"Item":' + body + b"}\n")
+                count += 1
+                size += len(body)
+    return count, size, checked.sum
+
+
+def _write_with_checksum(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    checksum = b64encode(md5(content, usedforsecurity=False).digest())
+    path.with_suffix(".md5").write_bytes(checksum)

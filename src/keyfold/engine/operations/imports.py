@@ -1,0 +1,127 @@
+"""ImportTable, DescribeImport and ListImports, from a directory for a bucket."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import orjson
+
+from keyfold.engine import exports, write
+from keyfold.engine.buckets import bucket
+from keyfold.engine.database import Database
+from keyfold.engine.keys import place_of_item
+from keyfold.engine.operations.create_table import create_table
+from keyfold.engine.storage import Session
+from keyfold.engine.write import NewItem, Write
+from keyfold.errors import ImportNotFound, ValidationError
+from keyfold.values import Item
+from keyfold.values.wire import check_item
+
+_KIND = "import"
+_ITEMS_PER_COMMIT = 500
+IMPORTS_PER_PAGE = 25
+
+
+def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    if request["InputFormat"] == "ION" or request.get("InputCompressionType") == "ZSTD":
+        raise ValidationError("keyfold imports DYNAMODB_JSON and CSV, plain or in GZIP")
+    source = request["S3BucketSource"]
+    directory = bucket(database, source["S3Bucket"], source.get("S3KeyPrefix"))
+    started = database.clock.now()
+    table = create_table(database, request["TableCreationParameters"])["TableDescription"]
+    items = _items(directory, request, table)
+    counts = {"read": 0, "stored": 0, "errors": 0, "bytes": 0}
+    while batch := list(islice(items, _ITEMS_PER_COMMIT)):
+        database.write(partial(_store, database, table["TableName"], batch, counts))
+    arn = f"{table['TableArn']}/import/{exports.export_id(started, uuid4().hex[:8])}"
+    document = {
+        "ImportArn": arn,
+        "ImportStatus": "COMPLETED",
+        "TableArn": table["TableArn"],
+        "TableId": table["TableId"],
+        "S3BucketSource": source,
+        "InputFormat": request["InputFormat"],
+        "InputCompressionType": request.get("InputCompressionType", "NONE"),
+        "TableCreationParameters": request["TableCreationParameters"],
+        "StartTime": started,
+        "EndTime": database.clock.now(),
+        "ProcessedSizeBytes": counts["bytes"],
+        "ProcessedItemCount": counts["read"],
+        "ImportedItemCount": counts["stored"],
+        "ErrorCount": counts["errors"],
+    }
+    database.write(lambda session: session.keep_document(_KIND, arn, orjson.dumps(document)))
+    return {"ImportTableDescription": document}
+
+
+def describe_import(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    with database.read() as session:
+        body = session.document(_KIND, request["ImportArn"])
+    if body is None:
+        raise ImportNotFound(f"Import not found: {request['ImportArn']}")
+    return {"ImportTableDescription": orjson.Fragment(body)}
+
+
+def list_imports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    limit = request.get("PageSize") or IMPORTS_PER_PAGE
+    after = request.get("NextToken") or ""
+    with database.read() as session:
+        found = [orjson.loads(body) for arn, body in session.documents(_KIND) if arn > after]
+    wanted = [each for each in found if request.get("TableArn") in (None, each["TableArn"])]
+    shown = ("ImportArn", "ImportStatus", "TableArn", "S3BucketSource", "InputFormat")
+    answer: dict[str, Any] = {
+        "ImportSummaryList": [{name: each[name] for name in shown} for each in wanted[:limit]]
+    }
+    if len(wanted) > limit:
+        answer["NextToken"] = wanted[limit - 1]["ImportArn"]
+    return answer
+
+
+def _store(
+    database: Database, name: str, items: list[Item], counts: dict[str, int], session: Session
+) -> None:
+    """Put items; one that the table cannot hold is counted and left out, as DynamoDB does."""
+    table = database.catalog.get(session, name)
+    for item in items:
+        counts["read"] += 1
+        try:
+            new = NewItem.put(check_item(item))
+            change = Write(table, place_of_item(table, new.item), new.as_change, wants_old=False)
+        except ValidationError:
+            counts["errors"] += 1
+            continue
+        write.store(database, session, write.prepare(session, change))
+        counts["stored"] += 1
+        counts["bytes"] += new.size
+
+
+def _items(directory: Path, request: dict[str, Any], table: dict[str, Any]) -> Iterator[Item]:
+    if request["InputFormat"] == "DYNAMODB_JSON":
+        yield from map(orjson.loads, exports.read(directory))
+        return
+    options = (request.get("InputFormatOptions") or {}).get("Csv") or {}
+    types = {a["AttributeName"]: a["AttributeType"] for a in table["AttributeDefinitions"]}
+    paths = [directory] if directory.is_file() else sorted(directory.rglob("*.csv*"))
+    for path in paths:
+        yield from _csv_items(path, options, types)
+
+
+def _csv_items(path: Path, options: dict[str, Any], types: dict[str, str]) -> Iterator[Item]:
+    """Rows of a file; attributes are strings, but for the keys, which have their types."""
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+        rows = csv.DictReader(
+            file, options.get("HeaderList"), delimiter=options.get("Delimiter", ",")
+        )
+        for row in rows:
+            yield {
+                name: {types.get(name, "S"): value}
+                for name, value in row.items()
+                if name is not None and value
+            }
