@@ -31,6 +31,9 @@ class Capacity:
         self.global_indexes: dict[str, float] = {}
 
     def add_index(self, index: Index, units: float) -> None:
+        # An index that a write costs nothing is not in the answer at all.
+        if not units:
+            return
         indexes = self.local_indexes if index.is_local else self.global_indexes
         indexes[index.name] = indexes.get(index.name, 0.0) + units
 
