@@ -79,6 +79,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _read_document(value: dict[str, Any]) -> Any:
+    """A nested value as people write it: whole numbers come back as int."""
+    kind, content = next(iter(value.items()))
+    if kind == "M":
+        return {name: _read_document(inner) for name, inner in content.items()}
+    if kind == "L":
+        return [_read_document(inner) for inner in content]
+    if kind == "N":
+        number = Decimal(content)
+        return int(number) if number == number.to_integral_value() else number
+    return decode_value(value)
+
+
 def encoder(spec: FieldSpec) -> Encoder:
     """Encodes one value of a field (never None) as a wire value."""
     kind = spec.kind
@@ -137,7 +150,7 @@ def _decoding(spec: FieldSpec) -> str:
         return 'from_seconds(w["N"])'
     if spec.stored == "epoch_ms":
         return 'from_milliseconds(w["N"])'
-    return _DECODERS.get(spec.kind, "decode_value(w)")
+    return _DECODERS.get(spec.kind, "read_document(w)")
 
 
 def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, Any]]:
@@ -156,7 +169,7 @@ def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, An
     namespace: dict[str, Any] = {
         "Decimal": Decimal,
         "b64decode": base64.b64decode,
-        "decode_value": decode_value,
+        "read_document": _read_document,
         "from_seconds": _from_seconds,
         "from_milliseconds": _from_milliseconds,
     }

@@ -21,6 +21,8 @@ from keyfold.errors import DeclarationError, Undecodable
 
 E = TypeVar("E", bound="Entity")
 
+_MAY_HOLD_MODELS = frozenset({"model", "list", "map", "any"})
+
 
 class EntitySpec:
     """What the framework knows of an entity: fields, keys, codec."""
@@ -46,6 +48,8 @@ class EntitySpec:
         self.created = self._marked(markers.Created)
         self.updated = self._marked(markers.Updated)
         self.ttl = self._marked(markers.Ttl)
+        # Models inside an item are stored by alias; an item of plain fields is read by name alone.
+        self._has_models = any(f.kind in _MAY_HOLD_MODELS for f in self.fields.values())
         self.values_of = compile_decoder(list(self.fields.values()))
         self.attributes_of = compile_encoder(list(self.fields.values()))
 
@@ -88,7 +92,7 @@ class EntitySpec:
         try:
             values = self.values_of(item)
             return self.entity.__pydantic_validator__.validate_python(
-                values, by_name=True, by_alias=False, context=item
+                values, by_name=True, by_alias=self._has_models, context=item
             )
         except (Invalid, KeyError, ValueError, TypeError, ArithmeticError) as problem:
             key = {a: item[a] for a in self.table.schema.key_attributes if a in item}
