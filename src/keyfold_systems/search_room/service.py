@@ -21,6 +21,7 @@ from keyfold import (
     update,
 )
 from keyfold.errors import ConditionFailed, UniqueTaken
+from keyfold.runtime import Intent
 from keyfold.serve import (
     Arguments,
     Conflict,
@@ -178,7 +179,7 @@ class SearchRoom(Service):
         return await room_members.after(page.cursor)(self.db, room_id, limit=page.limit)
 
     @mutation("/rooms/{room_id}/members", allow=owner, status=201)
-    async def invite(self, room_id: str, user_id: str, caller: Identity) -> Member:
+    async def invite(self, room_id: str, user_id: str) -> Member:
         """Take somebody into a room."""
         room = await self.db.get(Room.key(room_id=room_id))
         if len(await room_members(self.db, room_id)) >= MOST_MEMBERS:
@@ -298,7 +299,8 @@ class SearchRoom(Service):
         )
         latest = LatestCriteria.model_validate(saved.model_dump(exclude={"expires_at"}))
         before = await self.db.find(LatestCriteria.key(room_id=room_id, user_id=caller.id))
-        writes = [create(saved), check(Member.key(room_id=room_id, user_id=caller.id))]
+        there = check(Member.key(room_id=room_id, user_id=caller.id))
+        writes: list[Intent] = [create(saved), there]
         if before is None:
             writes.append(create(latest))
         else:

@@ -1,0 +1,175 @@
+"""Couples, families and flat shares that look for a home around Bern."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+
+from keyfold import AsyncDb, Entity, create, new_ulid
+from keyfold_systems.search_room.design import (
+    Activity,
+    CombinedCriteria,
+    Compatibility,
+    LatestCriteria,
+    Listing,
+    Member,
+    Role,
+    Room,
+    Status,
+    UserCriteria,
+)
+from keyfold_systems.search_room.wishes import Voice, Wishes, combine, fit
+
+USERS: list[tuple[str, str, list[str]]] = [
+    ("mia", "Mia Keller", []),
+    ("jonas", "Jonas Haas", []),
+    ("ines", "Ines Costa", []),
+]
+TRY = "/users/mia/rooms"
+
+_PLACES = ["Bern", "Thun", "Köniz", "Ostermundigen", "Münsingen", "Muri", "Ittigen", "Worb"]
+_BRANDS = ["homegate", "immoscout24", "comparis", "flatfox"]
+_KINDS = [
+    "Bright flat",
+    "Attic with a view",
+    "Old-town flat",
+    "Terraced house",
+    "Loft",
+    "New build",
+]
+_FEATURES = ["balcony", "lift", "garden", "bathtub", "parking", "washing machine"]
+_SAID = [
+    "The kitchen looks tiny.",
+    "I love the light in this one.",
+    "Ten minutes to the station, I timed it.",
+    "Can we visit on Saturday?",
+    "They want references, I'll send ours.",
+    "Too loud for me, sorry.",
+    "What about the one in Thun again?",
+    "The landlord just called back!",
+]
+_ROOMS = ["Our first home", "Bigger for three", "Flat share 2.0", "Near the lake", "Back to Bern"]
+
+
+async def fill(db: AsyncDb) -> int:
+    """Write the demo's data; gives how many items were made."""
+    dice = random.Random(11)
+    made = 0
+    for number in range(60):
+        people = ["mia", "jonas"] if number == 0 else _people(dice, number)
+        made += await _room(db, dice, number, people)
+    return made
+
+
+def _people(dice: random.Random, number: int) -> list[str]:
+    known = [user for user, _, _ in USERS]
+    others = [f"p{dice.randrange(200):03d}" for _ in range(dice.randint(1, 3))]
+    return list(dict.fromkeys([known[number % 3], *others] if number < 9 else others))
+
+
+async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]) -> int:
+    now = db.context.now()
+    name = dice.choice(_ROOMS)
+    room = Room(
+        room_id=f"r{number:03d}",
+        name=name,
+        created_by_user_id=people[0],
+        search_type=dice.choice(["rent", "rent", "buy"]),
+        context={"people": len(people)},
+    )
+    members = [
+        Member(
+            room_id=room.room_id,
+            user_id=user,
+            role=Role.OWNER if user == people[0] else Role.MEMBER,
+            room_name=name,
+        )
+        for user in people
+    ]
+    await db.transact(create(room), *(create(one) for one in members))
+    for place in range(dice.randint(8, 20)):
+        await db.create(_listing(dice, room, people, place))
+    history: list[Entity] = []
+    voices = []
+    for user in people:
+        for age in range(dice.randint(1, 4)):
+            criteria = _criteria(dice, room, user, now - timedelta(days=3 * age, hours=1))
+            history.append(criteria)
+            if age == 0:
+                voices.append(Voice(user, criteria.criteria, criteria.weights))
+                latest = criteria.model_dump(exclude={"expires_at"})
+                history.append(LatestCriteria.model_validate(latest))
+    combined, fitting = combine(voices, "mixed"), fit(voices)
+    history.append(
+        CombinedCriteria(
+            room_id=room.room_id,
+            timestamp=now - timedelta(minutes=30),
+            combined_id=new_ulid(),
+            criteria=combined.wishes,
+            weights=combined.weights,
+            from_user_ids=people,
+            combine_mode="mixed",
+        )
+    )
+    history.append(
+        Compatibility(
+            room_id=room.room_id,
+            timestamp=now - timedelta(minutes=29),
+            compatibility_id=new_ulid(),
+            score_percent=fitting.percent,
+            level=fitting.level,
+            comment=fitting.comment,
+            criteria_refs=people,
+        )
+    )
+    for _ in range(dice.randint(12, 40)):
+        history.append(_said(dice, room, people, now - timedelta(minutes=dice.randint(1, 60000))))
+    for one in history:
+        await db.put(one)
+    listings = len([1 for one in history if isinstance(one, Activity)])
+    return 1 + len(members) + listings + len(history)
+
+
+def _listing(dice: random.Random, room: Room, people: list[str], place: int) -> Listing:
+    return Listing(
+        listing_id=f"l{place:03d}",
+        room_id=room.room_id,
+        source_brand=dice.choice(_BRANDS),
+        external_id=f"{dice.randrange(10**8):08d}" if dice.random() < 0.9 else None,
+        title=f"{dice.choice(_KINDS)}, {dice.randint(2, 6)} rooms",
+        location=dice.choice(_PLACES),
+        status=dice.choices(list(Status), [5, 4, 2, 2, 1, 2, 0.2])[0],
+        seen_by=set(dice.sample(people, dice.randint(0, len(people)))),
+    )
+
+
+def _criteria(dice: random.Random, room: Room, user: str, at: object) -> UserCriteria:
+    return UserCriteria.model_validate(
+        {
+            "room_id": room.room_id,
+            "user_id": user,
+            "timestamp": at,
+            "criteria_id": new_ulid(),
+            "criteria": Wishes(
+                price_max=dice.randrange(1500, 3600, 100),
+                rooms_min=dice.randint(2, 4),
+                locations=set(dice.sample(_PLACES, dice.randint(1, 4))),
+                features=set(dice.sample(_FEATURES, dice.randint(0, 3))),
+            ),
+            "weights": {"price": round(dice.random(), 2), "locations": round(dice.random(), 2)},
+        }
+    )
+
+
+def _said(dice: random.Random, room: Room, people: list[str], at: object) -> Activity:
+    return Activity.model_validate(
+        {
+            "room_id": room.room_id,
+            "created_at": at,
+            "activity_id": new_ulid(),
+            "type": "ChatMessage",
+            "sender_type": "user",
+            "sender_id": dice.choice(people),
+            "text": dice.choice(_SAID),
+        }
+    )
