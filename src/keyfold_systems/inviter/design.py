@@ -30,6 +30,7 @@ from keyfold import (
     get,
     merge,
 )
+from keyfold.maintain import Cascade, Copied
 
 design = Design("inviter", description="Hangouts of groups of friends.")
 
@@ -94,6 +95,7 @@ class Group(Entity, table=table):
     created_at: Annotated[Timestamp | None, Created()] = None
 
     key = Key("GROUP#{group_id}", "METADATA")
+    memberships = Cascade("Membership")
 
 
 class Membership(Entity, table=table):
@@ -101,8 +103,8 @@ class Membership(Entity, table=table):
 
     group_id: Id
     user_id: Id
-    group_name: Text
-    user_name: Text
+    group_name: Annotated[Text, Copied("Group", "name")]
+    user_name: Annotated[Text, Copied("User", "name", through="by_user")]
     joined_at: Annotated[Timestamp | None, Created()] = None
 
     key = Key("GROUP#{group_id}", "USER#{user_id}")
@@ -131,6 +133,7 @@ class Hangout(Entity, table=table):
 
     key = Key("EVENT#{hangout_id}", "METADATA")
     by_host = On("UserGroupIndex", "USER#{host_id}", "HOSTED#{hangout_id}")
+    responses = Cascade("Response")
 
 
 class Response(Entity, table=table):

@@ -16,7 +16,6 @@ from keyfold import (
     add,
     check,
     create,
-    delete,
     new_ulid,
     put,
     remove,
@@ -167,7 +166,7 @@ class Inviter(Service):
                 await self.db.delete(one.ref())
         while hosted := (await hosted_by(self.db, user_id, limit=50)).items:
             for hangout in hosted:
-                await self._delete_hangout(hangout.hangout_id)
+                await self.db.delete(hangout.ref())
         while answers := (await answers_of(self.db, user_id, limit=50)).items:
             for answer in answers:
                 await self.db.delete(answer.ref())
@@ -207,9 +206,6 @@ class Inviter(Service):
             for pointer in pointers:
                 hangout = Hangout.key(hangout_id=pointer.hangout_id)
                 await self.db.update(hangout, group_ids=remove({group_id}))
-        while members := (await members_of_group(self.db, group_id, limit=50)).items:
-            for one in members:
-                await self.db.delete(one.ref())
         await self.db.delete(ref)
 
     @mutation("/groups/{group_id}/members", allow=authenticated, status=201)
@@ -307,7 +303,7 @@ class Inviter(Service):
     @mutation("/hangouts/{hangout_id}", method="DELETE", allow=host)
     async def delete_hangout(self, hangout_id: str) -> None:
         """Delete a hangout with its answers and pointers."""
-        await self._delete_hangout(hangout_id)
+        await self.db.delete(Hangout.key(hangout_id=hangout_id))
 
     @mutation("/hangouts/{hangout_id}/guests", allow=host)
     async def invite(self, hangout_id: str, input: Guests, caller: Identity) -> Hangout:
@@ -340,12 +336,6 @@ class Inviter(Service):
     async def responses(self, hangout_id: str, page: PageRequest) -> Page[Response]:
         """Who answered what."""
         return await responses_to.after(page.cursor)(self.db, hangout_id, limit=page.limit)
-
-    async def _delete_hangout(self, hangout_id: str) -> None:
-        """The hangout first, so that no answer can come after; then the answers."""
-        await self.db.delete(Hangout.key(hangout_id=hangout_id))
-        while answers := (await responses_to(self.db, hangout_id, limit=50)).items:
-            await self.db.transact(*(delete(answer.ref()) for answer in answers))
 
     async def _check_guests(
         self, group_ids: set[str], user_ids: set[str], caller: Identity
