@@ -7,10 +7,18 @@ where all were listed. Which wording an engine speaks is chosen once, by name; n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keyfold.errors import RequestInvalid, ValidationError
+
+_ENVELOPES = tuple(f"{count} validation error" for count in range(1, 11))
+
+# An enveloped error about a placeholder's value does not name the placeholder.
+_PLACEHOLDER_VALUE = re.compile(
+    r"ExpressionAttributeValues contains invalid value: (.*) for key :\w+", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +47,9 @@ class Dialect:
     def worded(self, operation: str, error: RequestInvalid) -> ValidationError:
         """An error about a request, in the words of this dialect."""
         message = self.replaced.get(error.message, error.message)
-        if operation in self.enveloped and " detected: " not in message:
-            message = f"1 validation error detected: {message}"
+        if operation in self.enveloped and not message.startswith(_ENVELOPES):
+            told = _PLACEHOLDER_VALUE.fullmatch(message)
+            message = f"1 validation error detected: {told[1] if told else message}"
         return ValidationError(message)
 
 

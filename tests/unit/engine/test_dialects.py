@@ -60,6 +60,23 @@ def test_errors_about_stored_data_and_of_reads_are_the_same(
     assert "validation error detected" not in classic
 
 
+def test_an_envelope_leaves_out_the_placeholder() -> None:
+    request: dict[str, object] = {
+        "TableName": "tab",
+        "Key": {"pk": {"S": "a"}},
+        "UpdateExpression": "SET a = :v",
+        "ExpressionAttributeValues": {":v": {"NULL": False}},
+    }
+    reason = (
+        "One or more parameter values were invalid: Null attribute value types must have the value "
+        "of true"
+    )
+    assert _refusal("classic", "UpdateItem", request) == (
+        f"ExpressionAttributeValues contains invalid value: {reason} for key :v"
+    )
+    assert _refusal("current", "UpdateItem", request) == f"1 validation error detected: {reason}"
+
+
 def test_an_envelope_is_put_on_once() -> None:
     current = dialects.named("current")
     error = current.broken_constraints(["Value '' at 'x' failed", "Value '' at 'y' failed"])
