@@ -10,6 +10,9 @@ from hypothesis import settings
 # Tests start commands that refuse unknown KEYFOLD_ variables, so this one is taken out.
 NO_SKIPS = bool(os.environ.pop("KEYFOLD_NO_SKIPS", ""))
 
+# Terminals differ in width, and output is folded to it.
+os.environ["COLUMNS"] = "100"
+
 # Machines differ in speed: a property fails by its result, never by its time.
 settings.register_profile("keyfold", deadline=None)
 settings.load_profile("keyfold")
