@@ -5,6 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, NamedTuple
 
+from keyfold.clients.request import STREAM_OPERATIONS
+from keyfold.engine.operations import OPERATIONS
+
 
 class Run(Enum):
     """Where the work of an operation is done."""
@@ -23,71 +26,22 @@ class Target(NamedTuple):
     """Its place in the metrics."""
 
 
-_INLINE = ("GetItem", "Query", "BatchGetItem", "TransactGetItems", "DescribeTable", "ListTables")
-_COMMIT = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
-_THREAD = (
-    "Scan",
-    "ExecuteStatement",
-    "BatchExecuteStatement",
-    "ExecuteTransaction",
-    "CreateTable",
-    "UpdateTable",
-    "DeleteTable",
-    "DescribeLimits",
-    "DescribeEndpoints",
-    "DescribeTimeToLive",
-    "UpdateTimeToLive",
-    "TagResource",
-    "UntagResource",
-    "ListTagsOfResource",
-    "CreateBackup",
-    "DescribeBackup",
-    "ListBackups",
-    "DeleteBackup",
-    "RestoreTableFromBackup",
-    "DescribeContinuousBackups",
-    "UpdateContinuousBackups",
-    "RestoreTableToPointInTime",
-    "ExportTableToPointInTime",
-    "DescribeExport",
-    "ListExports",
-    "ImportTable",
-    "DescribeImport",
-    "ListImports",
-    "CreateGlobalTable",
-    "DescribeGlobalTable",
-    "DescribeGlobalTableSettings",
-    "ListGlobalTables",
-    "UpdateGlobalTable",
-    "UpdateGlobalTableSettings",
-    "DescribeContributorInsights",
-    "ListContributorInsights",
-    "UpdateContributorInsights",
-    "DescribeKinesisStreamingDestination",
-    "EnableKinesisStreamingDestination",
-    "DisableKinesisStreamingDestination",
-    "UpdateKinesisStreamingDestination",
-    "DescribeTableReplicaAutoScaling",
-    "UpdateTableReplicaAutoScaling",
-    "DeleteResourcePolicy",
-    "GetResourcePolicy",
-    "PutResourcePolicy",
-)
-_STREAMS = ("ListStreams", "DescribeStream", "GetShardIterator", "GetRecords")
+_INLINE: Final = {"GetItem", "Query", "BatchGetItem", "TransactGetItems", *STREAM_OPERATIONS}
+_COMMIT: Final = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
 
 
-def _targets() -> dict[bytes, Target]:
-    groups = (
-        ("DynamoDB_20120810", _INLINE, Run.INLINE),
-        ("DynamoDB_20120810", _COMMIT, Run.COMMIT),
-        ("DynamoDB_20120810", _THREAD, Run.THREAD),
-        ("DynamoDBStreams_20120810", _STREAMS, Run.INLINE),
-    )
-    named = [(api, name, run) for api, names, run in groups for name in names]
-    return {
-        f"{api}.{name}".encode(): Target(name, run, slot)
-        for slot, (api, name, run) in enumerate(named)
-    }
+def _target(operation: str, slot: int) -> Target:
+    if operation in _INLINE:
+        return Target(operation, Run.INLINE, slot)
+    return Target(operation, Run.COMMIT if operation in _COMMIT else Run.THREAD, slot)
 
 
-TARGETS: Final = _targets()
+def _header(operation: str) -> bytes:
+    api = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
+    return f"{api}_20120810.{operation}".encode()
+
+
+TARGETS: Final = {
+    _header(operation): _target(operation, slot)
+    for slot, operation in enumerate(sorted(OPERATIONS))
+}
