@@ -1,0 +1,90 @@
+"""Sellers on its current tables, and on the proposed ones."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clients import connect_async
+from keyfold.serve import Identity
+from keyfold_systems.sellers import current, design
+from keyfold_systems.sellers.design import Catalog, LineItem, Order, Product, Season
+from keyfold_systems.sellers.layout_current import current_layout
+from keyfold_systems.sellers.layout_proposed import proposed_layout
+from keyfold_systems.sellers.layouts import Layouts
+from keyfold_systems.sellers.payloads import NewCatalog, NewOrder, NewSeason
+from keyfold_systems.sellers.service import Sellers
+
+OLGA, MIA, SAM = Identity.of("olga"), Identity.of("mia"), Identity.of("sam")
+ROOT = Identity.of("root", "admin")
+
+
+@dataclass
+class World:
+    """A service and short ways to fill it."""
+
+    service: Sellers
+    db: AsyncDb
+
+    async def profile(self, owner: Identity = OLGA, name: str = "Olga's cookies") -> str:
+        return (await self.service.create_seller_profile(name, caller=owner)).profile_id
+
+    async def catalog(self, owner: Identity = OLGA, *, public: bool = False) -> Catalog:
+        products = [
+            Product(product_id="mint", product_name="Thin mint", price=Decimal("5.50")),
+            Product(product_id="oat", product_name="Oat", price=Decimal("4")),
+        ]
+        input = NewCatalog(catalog_name="Cookies", is_public=public, products=products)
+        return await self.service.create_catalog(input, caller=owner)
+
+    async def season(self, profile_id: str, catalog_id: str, name: str = "Spring") -> Season:
+        input = NewSeason(
+            profile_id=profile_id,
+            season_name=name,
+            catalog_id=catalog_id,
+            start_date=date(2026, 3, 1),
+        )
+        return await self.service.create_season(input, caller=OLGA)
+
+    async def order(
+        self, season_id: str, quantity: int = 2, caller: Identity = OLGA, payment: str = "CASH"
+    ) -> Order:
+        line = LineItem(
+            product_id="mint",
+            product_name="Thin mint",
+            quantity=quantity,
+            price_per_unit=Decimal("5.50"),
+        )
+        input = NewOrder.model_validate(
+            {
+                "season_id": season_id,
+                "customer_name": "Ms. Doe",
+                "line_items": [line],
+                "payment_method": payment,
+                "order_date": date(2026, 3, 2),
+            }
+        )
+        return await self.service.create_order(input, caller=caller)
+
+
+@pytest.fixture(params=["current", "proposed"])
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    client = connect_async(":memory:")
+    proposed = await design.design.open_async(client)
+    layout = proposed_layout(proposed)
+    if request.param == "current":
+        layout = current_layout(await current.design.open_async(client))
+    yield World(Sellers(proposed, Layouts(None, layout, None)), proposed)
+    await client.close()
+
+
+@pytest.fixture
+async def proposed_world() -> AsyncIterator[World]:
+    db = await design.design.open_async(":memory:")
+    yield World(Sellers(db), db)
+    await db.client.close()

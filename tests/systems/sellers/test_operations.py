@@ -1,0 +1,342 @@
+"""Every operation does the same on the tables of today and on the proposed ones."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import csv
+import io
+import zipfile
+from datetime import timedelta
+from decimal import Decimal
+from xml.etree import ElementTree
+
+import pytest
+
+from keyfold.errors import NotFound, UniqueTaken
+from keyfold.serve import Conflict, Identity, Missing, NotAllowed, PageRequest
+from keyfold_systems.sellers.design import LineItem, Permissions
+from keyfold_systems.sellers.payloads import (
+    NewAccount,
+    NewInvite,
+    NewShare,
+    OrderChanges,
+    SeasonChanges,
+)
+
+from .conftest import MIA, OLGA, ROOT, SAM, World
+
+PAGE = PageRequest()
+
+
+async def share(
+    world: World, profile: str, target: Identity = MIA, permissions: Permissions = ("READ",)
+) -> None:
+    input = NewShare(profile_id=profile, target_account_id=target.id, permissions=permissions)
+    await world.service.share_profile_direct(input, caller=OLGA)
+
+
+async def test_an_account_is_found_by_id_and_by_address_in_any_case(world: World) -> None:
+    service = world.service
+    await service.create_my_account(NewAccount(email="Olga@Example.org"), caller=OLGA)
+    assert (await service.get_my_account(OLGA)).email == "olga@example.org"
+    assert (await service.get_account_by_email("OLGA@example.org")).account_id == "olga"
+
+
+async def test_an_address_has_one_account(world: World) -> None:
+    await world.service.create_my_account(NewAccount(email="a@b.org"), caller=OLGA)
+    with pytest.raises(UniqueTaken):
+        await world.service.create_my_account(NewAccount(email="A@B.org"), caller=MIA)
+
+
+async def test_my_profiles_come_in_the_order_of_their_creation(world: World) -> None:
+    names = [f"Seller {n}" for n in range(7)]
+    for name in names:
+        await world.profile(name=name)
+    await world.profile(MIA, "Mia's")
+    found = await world.service.list_my_profiles(PAGE, OLGA)
+    assert [p.seller_name for p in found] == names
+    assert all(p.is_owner and p.permissions == ["READ", "WRITE"] for p in found)
+
+
+async def test_a_profile_is_read_with_its_old_and_its_clean_id(world: World) -> None:
+    profile = await world.profile()
+    found = await world.service.get_profile(profile, OLGA)
+    assert found.profile_id == profile
+    assert "#" not in profile
+
+
+async def test_a_rename_reaches_those_it_is_shared_with(world: World) -> None:
+    profile = await world.profile()
+    await share(world, profile)
+    await world.service.update_seller_profile(profile, "New name", caller=OLGA)
+    (shown,) = await world.service.list_shared_profiles(PAGE, MIA)
+    assert (shown.seller_name, shown.is_owner, shown.permissions) == ("New name", False, ["READ"])
+
+
+@pytest.mark.parametrize(
+    ("permissions", "reads", "writes"),
+    [(None, False, False), (("READ",), True, False), (("WRITE",), True, True)],
+)
+async def test_permissions_decide_about_everything_in_a_profile(
+    world: World, permissions: Permissions | None, reads: bool, writes: bool
+) -> None:
+    service = world.service
+    profile = await world.profile()
+    catalog = await world.catalog(public=True)
+    season = await world.season(profile, catalog.catalog_id)
+    order = await world.order(season.season_id)
+    if permissions is not None:
+        await share(world, profile, MIA, permissions)
+    reading = [
+        lambda: service.get_profile(profile, MIA),
+        lambda: service.list_seasons_by_profile(profile, PAGE, MIA),
+        lambda: service.get_season(season.season_id, MIA),
+        lambda: service.list_orders_by_season(season.season_id, PAGE, MIA),
+        lambda: service.list_orders_by_profile(profile, PAGE, MIA),
+        lambda: service.get_order(order.order_id, MIA),
+        lambda: service.get_season_report(season.season_id, MIA),
+        lambda: service.request_season_report(season.season_id, MIA),
+    ]
+    writing = [
+        lambda: service.update_seller_profile(profile, "x", MIA),
+        lambda: service.update_season(season.season_id, SeasonChanges(season_name="x"), MIA),
+        lambda: world.order(season.season_id, caller=MIA),
+        lambda: service.update_order(order.order_id, OrderChanges(notes="x"), MIA),
+        lambda: service.delete_order(order.order_id, MIA),
+    ]
+    owning = [
+        lambda: service.list_shares_by_profile(profile, PAGE, MIA),
+        lambda: service.list_invites_by_profile(profile, PAGE, MIA),
+        lambda: service.create_profile_invite(
+            NewInvite(profile_id=profile, permissions=("READ",)), MIA
+        ),
+        lambda: service.delete_seller_profile(profile, MIA),
+    ]
+    for allowed, calls in ((reads, reading), (writes, writing), (False, owning)):
+        for call in calls:
+            if allowed:
+                await call()  # type: ignore[no-untyped-call]
+            else:
+                with pytest.raises(NotAllowed):
+                    await call()  # type: ignore[no-untyped-call]
+
+
+async def test_an_administrator_by_group_sees_every_profile(world: World) -> None:
+    profile = await world.profile()
+    assert (await world.service.get_profile(profile, ROOT)).seller_name == "Olga's cookies"
+
+
+async def test_sharing_twice_leaves_one_share_with_the_last_permissions(world: World) -> None:
+    profile = await world.profile()
+    await share(world, profile)
+    await share(world, profile, permissions=("READ", "WRITE"))
+    found = await world.service.list_shares_by_profile(profile, PAGE, OLGA)
+    assert [s.permissions for s in found] == [("READ", "WRITE")]
+
+
+async def test_a_revoked_share_gives_nothing(world: World) -> None:
+    profile = await world.profile()
+    await share(world, profile)
+    await world.service.revoke_share(profile, "mia", OLGA)
+    with pytest.raises(NotAllowed):
+        await world.service.get_profile(profile, MIA)
+    assert list(await world.service.list_shared_profiles(PAGE, MIA)) == []
+    with pytest.raises(NotFound):
+        await world.service.revoke_share(profile, "mia", OLGA)
+
+
+async def invite(world: World, profile: str) -> str:
+    input = NewInvite(profile_id=profile, permissions=("READ", "WRITE"))
+    return (await world.service.create_profile_invite(input, OLGA)).invite_code
+
+
+async def test_an_invite_becomes_a_share_once(world: World) -> None:
+    service = world.service
+    profile = await world.profile()
+    code = await invite(world, profile)
+    assert (await service.get_invite_details(code, MIA)).seller_name == "Olga's cookies"
+    results = await asyncio.gather(
+        *(service.redeem_profile_invite(code, who) for who in (MIA, SAM, MIA)),
+        return_exceptions=True,
+    )
+    assert sum(1 for one in results if not isinstance(one, Conflict)) == 1
+    assert len(await service.list_shares_by_profile(profile, PAGE, OLGA)) == 1
+    (used,) = await service.list_invites_by_profile(profile, PAGE, OLGA)
+    assert used.used_at is not None
+
+
+async def test_an_expired_invite_is_worthless_before_anything_deletes_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = await world.profile()
+    code = await invite(world, profile)
+    later = world.db.context.now() + timedelta(days=15)
+    monkeypatch.setattr("keyfold.clock.SystemClock.now", lambda _: later.timestamp())
+    with pytest.raises(Missing):
+        await world.service.redeem_profile_invite(code, MIA)
+    assert list(await world.service.list_invites_by_profile(profile, PAGE, OLGA)) == []
+
+
+async def test_a_revoked_invite_is_gone(world: World) -> None:
+    code = await invite(world, await world.profile())
+    await world.service.revoke_profile_invite(code, OLGA)
+    with pytest.raises(Missing):
+        await world.service.get_invite_details(code, MIA)
+
+
+async def test_seasons_and_orders_come_in_the_order_of_their_creation(world: World) -> None:
+    profile = await world.profile()
+    catalog = await world.catalog()
+    seasons = [await world.season(profile, catalog.catalog_id, f"S{n}") for n in range(3)]
+    orders = [await world.order(seasons[n % 3].season_id, n + 1) for n in range(9)]
+    service = world.service
+    listed = await service.list_seasons_by_profile(profile, PAGE, OLGA)
+    assert [s.season_id for s in listed] == [s.season_id for s in seasons]
+    first = await service.list_orders_by_season(seasons[0].season_id, PAGE, OLGA)
+    assert [o.order_id for o in first] == [o.order_id for o in orders[::3]]
+    everything, cursor = [], None
+    while True:
+        page = await service.list_orders_by_profile(profile, PageRequest(4, cursor), OLGA)
+        everything += [o.order_id for o in page]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert everything == [o.order_id for o in orders]
+
+
+async def test_an_orders_total_follows_its_lines(world: World) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id, 3)
+    assert order.total_amount == Decimal("16.50")
+    line = LineItem(
+        product_id="oat", product_name="Oat", quantity=2, price_per_unit=Decimal("4.25")
+    )
+    changed = await world.service.update_order(
+        order.order_id, OrderChanges(line_items=[line]), OLGA
+    )
+    assert changed.total_amount == Decimal("8.50")
+    assert await world.service.get_order(order.order_id, OLGA) == changed
+
+
+async def test_a_seasons_report_has_its_totals(world: World) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    for quantity, payment in ((1, "CASH"), (2, "CASH"), (4, "CHECK")):
+        await world.order(season.season_id, quantity, payment=payment)
+    found = await world.service.get_season_report(season.season_id, OLGA)
+    assert (found.orders, found.total_amount) == (3, Decimal("38.50"))
+    assert [(p.product_id, p.quantity, p.amount) for p in found.by_product] == [
+        ("mint", 7, Decimal("38.50"))
+    ]
+    assert [(p.payment_method, p.orders, p.amount) for p in found.by_payment] == [
+        ("CASH", 2, Decimal("16.50")),
+        ("CHECK", 1, Decimal("22.00")),
+    ]
+
+
+async def test_a_report_can_be_saved_as_csv_and_as_xlsx(world: World) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    await world.order(season.season_id, 2)
+    as_csv = await world.service.request_season_report(season.season_id, OLGA, "CSV")
+    text = base64.b64decode(as_csv.content).decode("utf-8-sig")
+    heading, row = csv.reader(io.StringIO(text))
+    assert dict(zip(heading, row, strict=True))["Amount"] == "11.00"
+    as_xlsx = await world.service.request_season_report(season.season_id, OLGA, "XLSX")
+    archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(as_xlsx.content)))
+    sheet = ElementTree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
+    values = ["".join(cell.itertext()) for cell in sheet.iter() if cell.tag.endswith("}c")]
+    assert values[: len(heading)] == heading
+    assert values[len(heading) :] == row
+
+
+async def test_deleting_a_profile_leaves_nothing_of_it(world: World) -> None:
+    service = world.service
+    profile = await world.profile()
+    catalog = await world.catalog()
+    season = await world.season(profile, catalog.catalog_id)
+    order = await world.order(season.season_id)
+    await share(world, profile)
+    code = await invite(world, profile)
+    await service.delete_seller_profile(profile, OLGA)
+    for call in (
+        service.get_profile(profile, OLGA),
+        service.get_season(season.season_id, OLGA),
+        service.get_order(order.order_id, OLGA),
+        service.get_invite_details(code, MIA),
+    ):
+        with pytest.raises(Missing):
+            await call
+    assert list(await service.list_shared_profiles(PAGE, MIA)) == []
+    await service.delete_catalog(catalog.catalog_id, OLGA)
+
+
+async def test_a_deletion_that_was_cut_off_lets_nothing_in_and_can_be_repeated(
+    world: World,
+) -> None:
+    service = world.service
+    profile = await world.profile()
+    catalog = await world.catalog()
+    async with service.layouts.writing("olga") as layout:
+        found = await layout.profiles.find(profile)
+        assert found is not None
+        await layout.profiles.close(found, world.db.context.now())
+    with pytest.raises(Missing):
+        await world.season(profile, catalog.catalog_id)
+    assert list(await service.list_my_profiles(PAGE, OLGA)) == []
+    await service.delete_seller_profile(profile, OLGA)
+    with pytest.raises(Missing):
+        await service.delete_seller_profile(profile, OLGA)
+
+
+async def test_a_catalog_in_use_is_not_deleted(world: World) -> None:
+    profile = await world.profile()
+    catalog = await world.catalog()
+    season = await world.season(profile, catalog.catalog_id)
+    with pytest.raises(Conflict):
+        await world.service.delete_catalog(catalog.catalog_id, OLGA)
+    used = await world.service.list_catalog_usage(catalog.catalog_id, PAGE, OLGA)
+    assert [s.season_id for s in used] == [season.season_id]
+    other = await world.catalog()
+    changes = SeasonChanges(catalog_id=other.catalog_id)
+    await world.service.update_season(season.season_id, changes, OLGA)
+    await world.service.delete_catalog(catalog.catalog_id, OLGA)
+    with pytest.raises(Conflict):
+        await world.service.delete_catalog(other.catalog_id, OLGA)
+
+
+async def test_no_season_ever_sells_from_a_deleted_catalog(proposed_world: World) -> None:
+    """Deletions and new seasons at the same time, many times over."""
+    world = proposed_world
+    profile = await world.profile()
+    for _ in range(25):
+        catalog = (await world.catalog()).catalog_id
+        results = await asyncio.gather(
+            world.season(profile, catalog),
+            world.service.delete_catalog(catalog, OLGA),
+            world.season(profile, catalog),
+            return_exceptions=True,
+        )
+        started = [r for r in (results[0], results[2]) if not isinstance(r, Missing)]
+        deleted = results[1] is None
+        assert deleted == (not started)
+
+
+async def test_public_catalogs_come_newest_first_and_own_ones_apart(world: World) -> None:
+    public = [(await world.catalog(public=True)).catalog_id for _ in range(4)]
+    own = await world.catalog(MIA)
+    found = await world.service.list_public_catalogs(PAGE)
+    assert [c.catalog_id for c in found] == public[::-1]
+    mine = await world.service.list_my_catalogs(PAGE, MIA)
+    assert [c.catalog_id for c in mine] == [own.catalog_id]
+
+
+async def test_lists_are_read_in_one_request_and_shared_profiles_without_the_profiles(
+    proposed_world: World,
+) -> None:
+    world = proposed_world
+    for number in range(5):
+        profile = await world.profile(name=f"P{number}")
+        await share(world, profile)
+    with world.db.work("shared profiles", requests=1):
+        found = await world.service.list_shared_profiles(PAGE, MIA)
+    assert [p.seller_name for p in found] == [f"P{n}" for n in range(5)]
