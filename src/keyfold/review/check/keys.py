@@ -197,7 +197,7 @@ def timestamp_no_tiebreak(facts: Facts) -> Iterator[Problem]:
         if not moments:
             continue
         after = slots[slots.index(moments[-1]) + 1 :]
-        own = [s for s in slots if s not in moments and (s in after or _is_own(entity, s))]
+        own = [s for s in slots if s not in moments and (s in after or _is_own(facts, entity, s))]
         if not own:
             yield Problem(
                 entity,
@@ -208,13 +208,13 @@ def timestamp_no_tiebreak(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _is_own(entity: Entity, slot: Slot) -> bool:
+def _is_own(facts: Facts, entity: Entity, slot: Slot) -> bool:
+    """Whether a field tells one item of this entity from the others, and is nobody else's id."""
     attribute = entity.by_field.get(slot.field)
-    if attribute is None:
-        return True
-    if attribute.refers or attribute.values:
+    if attribute is not None and (attribute.refers or attribute.values):
         return False
-    return slot.field not in (entity.key.partition.fields if entity.key else ())
+    theirs = (e.key.fields for e in facts.schema.entities if e is not entity and e.key)
+    return not any(slot.field in fields for fields in theirs)
 
 
 @rule("K8", "timestamp-unsortable", "warning", "A time or number in a sort key has no fixed format")

@@ -1,0 +1,34 @@
+"""`keyfold new`: write the Python declaration of a design file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from keyfold.errors import KeyfoldError
+
+HELP = "Write the Python declaration of a design file."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="a design file, FILE.yaml")
+    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="where to write it")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.design.target import load_schema
+    from keyfold.review.draft.python import declaration
+
+    text, unserved = declaration(load_schema(str(args.file)))
+    for name in unserved:
+        print(f"keyfold: left out {name!r}: no key serves it", file=sys.stderr)
+    if args.output is None:
+        print(text, end="")
+        return 0
+    if args.output.exists() and not args.force:
+        raise KeyfoldError(f"{args.output} is there already; give another file, or --force")
+    args.output.write_text(text, encoding="utf-8")
+    print(f"{args.output}: written", file=sys.stderr)
+    return 0

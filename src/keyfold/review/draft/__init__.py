@@ -1,0 +1,1 @@
+"""First drafts: a Python declaration from a design file, a design file from a table in use."""

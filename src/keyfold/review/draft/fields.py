@@ -1,0 +1,136 @@
+"""An entity's attributes as the fields of a Python class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pydantic.alias_generators import to_camel
+
+from keyfold.design.schema import Attribute, Counter, Entity, Schema
+from keyfold.design.template import Slot, Template
+from keyfold.review.draft import names
+
+_TYPES = {
+    "id": "Id",
+    "string": "str",
+    "signed_url": "str",
+    "number": "int",
+    "boolean": "bool",
+    "binary": "bytes",
+    "binary_set": "set[bytes]",
+    "timestamp": "Timestamp",
+    "date": "date",
+    "list": "list[Any]",
+    "map": "dict[str, Any]",
+    "model": "dict[str, Any]",
+    "any": "Any",
+    "string_set": "set[str]",
+    "number_set": "set[int]",
+}
+
+
+_MOMENT = re.compile(r"(?:[a-z]At|_at|[tT]imestamp|[dD]ate|^ts|^at)$")
+
+
+def attributes(entity: Entity) -> tuple[Attribute, ...]:
+    """The declared attributes, and those that only its keys name."""
+    known = set(entity.by_field)
+    templates = [t for key in _keys(entity) for t in key]
+    missing = {
+        part.field: part
+        for template in templates
+        for part in template.parts
+        if isinstance(part, Slot) and part.field not in known
+    }
+    more = [Attribute(name, name, _guessed(slot)) for name, slot in missing.items()]
+    return (*more, *entity.attributes)
+
+
+def _keys(entity: Entity) -> Iterator[tuple[Template, ...]]:
+    for key in (entity.key, *(placement.key for placement in entity.placements)):
+        if key is not None:
+            yield (key.partition,) if key.sort is None else (key.partition, key.sort)
+
+
+def _guessed(slot: Slot) -> str:
+    moment = _MOMENT.search(slot.field) is not None
+    if moment or slot.format.name.startswith(("iso", "epoch")):
+        return "timestamp"
+    return "number" if slot.format.numeric else "id"
+
+
+def line(attribute: Attribute, entity: Entity, schema: Schema) -> str:
+    """One field with its type and markers: `title: str`."""
+    kind = _type(attribute)
+    marks = list(_marks(attribute, entity, schema))
+    expires = any(mark.startswith("Ttl(") for mark in marks)
+    optional = attribute.optional or expires
+    if expires:
+        kind = "datetime"
+    if optional:
+        kind += " | None"
+    if marks:
+        kind = f"Annotated[{kind}, {', '.join(marks)}]"
+    default = " = None" if optional else ""
+    if not optional and any(mark.startswith(("Counter(", "Version(")) for mark in marks):
+        default = " = 0"
+    return f"{names.field(attribute.field)}: {kind}{default}"
+
+
+def _type(attribute: Attribute) -> str:
+    if attribute.values and attribute.type == "string":
+        return f"Literal[{', '.join(names.quoted(value) for value in attribute.values)}]"
+    if attribute.type == "list" and attribute.refers:
+        return "list[str]"
+    return _TYPES.get(attribute.type, "Any")
+
+
+def _marks(attribute: Attribute, entity: Entity, schema: Schema) -> Iterator[str]:
+    python = names.field(attribute.field)
+    if entity.ttl is not None and entity.ttl.attribute == attribute.name:
+        days = f"days={entity.ttl.days:g}" if entity.ttl.days is not None else ""
+        after = f"after={names.quoted(names.field(entity.ttl.after))}" if entity.ttl.after else ""
+        yield f"Ttl({', '.join(word for word in (days, after) if word)})"
+    elif attribute.stored and attribute.type == "timestamp":
+        yield f"Stored({names.quoted(attribute.stored)})"
+    if to_camel(python) != attribute.name:
+        yield f"Name({names.quoted(attribute.name)})"
+    if attribute.max_items is not None:
+        yield f"AtMost({attribute.max_items})"
+    if attribute.normalise:
+        yield "Normalised(str.casefold)"
+    if entity.version == attribute.field:
+        yield "Version()"
+    for counter in schema.counters:
+        if (counter.target, counter.attribute) == (entity.name, attribute.field):
+            yield from _counter(counter, entity, schema)
+
+
+def _counter(counter: Counter, target: Entity, schema: Schema) -> Iterator[str]:
+    """The marker, where the counted items lead to the one that holds the number."""
+    counted = schema.by_entity.get(counter.counts)
+    if counted is None or target.key is None:
+        return
+    via = {}
+    for needed in target.key.fields:
+        if needed in {a.field for a in attributes(counted)}:
+            continue
+        theirs = [a.field for a in counted.attributes if a.refers == target.name]
+        if len(theirs) != 1:
+            return
+        via[names.field(needed)] = names.field(theirs[0])
+    arguments = [names.quoted(names.class_name(counter.counts))]
+    if via:
+        pairs = (f"{names.quoted(a)}: {names.quoted(b)}" for a, b in via.items())
+        arguments.append(f"via={{{', '.join(pairs)}}}")
+    arguments += ['sync="stream"'] if counter.sync == "stream" else []
+    arguments += [f"shards={counter.shards}"] if counter.shards > 1 else []
+    yield f"Counter({', '.join(arguments)})"
+
+
+def ttl_attribute(entity: Entity) -> Attribute | None:
+    """The attribute that holds the expiry, where the design does not list it."""
+    if entity.ttl is None or entity.ttl.attribute in {a.name for a in entity.attributes}:
+        return None
+    return Attribute(entity.ttl.attribute, entity.ttl.attribute, "timestamp", optional=True)

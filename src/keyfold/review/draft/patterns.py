@@ -1,0 +1,158 @@
+"""Access patterns as typed functions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from keyfold.design.schema import Pattern
+from keyfold.review.check.facts import Appearance, Facts
+from keyfold.review.draft import fields, names
+
+_BOUNDS = {"gt": "after", "ge": "since", "lt": "before", "le": "until"}
+_PYTHON = {"number": "int", "timestamp": "datetime", "date": "date", "boolean": "bool"}
+DEFAULT_LIMIT = 50
+
+
+@dataclass
+class Parameters:
+    """The parameters of a pattern's function, in order, with their types."""
+
+    types: dict[str, str]
+
+    def take(self, appearance: Appearance, field: str, *, many: bool = False) -> str:
+        held = {a.field: a for a in fields.attributes(appearance.entity)}
+        attribute = held.get(field)
+        kind = _PYTHON.get(attribute.type, "str") if attribute else "str"
+        name = names.field(field)
+        if many:
+            name, kind = f"{name}s", f"list[{kind}]"
+        self.types[name] = kind
+        return name
+
+
+class Unserved(Exception):
+    """No declared key serves the pattern."""
+
+
+def function(pattern: Pattern, facts: Facts) -> str:
+    """The whole declaration of one pattern."""
+    if pattern.partition is None or pattern.kind == "scan":
+        raise Unserved(pattern.name)
+    parameters = Parameters({})
+    if not pattern.entities or pattern.kind == "collection" or len(pattern.entities) > 1:
+        result, body = _collection(pattern, facts, parameters)
+    elif pattern.kind == "get":
+        result, body = _get(pattern, facts, parameters)
+    elif pattern.kind == "merge":
+        result, body = _merge(pattern, facts, parameters)
+    else:
+        result, body = _query(pattern, facts, parameters)
+    budget = f"requests={pattern.requests}" if pattern.requests is not None else ""
+    newest = "newest=True" if pattern.newest else ""
+    options = ", ".join(word for word in (budget, newest) if word)
+    given = [f"{name}: {kind}" for name, kind in parameters.types.items()]
+    told = (pattern.description or pattern.name).strip().splitlines()[0].rstrip(".")
+    start = f"def {names.field(pattern.name)}"
+    return (
+        f"\n@design.pattern({options})\n{names.call(start, given, tail=f' -> {result}:')}\n"
+        f'    """{told[:1].upper()}{told[1:]}."""\n{_returned(body)}\n'
+    )
+
+
+def _returned(body: str) -> str:
+    """The return statement; a long one gets a line for what its query is given."""
+    line = f"    return {body}"
+    if len(line.partition("\n")[0]) <= 100:
+        return line
+    query, _, rest = body.partition(".query(")
+    inner, _, chain = rest.partition(")")
+    return f"    return {query}.query(\n        {inner}\n    ){chain}"
+
+
+def _appearance(pattern: Pattern, facts: Facts, name: str) -> Appearance:
+    for appearance in facts.reached(pattern):
+        if appearance.entity.name == name and (not pattern.index or appearance.placement):
+            return appearance
+    raise Unserved(pattern.name)
+
+
+def _get(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
+    appearance = _appearance(pattern, facts, pattern.entities[0])
+    entity = names.class_name(appearance.entity.name)
+    wanted = dict.fromkeys(appearance.key.fields)
+    given = [f"{names.field(f)}={parameters.take(appearance, f)}" for f in wanted]
+    return f"Get[{entity}]", f"get({entity}.key({', '.join(given)}))"
+
+
+def _query(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
+    appearance = _appearance(pattern, facts, pattern.entities[0])
+    entity = names.class_name(appearance.entity.name)
+    body = _chain(pattern, appearance, parameters)
+    if pattern.kind == "latest":
+        return f"First[{entity}]", f"{body}.first()"
+    if pattern.kind in ("count", "exists"):
+        result = "Count" if pattern.kind == "count" else "Exists"
+        return f"{result}[{entity}]", f"{body}.{pattern.kind}()"
+    return f"Query[{entity}]", body + _limit(pattern, parameters)
+
+
+def _chain(pattern: Pattern, appearance: Appearance, parameters: Parameters, each: str = "") -> str:
+    """`Listing.by_status.query(room_id=room_id).since(...)`"""
+    condition, sort = pattern.condition, appearance.key.sort
+    asked = len(condition.template.fields) if condition.template else 0
+    bound = _BOUNDS.get(condition.operator, "")
+    if condition.operator == "between" and condition.upper is not None:
+        bound, asked = "since", max(asked, 1)
+    leading = list(sort.fields[: asked - 1 if bound and asked else asked]) if sort else []
+    given = []
+    for field in dict.fromkeys([*appearance.key.partition.fields, *leading]):
+        name = parameters.take(appearance, field, many=field == each)
+        given.append(f"{names.field(field)}={f'each({name})' if field == each else name}")
+    source = placement_name(appearance) if appearance.placement else "key"
+    chain = f"{names.class_name(appearance.entity.name)}.{source}.query({', '.join(given)})"
+    if bound and sort is not None and len(sort.fields) > len(leading):
+        field = sort.fields[len(leading)]
+        chain += f".{bound}({names.field(field)}={parameters.take(appearance, field)})"
+    return f"{chain}.descending()" if pattern.descending else chain
+
+
+def _limit(pattern: Pattern, parameters: Parameters) -> str:
+    parameters.types["limit"] = f"int = {pattern.limit or DEFAULT_LIMIT}"
+    return ".limit(limit)"
+
+
+def _merge(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
+    appearance = _appearance(pattern, facts, pattern.entities[0])
+    entity = names.class_name(appearance.entity.name)
+    each = appearance.key.partition.fields[0]
+    chain = _chain(pattern, appearance, parameters, each)
+    return f"Merge[{entity}]", f"merge({chain}){_limit(pattern, parameters)}"
+
+
+def _collection(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
+    found = [a for a in facts.reached(pattern) if not pattern.entities or _wanted(pattern, a)]
+    shapes = {a.key.partition.text for a in found}
+    if len(shapes) != 1 or pattern.index:
+        raise Unserved(pattern.name)
+    given = [
+        f"{names.field(f)}={parameters.take(found[0], f)}" for f in found[0].key.partition.fields
+    ]
+    entities = [names.class_name(a.entity.name) for a in found]
+    body = names.call("collection", [*entities, *given], indent=4).strip()
+    return "Collection", body + _limit(pattern, parameters)
+
+
+def _wanted(pattern: Pattern, appearance: Appearance) -> bool:
+    return appearance.entity.name in pattern.entities
+
+
+def placement_name(appearance: Appearance) -> str:
+    """What an entity calls its appearance in an index."""
+    placement = appearance.placement
+    if placement is None:
+        return "key"
+    index = re.sub(r"[-_]?index$", "", placement.index, flags=re.IGNORECASE)
+    stem = placement.name if placement.name != placement.index else f"by {index}"
+    name = names.field(stem)
+    return f"{name}_key" if name in {names.field(f) for f in appearance.entity.by_field} else name

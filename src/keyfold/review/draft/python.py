@@ -1,0 +1,192 @@
+"""The Python declaration of a design file: what `keyfold new` writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from keyfold.design.schema import Entity, Index, Schema, Table
+from keyfold.design.template import Literal, Template
+from keyfold.errors import KeyfoldError
+from keyfold.review.check import check
+from keyfold.review.check.facts import Appearance, Facts
+from keyfold.review.draft import fields, names
+from keyfold.review.draft.patterns import Unserved, function, placement_name
+
+BLOCKING = ("K2", "K3", "K4", "K12", "X1")
+"""What a declaration refuses, so that it has to be put right first."""
+
+_STANDARD = {
+    "datetime": "from datetime import datetime",
+    "date": "from datetime import date",
+    "Annotated": "from typing import Annotated",
+    "Any": "from typing import Any",
+    "Literal": "from typing import Literal",
+}
+
+
+def declaration(schema: Schema) -> tuple[str, list[str]]:
+    """The module's text, and the patterns that no key serves."""
+    _refuse_broken(schema)
+    facts = Facts(schema)
+    parts = [_design(schema), *(_table(schema, table) for table in schema.tables)]
+    parts += [_entity(schema, entity) for entity in _ordered(schema)]
+    unserved = []
+    for pattern in schema.patterns:
+        try:
+            parts.append(function(pattern, facts))
+        except Unserved:
+            unserved.append(pattern.name)
+    body = "\n".join(parts)
+    title = (schema.description or schema.name).rstrip(".")
+    head = f'"""{title}."""\n\nfrom __future__ import annotations\n\n'
+    return head + "\n".join(_imports(body)) + "\n\n" + body.rstrip() + "\n", unserved
+
+
+def _refuse_broken(schema: Schema) -> None:
+    report = check(schema, select=BLOCKING)
+    if report.findings:
+        told = "\n".join(f"  {f.place}: {f.code} {f.subject}: {f.message}" for f in report.findings)
+        raise KeyfoldError(f"{schema.name} cannot be declared as it is:\n{told}")
+
+
+def _imports(body: str) -> Iterator[str]:
+    import keyfold
+
+    used = set(re.findall(r"\b[A-Za-z_]\w*\b", re.sub(r'"[^"\n]*"', '""', body)))
+    for module in ("datetime", "typing"):
+        taken = [n for n, line in _STANDARD.items() if n in used and f"from {module} " in line]
+        if taken:
+            yield f"from {module} import {', '.join(sorted(taken))}"
+    yield ""
+    ours = sorted(used & set(keyfold.__all__), key=lambda n: (n[0].islower(), n))
+    line = f"from keyfold import {', '.join(ours)}"
+    if len(line) <= 100:
+        yield line
+    else:
+        yield "from keyfold import (\n" + "".join(f"    {name},\n" for name in ours) + ")"
+
+
+def _design(schema: Schema) -> str:
+    arguments = [names.quoted(schema.name)]
+    if schema.description:
+        arguments.append(f"description={names.quoted(schema.description)}")
+    return names.call("design = Design", arguments) + "\n"
+
+
+def _variable(schema: Schema, table: Table) -> str:
+    return "table" if len(schema.tables) == 1 else names.field(table.name)
+
+
+def _table(schema: Schema, table: Table) -> str:
+    arguments = [names.quoted(table.name)]
+    if table.partition != "PK":
+        arguments.append(f"partition={names.quoted(table.partition)}")
+    if table.sort != "SK":
+        arguments.append(f"sort={names.quoted(table.sort) if table.sort else None}")
+    arguments += [f'partition_type="{table.partition_type}"'] if table.partition_type != "S" else []
+    arguments += [f'sort_type="{table.sort_type}"'] if table.sort_type != "S" else []
+    if table.indexes:
+        inner = "".join(f"{_index(index)},\n" for index in table.indexes)
+        arguments.append(f"indexes=[\n{inner}    ]")
+    arguments += [f"ttl={names.quoted(table.ttl)}"] if table.ttl else []
+    arguments += [f"stream={names.quoted(table.stream)}"] if table.stream else []
+    if table.type_attribute != "type":
+        kept = names.quoted(table.type_attribute) if table.type_attribute else "None"
+        arguments.append(f"type_attribute={kept}")
+    if table.name_variable:
+        arguments.append(f"name_variable={names.quoted(table.name_variable)}")
+    start = f"{_variable(schema, table)} = design.table"
+    if table.indexes:
+        return f"{start}(\n" + "".join(f"    {a},\n" for a in arguments) + ")\n"
+    return names.call(start, arguments) + "\n"
+
+
+def _index(index: Index) -> str:
+    arguments = [names.quoted(word) for word in (index.name, index.partition, index.sort) if word]
+    arguments += [f'partition_type="{index.partition_type}"'] if index.partition_type != "S" else []
+    arguments += [f'sort_type="{index.sort_type}"'] if index.sort_type != "S" else []
+    if index.projection != "ALL":
+        arguments.append(f"projection={names.quoted(index.projection)}")
+    if index.included:
+        listed = "".join(f"{names.quoted(name)}, " for name in index.included)
+        arguments.append(f"included=({listed.rstrip()})")
+    arguments += ["local=True"] if index.local else []
+    arguments += [f"purpose={names.quoted(index.purpose)}"] if index.purpose else []
+    return names.call("Index", arguments, indent=8)
+
+
+def _ordered(schema: Schema) -> list[Entity]:
+    """What is copied stands before its copies."""
+    return sorted(schema.entities, key=lambda entity: _is_pointer(schema, entity))
+
+
+def _is_pointer(schema: Schema, entity: Entity) -> bool:
+    """Whether keyfold's pointers can keep it: the canonical's fields, and one more for `each`."""
+    source = schema.by_entity.get(entity.copy.of) if entity.copy else None
+    if entity.copy is None or source is None or entity.copy.sync == "none":
+        return False
+    theirs = {a.field for a in fields.attributes(source)}
+    own = [a.field for a in fields.attributes(entity) if a.field not in theirs]
+    return len(own) == 1 if entity.copy.each in theirs else not own and not entity.copy.each
+
+
+def _entity(schema: Schema, entity: Entity) -> str:
+    table = f"table={_variable(schema, schema.by_table[entity.table])}"
+    base = "Entity"
+    options = [table]
+    if entity.copy is not None and _is_pointer(schema, entity):
+        base = f"Pointer[{names.class_name(entity.copy.of)}]"
+        if entity.copy.each:
+            options.append(f"each={names.quoted(names.field(entity.copy.each))}")
+        options += ['sync="stream"'] if entity.copy.sync == "stream" else []
+    name = names.class_name(entity.name)
+    if entity.type_name and entity.type_name != name:
+        options.append(f"type_name={names.quoted(entity.type_name)}")
+    elif entity.name != name:
+        options.append(f"type_name={names.quoted(entity.name)}")
+    lines = ["", f"class {name}({base}, {', '.join(options)}):"]
+    lines += [f'    """{entity.description.rstrip(".")}."""', ""] if entity.description else []
+    held = list(fields.attributes(entity))
+    expiry = fields.ttl_attribute(entity)
+    held += [expiry] if expiry else []
+    lines += [f"    {fields.line(attribute, entity, schema)}" for attribute in held]
+    lines += ["", *_keys(entity)]
+    lines += [
+        f"    one_{'_and_'.join(names.field(f) for f in unique.fields)} = Unique("
+        f"{', '.join(names.quoted(names.field(f)) for f in unique.fields)})"
+        for unique in entity.uniques
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _keys(entity: Entity) -> Iterator[str]:
+    if entity.key is not None:
+        yield names.call("key = Key", _rendered(entity.key.partition, entity.key.sort), indent=4)
+    for placement in entity.placements:
+        name = placement_name(Appearance(entity, placement.key, placement))
+        arguments = [
+            names.quoted(placement.index),
+            *_rendered(placement.key.partition, placement.key.sort),
+        ]
+        if placement.when:
+            listed = [names.quoted(names.field(field)) for field in placement.when]
+            together = f"({', '.join(listed)})" if len(listed) > 1 else listed[0]
+            arguments.append(f"when={together}")
+        yield names.call(f"{name} = On", arguments, indent=4)
+
+
+def _rendered(partition: Template, sort: Template | None) -> list[str]:
+    return [names.quoted(_text(t)) for t in (partition, sort) if t is not None]
+
+
+def _text(template: Template) -> str:
+    """The template over Python's names."""
+    out = []
+    for part in template.parts:
+        if isinstance(part, Literal):
+            out.append(part.text)
+        else:
+            format_ = f":{part.format.name}" if part.format.name else ""
+            out.append(f"{{{names.field(part.field)}{format_}}}")
+    return "".join(out)
