@@ -23,6 +23,7 @@ from keyfold.serve.demo.systems import System, find_systems
 from keyfold.serve.demo.visitors import VisitorTokens
 from keyfold.serve.dynamodb import Server as DynamoDbServer
 from keyfold.serve.dynamodb import Settings as DynamoDbSettings
+from keyfold.serve.media import LocalMedia
 
 HOST = "127.0.0.1"
 Say = Callable[[str], None]
@@ -75,7 +76,12 @@ async def _serve(
         say(f"  {await fill(client, system):,} items")
     services = [system.serve(await system.design.open_async(client)) for system in systems]
     people = [one for system in systems for one in system.users]
-    settings = WebSettings(development=True, tokens=VisitorTokens(people), people=people)
+    settings = WebSettings(
+        development=True,
+        tokens=VisitorTokens(people),
+        people=people,
+        media=LocalMedia(options.data.parent / "media", base_url=_address(web)),
+    )
     settings_of_server = DynamoDbSettings(
         data=str(options.data), durability="relaxed", region=REGION
     )
