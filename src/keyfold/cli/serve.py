@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     def on_ready(port: int) -> None:
         scheme = "https" if settings.tls_certificate else "http"
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        print(f"keyfold serves DynamoDB on {scheme}://{host}:{port} ({settings.data})", flush=True)
+        print(f"Serving DynamoDB on {scheme}://{host}:{port} ({settings.data})", flush=True)
 
     serve(settings, on_ready)
     return 0
