@@ -175,6 +175,10 @@ def _expand_put(context: Context, plan: Plan, intent: Put) -> Flow[Entity]:
             intent = replace(intent, absent=True, unless_raced=True)
         else:
             update = _as_update(spec, old, intent)
+            if not edited(context, update).changes:
+                if update.condition is not None:
+                    yield from _expand(context, plan, Check(update.ref, update.condition))
+                return old
             return (yield from _expand_update(context, plan, update, read=old)) or intent.new
     intent = replace(intent, new=stamped(context, intent.new))
     plan.add(_address(spec, spec.key_of(intent.new.__dict__)), Step(intent, None, intent.new))

@@ -13,10 +13,10 @@ from typing import Any, Final
 from uuid import uuid4
 
 from keyfold.design.table import Table
-from keyfold.errors import LeaseLost, PlanError, RebuildNeeded
+from keyfold.errors import LeaseLost, PlanError, RebuildNeeded, StreamError
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
-from keyfold.runtime.flow import Flow
+from keyfold.runtime.flow import Flow, Pause
 from keyfold.streams import lease as leasing
 from keyfold.streams import outbox, support
 from keyfold.streams.effect import Effects, Run
@@ -29,6 +29,9 @@ from keyfold.streams.status import Status, status
 
 IMAGES: Final = "NEW_AND_OLD_IMAGES"
 OnProgress = Callable[[Outcome], None]
+
+_WAITS: Final = 40
+_WAIT_SECONDS: Final = 0.25
 
 
 @dataclass(frozen=True)
@@ -128,8 +131,28 @@ class _Following:
         except TRANSIENT:
             return 0
 
+    def others_behind(self, waits: int) -> Flow[bool]:
+        """Wait a moment for shards that other workers hold and have not read to the end."""
+        now = yield from patiently(
+            self.options.policy, lambda: status(self.context, self.options.name)
+        )
+        behind = [shard for shard in now.shards if shard.behind]
+        if not behind:
+            return False
+        if waits >= _WAITS:
+            raise StreamError(
+                f"the shard {behind[0].shard} is held by the worker {behind[0].owner}, which does "
+                "not read on; stop it, or wait for the end of its lease"
+            )
+        self._looked = float("-inf")
+        yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
+        return True
+
     def leave(self) -> Flow[None]:
         """Give the leases back, so that others need not wait for their end."""
+        yield from patiently(self.options.policy, self._leave)
+
+    def _leave(self) -> Flow[None]:
         for reader in self.readers.values():
             yield from leasing.release(self.context, self.group, reader.lease)
         self.readers.clear()
@@ -187,14 +210,20 @@ class Consumer:
         return self.db.run(self._following.poll(reader), "streams")
 
     def drain(self) -> Outcome:
-        """Read until nothing is left; for tests and jobs."""
-        total = Outcome()
-        while True:
-            outcome = self.run_once()
-            left, outcome.unresolved = outcome.unresolved, []
-            total += outcome
-            if not outcome.records and not left:
-                return total
+        """Read until nothing is left, then give the shards back; for tests and jobs."""
+        total, waits = Outcome(), 0
+        try:
+            while True:
+                outcome = self.run_once()
+                left, outcome.unresolved = outcome.unresolved, []
+                total += outcome
+                if outcome.records or left:
+                    continue
+                if not self.db.run(self._following.others_behind(waits), "streams"):
+                    return total
+                waits += 1
+        finally:
+            self.close()
 
     def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`; several processes may do so at once and share the shards."""
@@ -246,14 +275,20 @@ class AsyncConsumer:
         return total
 
     async def drain(self) -> Outcome:
-        """Read until nothing is left; for tests and jobs."""
-        total = Outcome()
-        while True:
-            outcome = await self.run_once()
-            left, outcome.unresolved = outcome.unresolved, []
-            total += outcome
-            if not outcome.records and not left:
-                return total
+        """Read until nothing is left, then give the shards back; for tests and jobs."""
+        total, waits = Outcome(), 0
+        try:
+            while True:
+                outcome = await self.run_once()
+                left, outcome.unresolved = outcome.unresolved, []
+                total += outcome
+                if outcome.records or left:
+                    continue
+                if not await self.db.run(self._following.others_behind(waits), "streams"):
+                    return total
+                waits += 1
+        finally:
+            await self.close()
 
     async def run(self, *, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`."""

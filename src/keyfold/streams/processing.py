@@ -54,10 +54,15 @@ def process(
     """Carry out the effects of records, each in the order of its key."""
     outcome = Outcome()
     units: list[Unit] = []
+    seen: set[str] = set()
     for wire in records:
         outcome.records += 1
         try:
-            units += list(effects.units(parse(table, wire)))
+            record = parse(table, wire)
+            if record.event_id in seen:
+                continue
+            seen.add(record.event_id)
+            units += list(effects.units(record))
         except Undecodable as problem:
             yield from _bury_record(run, outcome, table, wire, problem)
     additive = [unit for unit in units if unit.effect.additive]

@@ -78,13 +78,12 @@ class Reader:
         asked = self.run.context.clock.now()
         records, following = yield from self._records()
         outcome = yield from process(self.run, self.effects, self.shard.table, records)
-        settled = _settled(records, outcome.unresolved)
-        complete = len(settled) == len(records)
+        complete = not outcome.unresolved
         noted: dict[str, str | float | bool] = {}
-        if settled:
-            body = settled[-1]["dynamodb"]
-            noted["sequence"] = str(body["SequenceNumber"])
-            noted["settled_at"] = _seconds(body.get("ApproximateCreationDateTime", 0))
+        settled = _last_settled(records, outcome.unresolved)
+        if settled is not None:
+            noted["sequence"] = str(settled["SequenceNumber"])
+            noted["settled_at"] = _seconds(settled.get("ApproximateCreationDateTime", 0))
         stale = asked - self.lease.caught_up >= _NOTED_EVERY
         if complete and not records and (stale or following is None):
             noted["caught_up"] = asked
@@ -150,13 +149,20 @@ class Reader:
         raise RebuildNeeded(reason)
 
 
-def _settled(records: list[dict[str, Any]], unresolved: list[str]) -> list[dict[str, Any]]:
-    """The records before the first one that is not settled."""
+def _last_settled(records: list[dict[str, Any]], unresolved: list[str]) -> dict[str, Any] | None:
+    """The last record before which nothing is left to do, by sequence and not by arrival."""
     left = set(unresolved)
-    for position, record in enumerate(records):
-        if str(record.get("dynamodb", {}).get("SequenceNumber")) in left:
-            return records[:position]
-    return records
+    last: dict[str, Any] | None = None
+    bodies = [record["dynamodb"] for record in records if _has_sequence(record)]
+    for body in sorted(bodies, key=lambda body: int(body["SequenceNumber"])):
+        if str(body["SequenceNumber"]) in left:
+            return last
+        last = body
+    return last
+
+
+def _has_sequence(record: dict[str, Any]) -> bool:
+    return "SequenceNumber" in record.get("dynamodb", {})
 
 
 def _seconds(moment: Any) -> float:

@@ -23,6 +23,8 @@ class ShardStatus:
     sequence: str | None
     lag_seconds: float
     """The age of the oldest record that waits; zero when none does."""
+    behind: bool
+    """Whether a record waits."""
     finished: bool
     lost: str
 
@@ -51,17 +53,26 @@ def status(context: Context, name: str = "default") -> Flow[Status]:
         return Status((), 0, 0)
     found = []
     for lease in known.values():
-        lag = 0.0 if lease.finished or lease.lost else (yield from _lag(context, lease))
+        over = lease.finished or lease.lost
+        lag = None if over else (yield from _lag(context, lease))
         owner = lease.owner if lease.until >= context.clock.now() else ""
         found.append(
             ShardStatus(
-                lease.stream, lease.shard, owner, lease.sequence, lag, lease.finished, lease.lost
+                lease.stream,
+                lease.shard,
+                owner,
+                lease.sequence,
+                lag or 0.0,
+                lag is not None,
+                lease.finished,
+                lease.lost,
             )
         )
     return Status(tuple(found), len(dead), len(events))
 
 
-def _lag(context: Context, lease: Lease) -> Flow[float]:
+def _lag(context: Context, lease: Lease) -> Flow[float | None]:
+    """The age of the oldest record behind the checkpoint; None when there is none."""
     request: dict[str, Any] = {
         "StreamArn": lease.stream,
         "ShardId": lease.shard,
@@ -75,10 +86,10 @@ def _lag(context: Context, lease: Lease) -> Flow[float]:
     except TrimmedData:
         return max(0.0, context.clock.now() - max(lease.settled_at, lease.caught_up))
     except TableNotFound:
-        return 0.0
+        return None
     answer = yield Call("GetRecords", {"ShardIterator": iterator["ShardIterator"], "Limit": 1})
     if not answer["Records"]:
-        return 0.0
+        return None
     moment = answer["Records"][0]["dynamodb"].get("ApproximateCreationDateTime", 0)
     made = moment.timestamp() if hasattr(moment, "timestamp") else float(moment)
     return max(0.0, context.clock.now() - made)

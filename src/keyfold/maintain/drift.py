@@ -1,0 +1,84 @@
+"""Drift: a secondary structure that is not what the canonical records say."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from keyfold.design.keys import Ref
+
+Kind = Literal[
+    "pointer", "edge", "unique", "counter", "index", "copied", "orphan", "key", "undecodable"
+]
+
+REPAIRABLE: Final[frozenset[str]] = frozenset(
+    ("pointer", "edge", "unique", "counter", "index", "copied", "orphan")
+)
+
+
+@dataclass(frozen=True)
+class Drift:
+    """One thing that is wrong."""
+
+    kind: Kind
+    structure: str
+    """Which pointer, counter, unique or index; the label of its maintainer."""
+    table: str
+    key: Mapping[str, Any]
+    """The primary key of the item that is wrong or missing."""
+    expected: Any
+    found: Any
+    subject: Ref[Any] | None = field(default=None, compare=False)
+    """The canonical item that says what is expected, where it is known."""
+
+    @property
+    def repairable(self) -> bool:
+        return self.kind in REPAIRABLE
+
+    def __str__(self) -> str:
+        key = ", ".join(f"{name}={_shown(value)}" for name, value in self.key.items())
+        return (
+            f"{self.structure}: {self.table} {key}: expected {_shown(self.expected)}, "
+            f"found {_shown(self.found)}"
+        )
+
+
+@dataclass
+class Report:
+    """What a verification found. It keeps the first drifts and counts all of them."""
+
+    limit: int = 10_000
+    scanned: int = 0
+    drifts: list[Drift] = field(default_factory=list)
+    counts: Tally[str] = field(default_factory=Tally)
+
+    @property
+    def clean(self) -> bool:
+        return not self.counts
+
+    @property
+    def truncated(self) -> bool:
+        return self.counts.total() > len(self.drifts)
+
+    def add(self, drift: Drift) -> None:
+        self.counts[drift.kind] += 1
+        if len(self.drifts) < self.limit:
+            self.drifts.append(drift)
+
+    def __str__(self) -> str:
+        if self.clean:
+            return f"{self.scanned} items, no drift"
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
+        return f"{self.scanned} items, drift: {kinds}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, Mapping):
+        if len(value) == 1 and next(iter(value)) in ("S", "N", "B", "BOOL"):
+            return str(next(iter(value.values())))
+        return "{" + ", ".join(f"{name}: {_shown(inner)}" for name, inner in value.items()) + "}"
+    return str(value)

@@ -1,0 +1,293 @@
+"""Verification: every secondary structure recomputed from canonical records and compared.
+
+One scan notes what is expected and what is there. What differs is looked at again before it is
+reported, so that writes during the scan are no drift. Structures that follow the stream are only
+right once the stream is read to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.errors import PlanError, Undecodable
+from keyfold.maintain.cascade import OrphanMaintainer
+from keyfold.maintain.copied import CopyMaintainer
+from keyfold.maintain.counter import CounterMaintainer
+from keyfold.maintain.drift import Drift, Kind, Report
+from keyfold.maintain.facts import Facts
+from keyfold.maintain.pointer import PointerMaintainer
+from keyfold.maintain.reconcile import raw
+from keyfold.maintain.survey import (
+    Progress,
+    Structures,
+    digest,
+    fetch,
+    ref_bytes,
+    survey,
+    wire_bytes,
+    wrong_attributes,
+)
+from keyfold.maintain.unique import HOLDER, Unique
+from keyfold.runtime.context import Context
+from keyfold.runtime.db import Db
+from keyfold.runtime.flow import Call, Flow
+
+Amounts = dict[tuple[int, str], tuple[Decimal, Decimal | None, bytes | None, bytes | None]]
+
+
+def verify(
+    db: Db,
+    *,
+    only: Iterable[str] = (),
+    limit: int = 10_000,
+    progress: Progress | None = None,
+) -> Report:
+    """Verify all structures, or those with these labels; see `labels`."""
+    return db.run(verification(db.context, only=only, limit=limit, progress=progress), "verify")
+
+
+def labels(context: Context) -> list[str]:
+    """The names by which a design's structures go, as `pointer HangoutPointer`."""
+    structures = Structures(context.design)
+    return ["index", *(m.label for m in structures.maintainers)]
+
+
+def verification(
+    context: Context,
+    *,
+    only: Iterable[str] = (),
+    limit: int = 10_000,
+    progress: Progress | None = None,
+) -> Flow[Report]:
+    """The same as a flow, for any handle."""
+    wanted = frozenset(only)
+    unknown = wanted - set(labels(context))
+    if unknown:
+        raise PlanError(
+            f"{context.design.name} has no {', '.join(sorted(unknown))}; it has "
+            f"{', '.join(labels(context))}"
+        )
+    structures = Structures(context.design, wanted)
+    noted, report = Report(limit), Report(limit)
+    facts = Facts()
+    try:
+        yield from survey(context, structures, facts, noted, progress)
+        report.scanned = noted.scanned
+        for drift in noted.drifts:
+            if (yield from _still_wrong(context, drift)):
+                report.add(drift)
+        amounts = _suspicious(structures, facts)
+        if amounts:
+            amounts = yield from _steady(context, structures, amounts)
+        for (place, holder), found in amounts.items():
+            report.add((yield from _wrong_amount(context, structures, place, holder, *found)))
+        for place, address, origin, clash in facts.differing_copies():
+            maintainer = structures.maintainers[place]
+            found_drift = yield from _wrong_copy(
+                context, structures, maintainer, address, origin, clash
+            )
+            if found_drift is not None:
+                report.add(found_drift)
+        for place, maintainer in enumerate(structures.maintainers):
+            yield from _wrong_links(context, structures, facts, report, place, maintainer)
+    finally:
+        facts.close()
+    return report
+
+
+def _still_wrong(context: Context, drift: Drift) -> Flow[bool]:
+    if drift.subject is None:
+        return True
+    item = yield from raw(context, drift.subject)
+    if item is None:
+        return False
+    spec = drift.subject.entity.__spec__
+    try:
+        return wrong_attributes(spec, spec.decode(item), item) is not None
+    except Undecodable:
+        return True
+
+
+def _suspicious(structures: Structures, facts: Facts) -> Amounts:
+    found: Amounts = {}
+    for place, holder, expected, held, key, sample in facts.differing_amounts():
+        counter: CounterMaintainer = structures.maintainers[place]
+        # Where the holder is gone, its number is gone with it.
+        if held is None and not counter.declared.creates and counter.declared.shards == 1:
+            continue
+        found[place, holder] = (expected, held, key, sample)
+    return found
+
+
+def _steady(context: Context, structures: Structures, first: Amounts) -> Flow[Amounts]:
+    """What a second scan finds wrong by the same amount; the rest was in motion."""
+    counters = {structures.maintainers[place].label for place, _ in first}
+    again, facts = Structures(structures.design, frozenset(counters)), Facts()
+    try:
+        yield from survey(context, again, facts, Report())
+        second = {
+            (again.maintainers[place].label, holder): values
+            for (place, holder), values in _suspicious(again, facts).items()
+        }
+    finally:
+        facts.close()
+    steady: Amounts = {}
+    for (place, holder), values in first.items():
+        repeated = second.get((structures.maintainers[place].label, holder))
+        if repeated is not None and _gap(repeated) == _gap(values):
+            steady[place, holder] = repeated
+    return steady
+
+
+def _gap(values: tuple[Decimal, Decimal | None, bytes | None, bytes | None]) -> Decimal:
+    return values[0] - (values[1] or 0)
+
+
+def _wrong_amount(
+    context: Context,
+    structures: Structures,
+    place: int,
+    holder: str,
+    expected: Decimal,
+    found: Decimal | None,
+    key: bytes | None,
+    sample: bytes | None,
+) -> Flow[Drift]:
+    counter: CounterMaintainer = structures.maintainers[place]
+    subject: Ref[Any] | None = None
+    if key is not None or sample is not None:
+        item = yield from fetch(context, structures.design, key or sample or b"")
+        if item is not None:
+            subject = item.ref() if key is not None else counter.holder(item)
+    shown = {"holder": {"S": holder}} if subject is None else subject.wire()
+    table = counter.target.__table__.name
+    return Drift("counter", counter.label, table, shown, expected, found, subject)
+
+
+def _wrong_copy(
+    context: Context,
+    structures: Structures,
+    maintainer: Any,
+    address: bytes,
+    origin: bytes | None,
+    clash: bytes | None,
+) -> Flow[Drift | None]:
+    if isinstance(maintainer, Unique):
+        return (yield from _wrong_marker(context, structures, maintainer, address, origin, clash))
+    assert isinstance(maintainer, PointerMaintainer)
+    copy = yield from fetch(context, structures.design, address)
+    canonical = None
+    if origin is not None:
+        canonical = yield from fetch(context, structures.design, origin)
+    subject = canonical.ref() if canonical is not None else canonical_of(maintainer, copy)
+    if canonical is None and subject is not None:
+        canonical = yield from fetch(context, structures.design, ref_bytes(subject))
+    wanted = {ref_bytes(one.ref()): one for one in maintainer.copies(canonical)}.get(address)
+    if _equal(wanted, copy):
+        return None
+    expected, found = _difference(wanted, copy)
+    key = orjson.loads(address)[1]
+    table = maintainer.pointer.__table__.name
+    kind: Kind = "edge" if maintainer.kind == "edge" else "pointer"
+    return Drift(kind, maintainer.label, table, key, expected, found, subject)
+
+
+def _wrong_marker(
+    context: Context,
+    structures: Structures,
+    unique: Unique,
+    address: bytes,
+    origin: bytes | None,
+    clash: bytes | None,
+) -> Flow[Drift | None]:
+    key = orjson.loads(address)
+    request = {
+        "TableName": context.physical(unique.source.__table__.schema),
+        "Key": key,
+        "ConsistentRead": True,
+    }
+    answer = yield Call("GetItem", request)
+    held = answer.get("Item", {}).get(HOLDER, {}).get("M")
+    wanted: Entity | None = None
+    if origin is not None:
+        wanted = yield from fetch(context, structures.design, origin)
+        value = unique.value(wanted)
+        if value is None or wire_bytes(unique.key(value)) != address:
+            wanted = None
+    expected = None if wanted is None else wanted.ref().wire()
+    if expected == held and clash is None:
+        return None
+    subject = None if wanted is None else wanted.ref()
+    table = unique.source.__table__.name
+    drift = Drift("unique", unique.label, table, key, expected, held, subject)
+    if clash is not None:
+        others = [orjson.loads(one)[1] for one in (origin, clash) if one is not None]
+        return replace(drift, expected="one holder", found=others, subject=None)
+    return drift
+
+
+def _wrong_links(
+    context: Context,
+    structures: Structures,
+    facts: Facts,
+    report: Report,
+    place: int,
+    maintainer: Any,
+) -> Flow[None]:
+    if isinstance(maintainer, OrphanMaintainer):
+        pairs: Iterator[tuple[bytes, bytes]] = facts.orphans(place)
+    elif isinstance(maintainer, CopyMaintainer):
+        pairs = facts.stale_links(place)
+    else:
+        return
+    for _, address in pairs:
+        child = yield from fetch(context, structures.design, address)
+        parent = None if child is None else maintainer.related.parent_of(child)
+        if child is None or parent is None:
+            continue
+        item = yield from raw(context, parent)
+        table, key = child.__table__.name, child.ref().wire()
+        if isinstance(maintainer, OrphanMaintainer):
+            if item is None:
+                wanted = f"{parent}"
+                label = maintainer.label.removesuffix(" orphans")
+                report.add(Drift("orphan", label, table, key, wanted, None, parent))
+            continue
+        if item is None:
+            continue
+        value = getattr(parent.entity.__spec__.decode(item), maintainer.field)
+        shown = getattr(child, maintainer.copy)
+        if value != shown:
+            label = maintainer.origin.label
+            report.add(Drift("copied", label, table, key, value, shown, child.ref()))
+
+
+def canonical_of(maintainer: PointerMaintainer, copy: Entity | None) -> Ref[Any] | None:
+    """The canonical that a copy was made from, where the copy holds its whole key."""
+    fields = maintainer.source.__spec__.key.templates.fields
+    if copy is None or any(name not in maintainer.copied for name in fields):
+        return None
+    return Ref(maintainer.source, {name: getattr(copy, name) for name in fields})
+
+
+def _equal(wanted: Entity | None, found: Entity | None) -> bool:
+    if wanted is None or found is None:
+        return wanted is found
+    return digest(wanted) == digest(found)
+
+
+def _difference(wanted: Entity | None, found: Entity | None) -> tuple[Any, Any]:
+    """The whole of one side where the other is missing; otherwise the fields that differ."""
+    left = None if wanted is None else wanted.__spec__.attributes_of(wanted.__dict__)
+    right = None if found is None else found.__spec__.attributes_of(found.__dict__)
+    if left is None or right is None:
+        return left, right
+    names = [n for n in left.keys() | right.keys() if left.get(n) != right.get(n)]
+    return {n: left.get(n) for n in sorted(names)}, {n: right.get(n) for n in sorted(names)}
