@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,11 +21,13 @@ from keyfold.design.schema import (
     Schema,
     Table,
 )
-from keyfold.design.template import Literal, Slot, Template
+from keyfold.design.template import HIGHEST, Literal, Slot, Template
 from keyfold.review.keyspace import Range, Space, meet, spaces
 
 IDENTIFIERS = ("id", "uuid", "ulid")
 UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
+_MACHINE_MADE = re.compile(r"(?:^|[a-z]_|[a-z](?=[A-Z]))(?:id|Id|uuid|Uuid|code|Code|token|Token)$")
+"""Names of values that programs make up, so that nobody types them in another case."""
 GROWING = ("list", "string_set", "number_set", "binary_set")
 
 
@@ -75,7 +78,7 @@ class Facts:
         found = entity.by_field.get(slot.field)
         if found is None or found.type != "string" or found.values:
             return False
-        return not (found.refers or found.looks_like)
+        return not (found.refers or found.looks_like or _MACHINE_MADE.search(slot.field))
 
     def changes(self, entity: Entity, field: str) -> bool:
         """Whether a field's value is known to change after the item is created."""
@@ -198,8 +201,28 @@ class Facts:
         span = _range(condition, asked[0], upper[0] if upper else None)
         return any(span.holds_some(space) for space in theirs)
 
-    def wanted(self, pattern: Pattern) -> frozenset[str]:
-        return frozenset(pattern.entities)
+    def strangers(self, pattern: Pattern) -> list[Appearance]:
+        """What a pattern can return that it is not about."""
+        if not pattern.entities:
+            return []
+        found = [a for a in self.reached(pattern) if a.entity.name not in pattern.entities]
+        span = self._span(pattern) if pattern.kind == "collection" else None
+        if span is None:
+            return found
+        return [
+            a
+            for a in found
+            if a.key.sort is None
+            or any(span.holds_some(space) for space in self.spaces(a.key.sort, a.entity))
+        ]
+
+    def _span(self, pattern: Pattern) -> Range | None:
+        """A collection is read from its first prefix to its last, not from end to end."""
+        wanted = [a.key.sort for a in self.reached(pattern) if a.entity.name in pattern.entities]
+        prefixes = [sort.literal_prefix for sort in wanted if sort is not None]
+        if pattern.condition.template is not None or not prefixes or not all(prefixes):
+            return None
+        return Range(low=min(prefixes), high=max(prefixes) + HIGHEST)
 
     # Writes
 
@@ -213,6 +236,11 @@ class Facts:
             for operation, effect in self.all_writes
             if effect.entity == entity and effect.action in actions
         )
+
+    def is_edited(self, entity: Entity) -> bool:
+        """Whether items change after they are created: records, as opposed to history."""
+        stamped = any(a.field in ("updatedAt", "updated_at") for a in entity.attributes)
+        return bool(entity.version or stamped or self.writes(entity.name, "update"))
 
     def is_deleted(self, entity: Entity) -> bool:
         """Whether items of this type ever go away: by an operation, or by expiry."""

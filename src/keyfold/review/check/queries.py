@@ -5,37 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import Entity, KeyTemplates, Pattern
-from keyfold.design.template import HIGHEST, Slot, Template
+from keyfold.design.template import Slot, Template
 from keyfold.review.check.facts import Appearance, Facts, example, is_confined
 from keyfold.review.check.rule import Problem, rule
-from keyfold.review.keyspace import Range
 
 RANGES = ("gt", "ge", "lt", "le", "between")
-
-
-def _strangers(facts: Facts, pattern: Pattern) -> list[Appearance]:
-    """What a pattern can return that it is not about."""
-    if not pattern.entities:
-        return []
-    found = [a for a in facts.reached(pattern) if a.entity.name not in pattern.entities]
-    span = _span(facts, pattern) if pattern.kind == "collection" else None
-    if span is None:
-        return found
-    return [
-        a
-        for a in found
-        if a.key.sort is None
-        or any(span.holds_some(space) for space in facts.spaces(a.key.sort, a.entity))
-    ]
-
-
-def _span(facts: Facts, pattern: Pattern) -> Range | None:
-    """A collection is read from its first prefix to its last, not from end to end."""
-    wanted = [a.key.sort for a in facts.reached(pattern) if a.entity.name in pattern.entities]
-    prefixes = [sort.literal_prefix for sort in wanted if sort is not None]
-    if pattern.condition.template is not None or not prefixes or not all(prefixes):
-        return None
-    return Range(low=min(prefixes), high=max(prefixes) + HIGHEST)
 
 
 def _shown(appearances: list[Appearance]) -> str:
@@ -61,7 +35,7 @@ def range_bleed(facts: Facts) -> Iterator[Problem]:
     for pattern in facts.schema.patterns:
         if pattern.condition.operator not in RANGES or is_confined(pattern.condition):
             continue
-        strangers = [a for a in _strangers(facts, pattern) if a.key.sort is not None]
+        strangers = [a for a in facts.strangers(pattern) if a.key.sort is not None]
         if not strangers or _is_filtered_by_type(facts, pattern):
             continue
         template = pattern.condition.template
@@ -84,7 +58,7 @@ def partition_unscoped(facts: Facts) -> Iterator[Problem]:
             continue
         if not _known(facts, pattern) or pattern.kind in ("get", "scan"):
             continue
-        strangers = _strangers(facts, pattern)
+        strangers = facts.strangers(pattern)
         if strangers and not _is_filtered_by_type(facts, pattern):
             yield Problem(
                 pattern,

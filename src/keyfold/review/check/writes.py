@@ -175,6 +175,8 @@ def no_retention(facts: Facts) -> Iterator[Problem]:
     for entity in facts.schema.entities:
         if entity.key is None or entity.key.sort is None or entity.ttl is not None:
             continue
+        if facts.is_edited(entity):
+            continue
         slots = [part for part in entity.key.sort.parts if isinstance(part, Slot)]
         moments = [slot.field for slot in slots if facts.is_moment(entity, slot)]
         if moments and entity.per_partition is None and not _is_trimmed(facts, entity):
