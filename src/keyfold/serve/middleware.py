@@ -25,7 +25,7 @@ log = logging.getLogger("keyfold.serve.http")
 
 
 class RequestScope:
-    """Gives every HTTP request its id and logs its answer."""
+    """Gives every HTTP request its id; operations log themselves, the rest is for debugging."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -46,14 +46,14 @@ class RequestScope:
                     headers.setdefault(name, value)
                 if headers.get("content-type", "").startswith("text/html"):
                     headers["content-security-policy"] = _POLICY
-                if log.isEnabledFor(logging.INFO):
+                if log.isEnabledFor(logging.DEBUG):
                     fields = {
                         "method": scope["method"],
                         "path": scope["path"],
                         "status": message["status"],
                         "milliseconds": round((time.perf_counter() - started) * 1000, 3),
                     }
-                    log.info("%(method)s %(path)s %(status)s", fields, extra={"fields": fields})
+                    log.debug("%(method)s %(path)s %(status)s", fields, extra={"fields": fields})
             await send(message)
 
         await self._app(scope, receive, answer)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextvars
-import json
 import logging
 import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, Final, Protocol
+
+import orjson
 
 _SANE: Final = re.compile(r"[A-Za-z0-9._:-]{8,128}")
 _current: contextvars.ContextVar[str] = contextvars.ContextVar("keyfold_instance", default="")
@@ -56,7 +58,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S") + f".{int(record.msecs):03d}",
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -66,4 +68,4 @@ class JsonLines(logging.Formatter):
         line.update(getattr(record, "fields", {}))
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        return orjson.dumps(line, default=str).decode()

@@ -7,12 +7,16 @@ from typing import Any
 
 import httpx
 import pytest
-from graphql import get_introspection_query
+from graphql import execute, get_introspection_query, parse
+from graphql.execution import Executor
 from starlette.applications import Starlette
 
+from keyfold.serve import Identity
 from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.dispatch import Dispatch
-from keyfold.serve.graphql import graphql_routes
+from keyfold.serve.dispatch import Caller, Dispatch
+from keyfold.serve.graphql import build_schema, graphql_routes
+from keyfold.serve.graphql.execution import PlainFieldsFirst
+from keyfold.serve.graphql.schema import Context
 
 Ask = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 
@@ -211,3 +215,32 @@ async def test_the_schema_is_there_to_read_and_for_appsync(http: httpx.AsyncClie
     assert "createdAt: AWSDateTime!" in appsync
     assert "millis: Float!" in appsync
     assert "scalar" not in appsync
+
+
+SAME = {
+    "plain": '{ club(clubId: "chess") { clubId mood createdAt version again: title } }',
+    "typename": '{ club(clubId: "chess") { __typename title } }',
+    "fragments": '{ club(clubId: "chess") { ...F ... on Club { mood } } } '
+    "fragment F on Club { title title }",
+    "directives": '{ club(clubId: "chess") { title @skip(if: true) mood @include(if: true) } }',
+    "related": '{ posts(clubId: "chess") { nodes { postId author { userId } } edges { cursor } } }',
+    "broken": '{ club(clubId: "broken") { clubId ownerId createdAt } }',
+    "broken in a list": "{ newestClubs { clubId ownerId } }",
+}
+
+
+@pytest.mark.parametrize("query", SAME.values(), ids=SAME.keys())
+async def test_the_short_way_answers_what_the_long_way_does(
+    clubs: Any, store: Any, query: str
+) -> None:
+    store.clubs["broken"] = type(store.clubs["chess"]).model_construct(
+        club_id="broken", title="X", owner_id=None, mood=None, created_at=None, version=0
+    )
+    schema = build_schema(type(clubs))._schema
+
+    async def answer(executor: type[Executor[Any]]) -> Any:
+        context = Context(Dispatch(clubs), Caller(Identity.of("mia")))
+        made: Any = execute(schema, parse(query), context_value=context, executor_class=executor)
+        return (await made).formatted
+
+    assert await answer(PlainFieldsFirst) == await answer(Executor)

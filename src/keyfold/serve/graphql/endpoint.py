@@ -33,6 +33,7 @@ from keyfold.serve.auth import Tokens, authenticate
 from keyfold.serve.dispatch import Caller, Dispatch
 from keyfold.serve.exchange import JSON, UnsupportedMedia
 from keyfold.serve.graphql.appsync import appsync_schema
+from keyfold.serve.graphql.execution import PlainFieldsFirst
 from keyfold.serve.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
 from keyfold.serve.graphql.schema import Context, build_schema
 from keyfold.serve.problems import Problem, Refused, invalid_input, problem_for
@@ -82,6 +83,7 @@ class Executor:
             context_value=Context(self._dispatch, caller),
             variable_values=variables,
             operation_name=request.operation_name,
+            executor_class=PlainFieldsFirst,
             is_awaitable=_is_awaitable,
         )
         result = made if isinstance(made, ExecutionResult) else await made
