@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 import keyfold
 from keyfold import cli, errors, settings
 from keyfold.design import codes as design_codes
-from keyfold.review.check import RULES
+from keyfold.review.check import FAMILIES, RULES, rules
 from keyfold.review.check.page import page
 from keyfold.serve import codes as serve_codes
 
@@ -35,14 +35,15 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 def write_pages(app: Sphinx) -> None:
     pages = {
-        "reference/cli": cli_page(),
-        "reference/settings": settings_page(),
-        "reference/errors": errors_page(),
-        "reference/api": api_page(),
-        **{f"rules/{code}": page(code).text for code in RULES},
+        "reference/cli.md": cli_page(),
+        "reference/settings.md": settings_page(),
+        "reference/errors.md": errors_page(),
+        "reference/api.md": api_page(),
+        "rules/catalogue.inc": rules_catalogue(),
+        **{f"rules/{code}.md": page(code).text for code in RULES},
     }
     for name, text in pages.items():
-        path = Path(app.srcdir) / f"{name}.md"
+        path = Path(app.srcdir) / name
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
 
@@ -131,6 +132,18 @@ def _tree(kind: type[errors.KeyfoldError], indent: str) -> Iterator[str]:
 
 def _own_doc(kind: type) -> str:
     return kind.__dict__.get("__doc__") or ""
+
+
+def rules_catalogue() -> str:
+    """All rules by family, in the order of their numbers."""
+    parts: list[str] = []
+    for family, (title, _) in FAMILIES.items():
+        parts += [f"## {title}", "", "| | | Severity |", "| --- | --- | --- |"]
+        for one in rules([family]):
+            parts += [f"| [{one.code}]({one.code}.md) | {one.title} | {one.severity} |"]
+        parts += ["", "```{toctree}", ":hidden:", ""]
+        parts += [*(one.code for one in rules([family])), "```", ""]
+    return "\n".join(parts)
 
 
 def api_page() -> str:
