@@ -3,20 +3,34 @@
 from keyfold.maintain.cascade import Cascade
 from keyfold.maintain.copied import Copied
 from keyfold.maintain.counter import Counter
+from keyfold.maintain.drift import Drift, Report
 from keyfold.maintain.edge import Edge, Mirror, Sharded, across_shards
 from keyfold.maintain.pointer import Pointer
+from keyfold.maintain.rebuild import rebuild
+from keyfold.maintain.repair import Repaired, plan, repair, repairing
 from keyfold.maintain.shards import total
 from keyfold.maintain.unique import Unique
+from keyfold.maintain.verify import labels, verification, verify
 
 __all__ = [
     "Cascade",
     "Copied",
     "Counter",
+    "Drift",
     "Edge",
     "Mirror",
     "Pointer",
+    "Repaired",
+    "Report",
     "Sharded",
     "Unique",
     "across_shards",
+    "labels",
+    "plan",
+    "rebuild",
+    "repair",
+    "repairing",
     "total",
+    "verification",
+    "verify",
 ]
