@@ -404,14 +404,14 @@ class SearchRoom(Service):
 
     @query("/rooms/{room_id}/activities", allow=member)
     async def activities(
-        self, room_id: str, page: PageRequest, after: Timestamp | None = None
+        self, room_id: str, page: PageRequest, since: Timestamp | None = None
     ) -> Page[Activity]:
         """What happened: newest first, or what came after a moment, in order."""
-        if after is None:
+        if since is None:
             newest = room_activities.after(page.cursor)
             return await newest(self.db, room_id, limit=page.limit)
-        since = activities_after.after(page.cursor)
-        return await since(self.db, room_id, after, limit=page.limit)
+        later = activities_after.after(page.cursor)
+        return await later(self.db, room_id, since, limit=page.limit)
 
     async def _note(
         self,
