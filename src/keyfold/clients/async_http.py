@@ -16,6 +16,8 @@ from keyfold.clients.request import Options, RequestWriters, encode
 from keyfold.clients.retry import Attempts, with_token
 from keyfold.errors import KeyfoldError, OperationError, Timeout, TransportError
 
+_ROOM = 64 * 1024
+
 
 class AsyncHttpClient:
     """Calls a server over kept connections, many calls at a time."""
@@ -172,14 +174,17 @@ class _Pool:
         return connection
 
 
-class _Connection(asyncio.Protocol):
+class _Connection(asyncio.BufferedProtocol):
     """One connection; one request at a time."""
+
+    # Buffered, since room for the largest read would otherwise be made for every answer.
 
     def __init__(self, loop: asyncio.AbstractEventLoop, patience: float) -> None:
         self._loop, self._patience = loop, patience
         self._transport: asyncio.Transport = None  # type: ignore[assignment]
         self._answer: asyncio.Future[Answer] | None = None
         self._reader = AnswerReader()
+        self._room = memoryview(bytearray(_ROOM))
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self.is_open = False
@@ -211,14 +216,17 @@ class _Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self.is_open = True
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
         answer = self._answer
         if answer is None or answer.done():
             self.abort()
             return
         self._deadline = self._loop.time() + self._patience
         try:
-            whole = self._reader.feed(data)
+            whole = self._reader.feed(bytes(self._room[:nbytes]))
         except TransportError as error:
             answer.set_exception(error)
             return
