@@ -81,7 +81,8 @@ def _tables(schema: Schema) -> Iterator[Block]:
     for table in schema.tables:
         if len(schema.tables) > 1:
             yield Heading(table.name, anchor("table", table.name))
-        yield Text(_facts(table))
+        mixed = len(schema.entities_of(table.name)) > 1
+        yield Text(_facts(table, titled=len(schema.tables) > 1, mixed=mixed))
         rows = tuple(
             (
                 f"**{entity.name}**",
@@ -103,9 +104,10 @@ def _filled(grid: Grid) -> Grid:
     return Grid(grid.head[:-1], tuple(row[:-1] for row in grid.rows))
 
 
-def _facts(table: Table) -> str:
+def _facts(table: Table, *, titled: bool, mixed: bool) -> str:
     billing = table.billing.replace("_", " ").lower()
-    facts = [f"**{table.name}**", *([table.description] if table.description else [])]
+    facts = [] if titled else [f"**{table.name}**"]
+    facts += [table.description] if table.description else []
     facts.append(f"Key: `{'` and `'.join(table.key_attributes)}`.")
     facts.append(f"Billing: {billing}.")
     if table.ttl:
@@ -114,7 +116,7 @@ def _facts(table: Table) -> str:
         facts.append(f"Stream: {table.stream.replace('_', ' ').lower()}.")
     if table.name_variable:
         facts.append(f"Its name can be set with `{table.name_variable}`.")
-    if table.type_attribute:
+    if table.type_attribute and mixed:
         facts.append(f"`{table.type_attribute}` says which entity an item is.")
     return " ".join(f if f.endswith((".", "**")) else f"{f}." for f in facts)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keyfold.design.schema import Entity, Schema
+from keyfold.review.draft import names
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,10 @@ def _references(schema: Schema) -> Iterator[Relation]:
 
 
 def _identity(entity: Entity) -> tuple[str, ...]:
-    """The one field that identifies an item, where there is one."""
+    """The field that identifies an item: the only one in its key, or the one called after it."""
     if entity.key is None or entity.role != "canonical":
         return ()
-    fields = tuple(dict.fromkeys(entity.key.fields))
-    return fields if len(fields) == 1 else ()
+    held = dict.fromkeys(entity.key.fields)
+    fields = tuple(f for f in held if f not in entity.by_field or not entity.by_field[f].refers)
+    called = [*names.words(entity.name), "id"]
+    return fields if len(fields) == 1 else tuple(f for f in fields if names.words(f) == called)
