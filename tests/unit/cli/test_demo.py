@@ -11,6 +11,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -53,15 +54,27 @@ def stop(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.wait(timeout=30), rest
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("demo")
+@dataclass(frozen=True)
+class Runs:
+    """A first demo, stopped, and a second one on its data, running."""
+
+    first: list[str]
+    stopped: tuple[int, str]
+    second: list[str]
 
 
 @pytest.fixture(scope="module")
-def running(folder: Path) -> Iterator[list[str]]:
-    with demo(folder) as (_, lines):
-        yield lines
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+    folder = tmp_path_factory.mktemp("demo")
+    with demo(folder) as (process, first):
+        stopped = stop(process)
+    with demo(folder) as (_, second):
+        yield Runs(first, stopped, second)
+
+
+@pytest.fixture
+def running(runs: Runs) -> list[str]:
+    return runs.second
 
 
 def test_the_start_page_and_the_endpoint_answer(running: list[str]) -> None:
@@ -88,13 +101,13 @@ def test_what_it_says_to_try_works_as_printed(running: list[str], number: int, t
     assert "error" not in answer.stdout.lower()
 
 
-def test_control_c_stops_it_and_a_second_run_finds_its_data(tmp_path: Path) -> None:
-    with demo(tmp_path) as (process, lines):
-        first = [line for line in lines if line.startswith("Filling")]
-        assert stop(process) == (0, "Stopped.\n")
-    with demo(tmp_path) as (process, lines):
-        assert not [line for line in lines if line.startswith("Filling")], first
-        assert stop(process) == (0, "Stopped.\n")
+def test_control_c_stops_it(runs: Runs) -> None:
+    assert runs.stopped == (0, "Stopped.\n")
+
+
+def test_only_the_first_run_fills_the_tables(runs: Runs) -> None:
+    assert any(line.startswith("Filling") for line in runs.first)
+    assert not any(line.startswith("Filling") for line in runs.second)
 
 
 def refused(folder: Path, *arguments: str) -> str:

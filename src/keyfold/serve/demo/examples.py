@@ -23,7 +23,8 @@ def overview(systems: Served, web: str, dynamodb: str, data: Path) -> str:
     rows = [("Start page", web, ""), ("DynamoDB", dynamodb, "")]
     rows += [("", "", ""), ("System", "REST", "GraphQL")] if systems else []
     rows += [
-        (system.title, f"{web}/{path}/docs", f"{web}/{path}/graphql") for system, path in systems
+        (system.short_title, f"{web}/{path}/docs", f"{web}/{path}/graphql")
+        for system, path in systems
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     table = [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}".rstrip() for a, b, c in rows]

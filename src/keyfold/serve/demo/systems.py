@@ -30,6 +30,10 @@ class System:
     example: str
     """The path of a query that the first user may ask."""
 
+    @property
+    def short_title(self) -> str:
+        return self.title.partition(":")[0]
+
 
 def find_systems(package: str = PACKAGE) -> list[System]:
     """Every package there that has all parts, by name."""
