@@ -111,5 +111,5 @@ def claim_without_basis(facts: Facts) -> Iterator[Problem]:
                 claim,
                 claim.about or claim.kind,
                 f"{_quoted(claim)}, with no rate, size or number of items behind it",
-                "Give the rates and sizes, and compute it (keyfold cost).",
+                "Give the rates and sizes that it follows from.",
             )
