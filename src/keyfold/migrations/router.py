@@ -28,6 +28,7 @@ STALE_SECONDS: Final = 5.0
 """When copying is behind by more than this, reads go to the side that is written."""
 PATIENCE_SECONDS: Final = 15.0
 """How long writes wait while they change sides, before they go back to where they were."""
+_REMEMBERED: Final = 10_000
 _MARGIN: Final = 1.0
 """Clocks of two machines may differ by this much."""
 
@@ -66,12 +67,11 @@ class Router:
             try:
                 yield state.writes
             finally:
-                if caller and state.reads != state.writes:
-                    self._wrote[caller] = self._clock.now()
+                if caller and state.active:
+                    self._remember(caller)
 
     def _side_to_read(self, state: State, caller: str) -> Side:
         if state.reads == state.writes:
-            self._wrote.clear()
             return state.reads
         if self._clock.now() - self._caught_up > STALE_SECONDS:
             return state.writes
@@ -81,6 +81,14 @@ class Router:
                 return state.writes
             del self._wrote[caller]
         return state.reads
+
+    def _remember(self, caller: str) -> None:
+        """Also before reads switch: the last write may still be on its way when they do."""
+        now = self._clock.now()
+        self._wrote[caller] = now
+        if len(self._wrote) > _REMEMBERED:
+            recent = now - STALE_SECONDS - _MARGIN
+            self._wrote = {who: at for who, at in self._wrote.items() if at > recent}
 
     async def _open_state(self) -> State:
         waited = 0.0

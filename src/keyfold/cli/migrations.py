@@ -1,0 +1,291 @@
+"""`keyfold migrations`: change a running system without downtime."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+
+if TYPE_CHECKING:
+    from keyfold.design.schema import Schema
+    from keyfold.migrations import Backend, Migration, Migrator, Progress
+
+HELP = "Plan a change of tables and items, apply it while traffic goes on, or go back."
+SNAPSHOT = "schema.json"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def command(name: str, help: str, *flags: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=help, description=help)
+        made.add_argument(
+            "--folder",
+            type=Path,
+            default=Path("migrations"),
+            metavar="FOLDER",
+            help="where the snapshot and the plans are (default: migrations)",
+        )
+        settings.add_flags(made, *flags)
+        return made
+
+    naming = ("table_prefix", "table_names")
+    command("snapshot", "Keep the design's schema in the folder.", "design")
+    command(
+        "diff",
+        "Say what differs between the design, the snapshot and the live tables.",
+        "design",
+        "backend",
+        *naming,
+    )
+    plan = command(
+        "plan", "Write a plan for what changed since the snapshot.", "design", "backend", *naming
+    )
+    plan.add_argument("name", metavar="NAME", help="what to call it, as orders-by-season")
+    apply = command("apply", "Run a plan, phase by phase.", "backend", *naming)
+    _add_plan(apply)
+    apply.add_argument(
+        "--to",
+        default="hold",
+        metavar="PHASE",
+        help="the last phase to run: expand, dual-write, backfill, verify, switch-reads, "
+        "switch-writes, hold or contract (default: hold)",
+    )
+    apply.add_argument(
+        "--follow", action="store_true", help="keep copying afterwards, until Ctrl-C"
+    )
+    apply.add_argument(
+        "--segments", type=int, default=4, help="parallel scans (default: %(default)s)"
+    )
+    apply.add_argument(
+        "--rate", type=float, default=0, metavar="N", help="items a second at most (default: all)"
+    )
+    apply.add_argument(
+        "--settle",
+        type=float,
+        metavar="SECONDS",
+        help="how long the streams must be quiet before a switch (default: 2, embedded 0)",
+    )
+    apply.add_argument(
+        "--no-repair", action="store_true", help="report what differs, do not copy it again"
+    )
+    status = command("status", "Show where a plan is.", "backend", *naming)
+    _add_plan(status)
+    rollback = command("rollback", "Go back to where a plan began.", "backend", *naming)
+    _add_plan(rollback)
+    command(
+        "check",
+        "Fail when design, snapshot and live tables differ (for continuous integration).",
+        "design",
+        "backend",
+        *naming,
+    )
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "plan",
+        metavar="PLAN",
+        help="a plan of the folder by its name, a file, or module:name of a Migration",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    actions = {
+        "snapshot": _snapshot,
+        "diff": _diff,
+        "plan": _plan,
+        "apply": _apply,
+        "status": _status,
+        "rollback": _rollback,
+        "check": _check,
+    }
+    return actions[args.action](args)
+
+
+def _snapshot(args: argparse.Namespace) -> int:
+    from keyfold.migrations.snapshot import save
+
+    path = args.folder / SNAPSHOT
+    changed = save(_schema(args), path)
+    print(f"{path} {'written' if changed else 'is up to date'}")
+    return 0
+
+
+def _diff(args: argparse.Namespace) -> int:
+    for title, changes in _differences(args):
+        print(f"{title}: {'nothing' if not changes else ''}".rstrip())
+        for change in changes:
+            print(f"  {change}")
+    return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    found = [(title, changes) for title, changes in _differences(args) if changes]
+    for title, changes in found:
+        print(f"{title}:")
+        for change in changes:
+            print(f"  {change}")
+    if not found:
+        print("design, snapshot and live tables agree")
+    return 1 if found else 0
+
+
+def _differences(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
+    from keyfold.migrations.diff import diff, diff_tables
+    from keyfold.migrations.snapshot import read
+
+    schema = _schema(args)
+    kept = read(args.folder / SNAPSHOT)
+    since = ["there is no snapshot"] if kept is None else [str(c) for c in diff(kept, schema)]
+    live = _live(_backend(args, schema), schema)
+    return [
+        ("Since the snapshot", since),
+        ("On the backend", [str(change) for change in diff_tables(live, schema)]),
+    ]
+
+
+def _plan(args: argparse.Namespace) -> int:
+    from keyfold.design.schema import Schema as EmptySchema
+    from keyfold.errors import MigrationError
+    from keyfold.migrations.diff import diff
+    from keyfold.migrations.plan import draft
+    from keyfold.migrations.snapshot import read, save
+
+    schema = _schema(args)
+    kept = read(args.folder / SNAPSHOT) or EmptySchema(schema.name)
+    changes = diff(kept, schema)
+    if not changes:
+        raise MigrationError("nothing changed since the snapshot: there is nothing to plan")
+    backend = _backend(args, schema)
+    target = settings.from_arguments(args).design
+    number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
+    name = f"{number:04d}_{args.name.replace('-', '_')}"
+    made = draft(name, target, changes, _live(backend, kept))
+    path: Path = args.folder / f"{name}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(made.text, "utf-8")
+    save(schema, args.folder / SNAPSHOT)
+    print(f"{path} written: {len(changes)} changes")
+    for question in made.open_questions:
+        print(f"  decide {question}")
+    return 0
+
+
+def _apply(args: argparse.Namespace) -> int:
+    from keyfold.errors import MigrationError
+    from keyfold.migrations.migration import PHASES
+
+    if args.to not in PHASES[1:]:
+        raise MigrationError(
+            f"there is no phase {args.to!r}; {settings.nearest(args.to, PHASES[1:])}"
+        )
+    migrator = _migrator(args)
+    state = migrator.apply(args.to, repair=not args.no_repair)
+    print(f"{migrator.migration.name}: {state.phase} is complete")
+    if args.follow:
+        print("copying; Ctrl-C stops", flush=True)
+        migrator.follow(lambda: False)
+    return 0
+
+
+def _status(args: argparse.Namespace) -> int:
+    status = _migrator(args).status()
+    state = status.state
+    print(f"{status.name}: {state.phase}")
+    print(f"  reads {state.reads}, writes {state.writes}{', closed' if state.closed else ''}")
+    if status.lag is not None:
+        print(f"  copying is {status.lag:.1f} s behind")
+    for part, progress in status.segments.items():
+        done = "finished" if progress["finished"] else "under way"
+        print(f"  {part.partition(':')[2]}: {progress['done']:,} items, {done}")
+    print(f"  {status.routers} routers follow")
+    for problem in status.problems:
+        print(f"  problem: {problem}")
+    return 1 if status.problems else 0
+
+
+def _rollback(args: argparse.Namespace) -> int:
+    migrator = _migrator(args)
+    migrator.rollback()
+    print(f"{migrator.migration.name}: back where it began")
+    return 0
+
+
+def _schema(args: argparse.Namespace) -> Schema:
+    from keyfold.design.target import load_schema
+    from keyfold.errors import SettingError
+
+    target = settings.from_arguments(args).design
+    if not target:
+        raise SettingError("which design? say --design module:name, or set it in keyfold.toml")
+    return load_schema(target)
+
+
+def _backend(args: argparse.Namespace, schema: Schema | None = None) -> Backend:
+    from keyfold.clients import connect
+    from keyfold.migrations import backend_of
+
+    chosen = settings.from_arguments(args)
+    return backend_of(
+        connect(chosen.backend),
+        prefix=chosen.table_prefix,
+        names=chosen.table_names,
+        tables=schema.tables if schema else (),
+    )
+
+
+def _live(backend: Backend, schema: Schema) -> Schema:
+    from keyfold.design.schema import Schema as LiveSchema
+
+    found = [backend.live(table.name) for table in schema.tables]
+    return LiveSchema(schema.name, tuple(table for table in found if table is not None))
+
+
+def _migration(args: argparse.Namespace) -> Migration:
+    from importlib import import_module
+
+    from keyfold.errors import MigrationError
+    from keyfold.migrations import Migration
+    from keyfold.migrations.plan import load
+
+    module, colon, name = args.plan.partition(":")
+    if colon:
+        try:
+            found = getattr(import_module(module), name, None)
+        except ImportError as problem:
+            raise MigrationError(f"{module} cannot be imported: {problem}") from None
+        if not isinstance(found, Migration):
+            raise MigrationError(f"{module} has no Migration {name!r}")
+        return found
+    path = Path(args.plan)
+    return load(path if path.suffix == ".py" else args.folder / f"{args.plan}.py")
+
+
+def _migrator(args: argparse.Namespace) -> Migrator:
+    from keyfold.migrations import Migrator, Pace
+
+    backend = _backend(args)
+    remote = "://" in settings.from_arguments(args).backend
+    given = vars(args)
+    settle = given.get("settle")
+    return Migrator(
+        _migration(args),
+        backend,
+        pace=Pace(given.get("segments", 4), given.get("rate", 0)),
+        settle=settle if settle is not None else (2.0 if remote else 0.0),
+        report=_show if sys.stderr.isatty() else _quiet,
+        say=lambda words: print(words, flush=True),
+    )
+
+
+def _show(progress: Progress) -> None:
+    end = "\n" if progress.expected and progress.done >= progress.expected else ""
+    print(f"\r{progress.words():<100}", end=end, file=sys.stderr, flush=True)
+
+
+def _quiet(_: Progress) -> None:
+    return None
