@@ -1,0 +1,100 @@
+"""Every conformance test runs on the engine in this process and over HTTP alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from keyfold.clients import connect
+from keyfold.clients.embedded import EmbeddedClient
+from keyfold.engine import Engine
+from keyfold.serve.dynamodb.background import BackgroundServer
+
+Call = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+_numbers = count()
+
+
+@pytest.fixture(scope="session", params=["engine", "http"])
+def call(request: pytest.FixtureRequest) -> Iterator[Call]:
+    """`call(operation, request)` of one backend."""
+    with Engine.open() as engine:
+        if request.param == "engine":
+            yield EmbeddedClient(engine).call
+            return
+        with BackgroundServer(engine) as server:
+            client = connect(server.url)
+            yield client.call
+            client.close()
+
+
+@pytest.fixture
+def name() -> str:
+    """A table name that no other test uses."""
+    return f"Table{next(_numbers)}"
+
+
+@pytest.fixture
+def table(call: Call, name: str) -> str:
+    """A table with keys pk (S) and sk (N), a local and two global indexes."""
+    call("CreateTable", definition(name))
+    return name
+
+
+def definition(name: str) -> dict[str, Any]:
+    types = {"pk": "S", "sk": "N", "l": "S", "g": "S", "h": "S"}
+
+    def schema(partition: str, sort: str | None = None) -> list[dict[str, str]]:
+        elements = [{"AttributeName": partition, "KeyType": "HASH"}]
+        return elements + ([{"AttributeName": sort, "KeyType": "RANGE"}] if sort else [])
+
+    return {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": schema("pk", "sk"),
+        "AttributeDefinitions": [
+            {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
+        ],
+        "LocalSecondaryIndexes": [
+            {
+                "IndexName": "local",
+                "KeySchema": schema("pk", "l"),
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "everything",
+                "KeySchema": schema("g", "sk"),
+                "Projection": {"ProjectionType": "ALL"},
+            },
+            {
+                "IndexName": "some",
+                "KeySchema": schema("h"),
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["kept"]},
+            },
+        ],
+    }
+
+
+@pytest.fixture
+def put(call: Call, table: str) -> Callable[..., dict[str, Any]]:
+    """Put an item by its key and attributes: text becomes S, numbers N."""
+
+    def put_item(pk: str, sk: int, **attributes: Any) -> dict[str, Any]:
+        item = {"pk": {"S": pk}, "sk": {"N": str(sk)}}
+        for attribute, value in attributes.items():
+            item[attribute] = wire(value)
+        call("PutItem", {"TableName": table, "Item": item})
+        return item
+
+    return put_item
+
+
+def wire(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    return {"S": value} if isinstance(value, str) else {"N": str(value)}

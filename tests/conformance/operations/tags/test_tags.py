@@ -1,0 +1,37 @@
+"""TagResource, UntagResource and ListTagsOfResource."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from keyfold.errors import AccessDenied, TableNotFound, ValidationError
+
+Call = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+
+def test_tags_are_added_changed_and_removed(call: Call, table: str) -> None:
+    arn = call("DescribeTable", {"TableName": table})["Table"]["TableArn"]
+
+    def tags() -> dict[str, str]:
+        listed = call("ListTagsOfResource", {"ResourceArn": arn})["Tags"]
+        return {tag["Key"]: tag["Value"] for tag in listed}
+
+    added = [{"Key": "team", "Value": "a"}, {"Key": "stage", "Value": "test"}]
+    call("TagResource", {"ResourceArn": arn, "Tags": added})
+    call("TagResource", {"ResourceArn": arn, "Tags": [{"Key": "team", "Value": "b"}]})
+    assert tags() == {"team": "b", "stage": "test"}
+    call("UntagResource", {"ResourceArn": arn, "TagKeys": ["team"]})
+    assert tags() == {"stage": "test"}
+
+
+def test_resources_that_are_not_there_or_not_ours_are_refused(call: Call, table: str) -> None:
+    arn = call("DescribeTable", {"TableName": table})["Table"]["TableArn"]
+    with pytest.raises(TableNotFound):
+        call("ListTagsOfResource", {"ResourceArn": f"{arn}x"})
+    with pytest.raises(AccessDenied):
+        call("ListTagsOfResource", {"ResourceArn": arn.replace("123456789012", "9" * 12)})
+    with pytest.raises(ValidationError):
+        call("ListTagsOfResource", {"ResourceArn": "no arn"})
