@@ -92,7 +92,7 @@ def test_no_input_makes_an_operation_fail_or_answer_what_is_not_documented(
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
 
             @settings(
-                max_examples=8,
+                max_examples=5,
                 deadline=None,
                 derandomize=True,
                 database=None,

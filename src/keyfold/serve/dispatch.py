@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import orjson
 
+from keyfold.errors import ValidationError
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.serve.identity import Identity
 from keyfold.serve.metrics import Registry
@@ -89,6 +90,9 @@ class Dispatch:
             code = problem.code
             if problem.status >= 500:
                 log.error("%s failed", operation.name, exc_info=error)
+            elif isinstance(error, ValidationError):
+                # Mostly a value that no item can hold, but it may be a mistake of the service.
+                log.warning("%s was refused by the store", operation.name, exc_info=error)
             raise
         finally:
             seconds = time.perf_counter() - started

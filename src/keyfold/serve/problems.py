@@ -213,6 +213,15 @@ _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
         ),
     ),
     (
+        errors.ValidationError,
+        Problem(
+            422,
+            "VALUE_REFUSED",
+            "Invalid input",
+            "A value cannot be stored: it is too large, too deep, or empty where it must not be.",
+        ),
+    ),
+    (
         errors.TooManyWrites,
         Problem(422, "TOO_LARGE", "Too large", "This would change too many things at once."),
     ),

@@ -150,7 +150,7 @@ async def test_a_body_that_is_no_json_or_too_large_is_refused(
         ("Timeout", 503, "UNAVAILABLE"),
         ("BudgetExceeded", 500, "INTERNAL"),
         ("Undecodable", 500, "INTERNAL"),
-        ("ValidationError", 500, "INTERNAL"),
+        ("ValidationError", 422, "VALUE_REFUSED"),
         ("unforeseen", 500, "INTERNAL"),
     ],
 )
