@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
@@ -37,13 +37,13 @@ class FrontDoor:
         settings: Settings,
         metrics: Metrics,
         clock: Clock,
-        log: RequestLog | None,
+        logs: Sequence[RequestLog],
         *,
         loop: asyncio.AbstractEventLoop,
         writer: ThreadPoolExecutor | None,
         threads: ThreadPoolExecutor,
     ) -> None:
-        self._engine, self._settings, self._metrics, self._log = engine, settings, metrics, log
+        self._engine, self._settings, self._metrics, self._logs = engine, settings, metrics, logs
         self._loop, self._threads = loop, threads
         self._writes = Writes(engine, loop, writer)
         self._verifier = (
@@ -92,9 +92,9 @@ class FrontDoor:
         seconds = perf_counter() - exchange.started
         if target is not None:
             self._metrics.answered(target.slot, status, seconds)
-        if self._log is not None:
+        for log in self._logs:
             operation = target.operation if target else "Unknown"
-            self._log.write(exchange.request_id, operation, status, sent, seconds)
+            log.write(exchange.request_id, operation, status, sent, seconds)
 
     def new_request_id(self) -> str:
         return self._request_id()

@@ -20,6 +20,8 @@ class RequestLog(Protocol):
 
     def flush(self) -> None: ...
 
+    def close(self) -> None: ...
+
 
 class JsonLines:
     """Writes whole lines, gathered until `flush` so that a busy server does not pay for each."""
@@ -50,6 +52,11 @@ class JsonLines:
             self._out.write(b"\n".join(self._lines) + b"\n")
             self._out.flush()
             self._lines.clear()
+
+    def close(self) -> None:
+        self.flush()
+        if self._out is not sys.stdout.buffer:
+            self._out.close()
 
 
 class Spans:
@@ -82,3 +89,6 @@ class Spans:
 
     def flush(self) -> None:
         """Spans leave by their own exporter."""
+
+    def close(self) -> None:
+        """The provider belongs to the process."""

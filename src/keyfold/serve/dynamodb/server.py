@@ -45,7 +45,7 @@ class Server:
         self._metrics = metrics or Metrics()
         self._clock = clock or SystemClock()
         self._sweeps = sweeps
-        self._log = _request_log(settings, self._clock)
+        self._logs = _request_logs(settings, self._clock)
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
         self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
         self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
@@ -62,7 +62,7 @@ class Server:
             self._settings,
             self._metrics,
             self._clock,
-            self._log,
+            self._logs,
             loop=loop,
             writer=self._writer,
             threads=self._threads,
@@ -70,10 +70,12 @@ class Server:
         self._registry = Registry(front, self._settings.clients, self._metrics)
         self._registry.now = loop.time()
         listener = listener or bind(self._settings)
+        tls = tls_context(self._settings)
         self._server = await loop.create_server(
             lambda: Connection(self._registry),
             sock=listener,
-            ssl=tls_context(self._settings),
+            ssl=tls,
+            ssl_handshake_timeout=self._settings.clients.receive_seconds if tls else None,
             backlog=_BACKLOG,
         )
         self.port = listener.getsockname()[1]
@@ -97,16 +99,16 @@ class Server:
         for pool in (self._writer, self._threads):
             if pool is not None:
                 await asyncio.to_thread(pool.shutdown)
-        if self._log is not None:
-            self._log.flush()
+        for log in self._logs:
+            log.close()
 
     async def _tick_forever(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
-            if self._log is not None:
-                self._log.flush()
+            for log in self._logs:
+                log.flush()
 
     async def _sweep_forever(self) -> None:
         loop = asyncio.get_running_loop()
@@ -157,15 +159,21 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
     return context
 
 
-def _request_log(settings: Settings, clock: Clock) -> RequestLog | None:
+def _request_logs(settings: Settings, clock: Clock) -> list[RequestLog]:
+    logs: list[RequestLog] = []
     if settings.tracing:
         try:
-            return Spans(clock)
+            logs.append(Spans(clock))
         except ImportError:
-            raise ServeError("tracing needs the package opentelemetry-api") from None
+            raise ServeError("tracing needs opentelemetry: pip install keyfold[tracing]") from None
     if settings.request_log is not None:
-        return JsonLines(settings.request_log, clock)
-    return None
+        try:
+            logs.append(JsonLines(settings.request_log, clock))
+        except OSError as error:
+            raise ServeError(
+                f"cannot write the request log {settings.request_log}: {error.strerror}"
+            ) from error
+    return logs
 
 
 def run_worker(
