@@ -130,6 +130,15 @@ def test_an_accepted_finding_is_counted_not_shown(run: Run, tmp_path: Path) -> N
     assert run("check", "d.yaml") == (0, "listings: nothing to report. 1 accepted in place.\n")
 
 
+def test_a_silence_that_silences_nothing_is_named(run: Run, tmp_path: Path) -> None:
+    text = page("Q1").right + "silence: [{code: K4, reason: was needed once}]\n"
+    (tmp_path / "d.yaml").write_text(text, encoding="utf-8")
+    code, out = run("check", "d.yaml")
+    assert code == 0
+    assert "d.yaml:1: the silence of K4 silences nothing" in out
+    assert "silences nothing" not in run("check", "d.yaml", "--select", "Q")[1]
+
+
 def test_a_python_design_is_checked_where_it_is_declared(run: Run, tmp_path: Path) -> None:
     (tmp_path / "made_of_data.py").write_text(
         "from keyfold.design.schema import Schema, Table\n"

@@ -128,6 +128,7 @@ EXPECTED: dict[str, dict[str, list[str]]] = {
             "Fan-out read",
             "List user quests",
             "Get specific quest",
+            "createQuest",
         ],
         "X1": ["Follow.GSI1PK", "Follow.GSI1SK"],
         "X3": ["User on GSI1", "Follow on GSI1", "Goal on GSI1", "Task on GSI1", "GSI2", "GSI3"],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from keyfold.design.schema import NOWHERE, Schema
+from keyfold.design.schema import NOWHERE, Schema, Silence
 from keyfold.errors import KeyfoldError
 from keyfold.review.check import (
     document,
@@ -16,8 +16,8 @@ from keyfold.review.check import (
     writes,
 )
 from keyfold.review.check.facts import Facts
-from keyfold.review.check.report import Crash, Finding, Report, Silenced
-from keyfold.review.check.rule import RULES, SEVERITIES, Problem, Rule
+from keyfold.review.check.report import Crash, Finding, Idle, Report, Silenced
+from keyfold.review.check.rule import RULES, SEVERITIES, Element, Problem, Rule
 from keyfold.settings import nearest
 
 FAMILIES = {
@@ -46,10 +46,12 @@ def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
 def check(schema: Schema, *, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> Report:
     """Run the rules over a design."""
     facts = Facts(schema)
+    ran = rules(select, ignore)
     findings: list[Finding] = []
     silenced: list[Silenced] = []
     crashes: list[Crash] = []
-    for rule in rules(select, ignore):
+    used: set[int] = set()
+    for rule in ran:
         try:
             problems = list(rule.check(facts))
         except Exception as error:
@@ -57,12 +59,42 @@ def check(schema: Schema, *, select: Iterable[str] = (), ignore: Iterable[str] =
             continue
         for problem in problems:
             finding = _finding(rule, problem)
-            reason = _silence(schema, rule, problem)
-            if reason is None:
+            silence = _silence(schema, rule, problem)
+            if silence is None:
                 findings.append(finding)
             else:
-                silenced.append(Silenced(finding, reason))
-    return Report(schema.name, tuple(dict.fromkeys(findings)), tuple(silenced), tuple(crashes))
+                used.add(id(silence))
+                silenced.append(Silenced(finding, silence.reason))
+    idle = _idle(schema, {rule.code for rule in ran}, used)
+    return Report(
+        schema.name, tuple(dict.fromkeys(findings)), tuple(silenced), tuple(crashes), tuple(idle)
+    )
+
+
+def _idle(schema: Schema, ran: set[str], used: set[int]) -> Iterator[Idle]:
+    """Silences that nothing needs any more, or that name no rule."""
+    for element in _elements(schema):
+        for silence in element.silences:
+            if id(silence) not in used and (silence.code in ran or silence.code not in RULES):
+                yield Idle(silence.code, element.place)
+
+
+def _elements(schema: Schema) -> Iterator[Element]:
+    yield schema
+    for table in schema.tables:
+        yield table
+        yield from table.indexes
+    for entity in schema.entities:
+        yield entity
+        yield from entity.placements
+    yield from schema.patterns
+    yield from schema.counters
+    yield from schema.operations
+    yield from schema.consumers
+    yield from schema.feeds
+    yield from schema.steps
+    yield from schema.claims
+    yield from schema.retentions
 
 
 def _finding(rule: Rule, problem: Problem) -> Finding:
@@ -79,11 +111,11 @@ def _finding(rule: Rule, problem: Problem) -> Finding:
     )
 
 
-def _silence(schema: Schema, rule: Rule, problem: Problem) -> str | None:
+def _silence(schema: Schema, rule: Rule, problem: Problem) -> Silence | None:
     for element in (problem.element, *problem.within, schema):
         for silence in element.silences:
             if silence.code == rule.code:
-                return silence.reason
+                return silence
     return None
 
 

@@ -51,6 +51,14 @@ class Crash:
 
 
 @dataclass(frozen=True)
+class Idle:
+    """A silence that silences nothing."""
+
+    code: str
+    place: Place
+
+
+@dataclass(frozen=True)
 class Report:
     """What a review found."""
 
@@ -58,6 +66,7 @@ class Report:
     findings: tuple[Finding, ...]
     silenced: tuple[Silenced, ...] = ()
     crashes: tuple[Crash, ...] = ()
+    idle: tuple[Idle, ...] = ()
     known: int = 0
     """Findings that a baseline holds, left out here."""
 
@@ -73,4 +82,5 @@ class Report:
             self.findings + other.findings,
             self.silenced + other.silenced,
             self.crashes + other.crashes,
+            self.idle + other.idle,
         )

@@ -45,6 +45,9 @@ def text(report: Report, *, colour: bool = False, width: int = 100) -> str:
             lines += [*_finding(finding, paint, width), ""]
     for crash in report.crashes:
         lines += [paint("error", f"the rule {crash.code} failed: {crash.error}"), ""]
+    for idle in report.idle:
+        where = f"{shown_path(idle.place.file)}:{idle.place.line}"
+        lines += [paint("dim", f"{where}: the silence of {idle.code} silences nothing"), ""]
     lines.append(_summary(report, paint))
     return "\n".join(lines)
 
