@@ -1,0 +1,99 @@
+"""ExecuteStatement, BatchExecuteStatement, ExecuteTransaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyfold.errors import (
+    ConditionFailed,
+    DuplicateItem,
+    TableNotFound,
+    TransactionCanceled,
+    ValidationError,
+)
+
+
+def _run(call: Any, statement: str, *parameters: Any, **more: Any) -> dict[str, Any]:
+    request = {"Statement": statement, **more}
+    if parameters:
+        request["Parameters"] = list(parameters)
+    answer: dict[str, Any] = call("ExecuteStatement", request)
+    return answer
+
+
+def test_a_statement_of_each_kind(call: Any, table: str) -> None:
+    _run(call, f"INSERT INTO {table} VALUE {{'pk': 'a', 'sk': 1, 'n': 1}}")
+    with pytest.raises(DuplicateItem, match="Duplicate primary key exists in table"):
+        _run(call, f"INSERT INTO {table} VALUE {{'pk': 'a', 'sk': 1}}")
+    update = f"UPDATE {table} SET n = n + ? WHERE pk = ? AND sk = 1 RETURNING ALL NEW *"
+    updated = _run(call, update, {"N": "4"}, {"S": "a"})
+    assert updated["Items"] == [{"pk": {"S": "a"}, "sk": {"N": "1"}, "n": {"N": "5"}}]
+    found = _run(call, f"SELECT n FROM {table} WHERE pk = 'a' AND sk = 1")
+    assert found["Items"] == [{"n": {"N": "5"}}]
+    with pytest.raises(ConditionFailed):
+        _run(call, f"DELETE FROM {table} WHERE pk = 'a' AND sk = 1 AND n = 1")
+    _run(call, f"DELETE FROM {table} WHERE pk = 'a' AND sk = 1")
+    assert call("Scan", {"TableName": table})["Count"] == 0
+
+
+def test_pages_of_a_select(call: Any, table: str, put: Any) -> None:
+    for number in range(5):
+        put("a", number)
+    statement = f"SELECT sk FROM {table} WHERE pk = 'a' ORDER BY sk DESC"
+    found: list[str] = []
+    more: dict[str, Any] = {}
+    while True:
+        answer = _run(call, statement, Limit=2, **more)
+        found += [item["sk"]["N"] for item in answer["Items"]]
+        if "NextToken" not in answer:
+            break
+        more = {"NextToken": answer["NextToken"]}
+    assert found == ["4", "3", "2", "1", "0"]
+
+
+def test_a_batch_answers_each_statement(call: Any, table: str) -> None:
+    answer = call(
+        "BatchExecuteStatement",
+        {
+            "Statements": [
+                {"Statement": f"INSERT INTO {table} VALUE {{'pk': 'a', 'sk': 1}}"},
+                {"Statement": f"UPDATE {table} SET n = 1 WHERE pk = 'nobody' AND sk = 1"},
+            ]
+        },
+    )
+    done, failed = answer["Responses"]
+    assert done == {"TableName": table}
+    assert failed["Error"] == {
+        "Code": "ConditionalCheckFailed",
+        "Message": "The conditional request failed",
+    }
+
+
+def test_a_transaction_does_all_or_nothing(call: Any, table: str) -> None:
+    def transaction(*statements: str) -> None:
+        wishes = [{"Statement": statement} for statement in statements]
+        call("ExecuteTransaction", {"TransactStatements": wishes})
+
+    transaction(
+        f"INSERT INTO {table} VALUE {{'pk': 'a', 'sk': 1}}",
+        f"INSERT INTO {table} VALUE {{'pk': 'b', 'sk': 1}}",
+    )
+    with pytest.raises(TransactionCanceled) as caught:
+        transaction(
+            f"DELETE FROM {table} WHERE pk = 'a' AND sk = 1",
+            f"INSERT INTO {table} VALUE {{'pk': 'b', 'sk': 1}}",
+        )
+    assert [reason.code for reason in caught.value.reasons] == ["None", "DuplicateItem"]
+    assert call("Scan", {"TableName": table})["Count"] == 2
+
+
+def test_refusals(call: Any) -> None:
+    with pytest.raises(ValidationError) as malformed:
+        _run(call, "SLECT 1")
+    assert malformed.value.message == (
+        "Statement wasn't well formed, can't be processed: Expected data manipulation"
+    )
+    with pytest.raises(TableNotFound, match=r"^Requested resource not found"):
+        _run(call, "SELECT * FROM nowhere WHERE pk = 'a'")
