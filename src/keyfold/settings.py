@@ -71,6 +71,8 @@ SETTINGS: tuple[Setting, ...] = (
 SECRETS: Mapping[str, str] = {
     "KEYFOLD_CREDENTIALS": "Access keys and their secrets, `ACCESS_KEY:SECRET,...`, that "
     "`keyfold serve` verifies signatures with.",
+    "KEYFOLD_WEBHOOK_SECRET": "What `keyfold streams run` signs the events with that it posts to "
+    "webhooks.",
 }
 """Read from the environment alone, by the command that needs them: never in a file, never shown."""
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from keyfold.design.design import Design
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold.settings import nearest
@@ -25,12 +26,28 @@ def load_schema(target: str) -> Schema:
                 f"design files need {missing.name}; install it with: pip install 'keyfold[review]'"
             ) from None
         return load(target)
+    module, name = _module(target)
+    return _schema_of(module, name)
+
+
+def load_design(target: str) -> Design:
+    """The design that runs, as `package.module:design` names it."""
+    module, name = _module(target)
+    found = getattr(module, name, None)
+    if not isinstance(found, Design):
+        known = [word for word, value in vars(module).items() if isinstance(value, Design)]
+        hint = nearest(name, known) if known else "no design is declared there"
+        raise KeyfoldError(f"{module.__name__} has no design {name!r}; {hint}")
+    return found
+
+
+def _module(target: str) -> tuple[ModuleType, str]:
     module_name, _, name = target.partition(":")
     if not all(part.isidentifier() for part in module_name.split(".")):
         raise KeyfoldError(
             f"{target!r} is no design: give package.module:design, or a file that ends in .yaml"
         )
-    return _schema_of(_imported(module_name, target), name or "design", module_name)
+    return _imported(module_name, target), name or "design"
 
 
 def _imported(name: str, target: str) -> ModuleType:
@@ -51,7 +68,7 @@ def _imported(name: str, target: str) -> ModuleType:
         raise KeyfoldError(f"{last.filename}:{last.lineno}: {kind}: {error}") from error
 
 
-def _schema_of(module: ModuleType, name: str, module_name: str) -> Schema:
+def _schema_of(module: ModuleType, name: str) -> Schema:
     found = getattr(module, name, None)
     if isinstance(found, Schema):
         return found
@@ -60,7 +77,7 @@ def _schema_of(module: ModuleType, name: str, module_name: str) -> Schema:
         return schema
     known = [word for word, value in vars(module).items() if _is_design(value)]
     hint = nearest(name, known) if known else "no design is declared there"
-    raise KeyfoldError(f"{module_name} has no design {name!r}; {hint}")
+    raise KeyfoldError(f"{module.__name__} has no design {name!r}; {hint}")
 
 
 def _is_design(value: object) -> bool:

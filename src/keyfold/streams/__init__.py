@@ -1,14 +1,15 @@
 """Following change streams: consumers, processors, dead letters, domain events."""
 
 from keyfold.streams.consumer import AsyncConsumer, Consumer, Options
-from keyfold.streams.deadletter import DeadLetter
+from keyfold.streams.deadletter import DeadLetter, drop, letter, letters
 from keyfold.streams.event import Delivery, Event
 from keyfold.streams.handler import stream_handler
+from keyfold.streams.lease import resume
 from keyfold.streams.policy import Policy
 from keyfold.streams.processing import Outcome
 from keyfold.streams.replay import replay
 from keyfold.streams.sinks import EventBridge, Queue, Sink, Sqs, Webhook
-from keyfold.streams.status import ShardStatus, Status
+from keyfold.streams.status import ShardStatus, Status, status
 
 __all__ = [
     "AsyncConsumer",
@@ -26,6 +27,11 @@ __all__ = [
     "Sqs",
     "Status",
     "Webhook",
+    "drop",
+    "letter",
+    "letters",
     "replay",
+    "resume",
+    "status",
     "stream_handler",
 ]

@@ -68,6 +68,8 @@ class _Following:
         return (yield from patiently(self.options.policy, self._assignment))
 
     def _assignment(self) -> Flow[list[Reader]]:
+        if not self.tables:
+            return []
         if not self._prepared:
             yield from support.ensure(self.context)
             self._prepared = True
@@ -124,7 +126,7 @@ class _Following:
         return outcome
 
     def deliver(self) -> Flow[int]:
-        if not self.sinks:
+        if not self.sinks or not self._prepared:
             return 0
         try:
             return (yield from outbox.deliver(self.context, self.sinks, self.options.policy))
@@ -150,6 +152,8 @@ class _Following:
 
     def leave(self) -> Flow[None]:
         """Give the leases back, so that others need not wait for their end."""
+        if not self._prepared:
+            return
         yield from patiently(self.options.policy, self._leave)
 
     def _leave(self) -> Flow[None]:

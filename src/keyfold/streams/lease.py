@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold.errors import ConditionFailed, LeaseLost
+from keyfold.errors import ConditionFailed, LeaseLost, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.streams import support
@@ -111,10 +111,19 @@ def release(context: Context, group: Group, lease: Lease) -> Flow[None]:
         return
 
 
-def reset(context: Context, group: Group) -> Flow[None]:
-    """Forget checkpoints of the group, so that it starts again at the oldest record kept."""
-    for lease in (yield from leases(context, group)).values():
+def resume(context: Context, name: str = "default") -> Flow[int]:
+    """Let shards that lost records be read again, from the oldest record that is kept.
+
+    Gives how many there were. What the lost records would have done is for a rebuild.
+    """
+    group = Group(context.design.name, name)
+    try:
+        lost = [one for one in (yield from leases(context, group)).values() if one.lost]
+    except TableNotFound:
+        return 0
+    for lease in lost:
         yield from support.delete(context, support.key(group.shards, lease.sort))
+    return len(lost)
 
 
 def beat(context: Context, group: Group, worker: str, seconds: float) -> Flow[int]:

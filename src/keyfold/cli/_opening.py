@@ -1,0 +1,58 @@
+"""What commands that work on a running design share: finding it, opening it, showing progress."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+from keyfold.errors import KeyfoldError
+
+if TYPE_CHECKING:
+    from keyfold.runtime.db import Db
+
+NAMES = ("design", "backend", "table_prefix", "table_names")
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Give a command its TARGET and the settings of its backend."""
+    parser.add_argument("target", nargs="?", help="package.module:design (default: the set design)")
+    settings.add_flags(parser, *NAMES)
+
+
+def opened(args: argparse.Namespace) -> Db:
+    """The design on its backend; the caller closes it."""
+    from keyfold.design.target import load_design
+    from keyfold.runtime import Design
+
+    current = settings.from_arguments(args)
+    target = args.target or current.design
+    if not target:
+        raise KeyfoldError("name a design: package.module:design, or set it in keyfold.toml")
+    found = load_design(target)
+    if not isinstance(found, Design):
+        raise KeyfoldError(f"{target} cannot be opened: it is declared with keyfold.design alone")
+    return found.open(
+        current.backend,
+        table_prefix=current.table_prefix,
+        table_names=current.table_names,
+        create_tables=False,
+    )
+
+
+def counting(noun: str) -> Callable[[int], None] | None:
+    """A line that counts on the terminal; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(number: int) -> None:
+        print(f"\r{number:,} {noun}", end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+def end_of_line() -> None:
+    if sys.stderr.isatty():
+        print(file=sys.stderr)

@@ -1,0 +1,90 @@
+"""`keyfold deadletter`: look at records whose effect failed, try them again, or drop them."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from keyfold.cli._opening import add_target, opened
+
+if TYPE_CHECKING:
+    from keyfold.runtime.db import Db
+    from keyfold.streams import DeadLetter
+
+HELP = "List, show, replay or drop records whose effect failed for good."
+FAILED = 1
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for name, text in (
+        ("list", "List all dead letters, oldest first."),
+        ("show", "Show one with its record and traceback."),
+        ("replay", "Carry out the effect now; the letter goes with it."),
+        ("drop", "Forget a letter."),
+    ):
+        made = commands.add_parser(name, help=text, description=text)
+        add_target(made)
+        if name != "list":
+            made.add_argument("--id", help="the letter, as `list` shows it")
+        if name in ("replay", "drop"):
+            made.add_argument("--all", action="store_true", help="all of them")
+
+
+def run(args: argparse.Namespace) -> int:
+    with opened(args) as db:
+        if args.action == "list":
+            return _list(db)
+        if args.action == "show":
+            return _show(_one(db, args.id))
+        return _decide(db, args)
+
+
+def _list(db: Db) -> int:
+    from keyfold.streams import letters
+
+    for letter in db.run(letters(db.context)):
+        at = datetime.fromtimestamp(letter.at, UTC)
+        print(f"{letter.id}  {at:%Y-%m-%d %H:%M:%S}  {letter.effect}  {letter.reason}")
+    return 0
+
+
+def _one(db: Db, id: str | None) -> DeadLetter:
+    from keyfold.errors import KeyfoldError
+    from keyfold.streams import letter
+
+    if not id:
+        raise KeyfoldError("say which letter with --id; `keyfold deadletter list` shows all")
+    return db.run(letter(db.context, id))
+
+
+def _show(letter: DeadLetter) -> int:
+    import orjson
+
+    print(f"{letter.effect} failed {letter.attempts} times for a record of {letter.table}")
+    if letter.record is None:
+        print("the record was too large to keep")
+    else:
+        print(orjson.dumps(letter.record, option=orjson.OPT_INDENT_2).decode())
+    print(letter.trace)
+    return 0
+
+
+def _decide(db: Db, args: argparse.Namespace) -> int:
+    from keyfold.streams import drop, letters, replay
+
+    chosen = db.run(letters(db.context)) if args.all else [_one(db, args.id)]
+    failed = 0
+    for letter in chosen:
+        if args.action == "drop":
+            db.run(drop(db.context, letter.id))
+            print(f"{letter.id}  dropped")
+            continue
+        try:
+            db.run(replay(db, letter))
+            print(f"{letter.id}  done")
+        except Exception as problem:
+            failed += 1
+            print(f"{letter.id}  {type(problem).__name__}: {problem}")
+    return FAILED if failed else 0

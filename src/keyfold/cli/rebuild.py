@@ -1,0 +1,40 @@
+"""`keyfold rebuild`: make structures anew while the application goes on."""
+
+from __future__ import annotations
+
+import argparse
+
+from keyfold.cli._opening import add_target, counting, end_of_line, opened
+
+HELP = "Make pointers, counters and other structures anew, online."
+DRIFT = 1
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_target(parser)
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="STRUCTURE", help="only this structure"
+    )
+    parser.add_argument("--rate", type=float, metavar="N", help="at most so many fixes a second")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.maintain import rebuild
+    from keyfold.streams import Consumer, resume
+
+    with opened(args) as db:
+        resumed = db.run(resume(db.context))
+        if resumed:
+            print(f"{resumed} shards had lost records; their consumer goes on from now")
+        report = rebuild(
+            db,
+            args.only,
+            settle=Consumer(db).drain,
+            per_second=args.rate,
+            progress=counting("items"),
+        )
+        end_of_line()
+    for drift in report.drifts:
+        print(drift)
+    print(report)
+    return 0 if report.clean else DRIFT

@@ -1,0 +1,49 @@
+"""`keyfold repair`: show what would put drift right, and do it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from keyfold.cli._opening import add_target, counting, end_of_line, opened
+
+if TYPE_CHECKING:
+    from keyfold.maintain import Drift
+
+HELP = "Put drift right; shows the plan first and writes only with --apply."
+LEFT = 1
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_target(parser)
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="STRUCTURE", help="only this structure"
+    )
+    parser.add_argument("--apply", action="store_true", help="write; without it nothing is changed")
+    parser.add_argument("--rate", type=float, metavar="N", help="at most so many fixes a second")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.errors import KeyfoldError
+    from keyfold.maintain import plan, repair, verify
+    from keyfold.streams import Consumer
+
+    if args.rate is not None and args.rate <= 0:
+        raise KeyfoldError(f"--rate {args.rate:g} would never end; give a number above zero")
+    with opened(args) as db:
+        # A structure that follows the stream may only seem wrong while records wait.
+        Consumer(db).drain()
+        report = verify(db, only=args.only, progress=counting("items"))
+        end_of_line()
+        if not args.apply:
+            for drift in report.drifts:
+                print(f"{drift}\n  {plan(drift)}")
+            print(report if report.clean else f"{report}; nothing was changed, see --apply")
+            return 0 if report.clean else LEFT
+        done = repair(db, report, per_second=args.rate, on_fix=_show)
+    print(f"{done.fixed} fixed, {len(done.left)} left")
+    return LEFT if done.left or report.truncated else 0
+
+
+def _show(drift: Drift, reason: str) -> None:
+    print(f"{drift}\n  {'left: ' + reason if reason else 'fixed'}")

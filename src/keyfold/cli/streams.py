@@ -1,0 +1,100 @@
+"""`keyfold streams`: run a consumer, or look how the consumers are doing."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from keyfold.cli._opening import add_target, opened
+
+if TYPE_CHECKING:
+    from keyfold.runtime.db import Db
+    from keyfold.streams import Outcome, Sink
+
+HELP = "Follow the change streams of a design's tables."
+BEHIND = 1
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    text = "Run a consumer until Ctrl-C; several processes share the shards."
+    running = commands.add_parser("run", help=text, description=text)
+    add_target(running)
+    running.add_argument("--threads", type=int, default=1, help="shards read at once (default: 1)")
+    running.add_argument("--batch", type=int, default=200, help="records a read (default: 200)")
+    running.add_argument(
+        "--queue", action="append", default=[], metavar="NAME", help="keep events in this queue"
+    )
+    running.add_argument(
+        "--webhook",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="post events there, signed with KEYFOLD_WEBHOOK_SECRET",
+    )
+    running.add_argument("--once", action="store_true", help="stop when nothing is left to read")
+    text = "Show shards, their owners and lag, dead letters and waiting events."
+    add_target(commands.add_parser("status", help=text, description=text))
+
+
+def run(args: argparse.Namespace) -> int:
+    with opened(args) as db:
+        return _run(db, args) if args.action == "run" else _status(db)
+
+
+def _run(db: Db, args: argparse.Namespace) -> int:
+    from keyfold.streams import Consumer, Options
+
+    consumer = Consumer(db, sinks=_sinks(args), options=Options(batch=args.batch))
+    if args.once:
+        print(_words(consumer.drain()))
+        return 0
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: consumer.stop())
+    print(f"{consumer.worker} follows {db.context.design.name}; Ctrl-C stops it", file=sys.stderr)
+    consumer.run(threads=args.threads, on_progress=_show)
+    return 0
+
+
+def _sinks(args: argparse.Namespace) -> list[Sink]:
+    import os
+
+    from keyfold.errors import KeyfoldError
+    from keyfold.streams import Queue, Webhook
+
+    secret = os.environ.get("KEYFOLD_WEBHOOK_SECRET", "")
+    if args.webhook and not secret:
+        raise KeyfoldError("webhooks are signed: set KEYFOLD_WEBHOOK_SECRET to their secret")
+    return [
+        *(Queue(name) for name in args.queue),
+        *(Webhook(url, secret) for url in args.webhook),
+    ]
+
+
+def _status(db: Db) -> int:
+    from keyfold.streams import status
+
+    now = db.run(status(db.context))
+    for shard in now.shards:
+        state = shard.lost or ("finished" if shard.finished else f"lag {shard.lag_seconds:.0f} s")
+        print(f"{shard.shard}  {shard.owner or 'nobody'}  {state}")
+    print(
+        f"{len(now.shards)} shards, lag {now.lag_seconds:.0f} s, "
+        f"{now.dead_letters} dead letters, {now.waiting_events} waiting events"
+    )
+    troubled = now.dead_letters or any(shard.lost for shard in now.shards)
+    return BEHIND if troubled else 0
+
+
+def _show(outcome: Outcome) -> None:
+    if outcome.records:
+        print(_words(outcome), flush=True)
+
+
+def _words(outcome: Outcome) -> str:
+    return (
+        f"{outcome.records} records: {outcome.applied} effects, {outcome.repeated} repeated, "
+        f"{outcome.dead} dead letters"
+    )

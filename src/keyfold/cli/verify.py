@@ -1,0 +1,56 @@
+"""`keyfold verify`: recompute every secondary structure and report what differs."""
+
+from __future__ import annotations
+
+import argparse
+
+from keyfold.cli._opening import add_target, counting, end_of_line, opened
+
+HELP = "Recompute pointers, counters, edges, unique values and index keys; report drift."
+DRIFT = 1
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_target(parser)
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="STRUCTURE",
+        help="only this one, as 'pointer HangoutPointer', 'counter Post.likes' or 'index'",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object for each drift")
+    parser.add_argument("--drain", action="store_true", help="read the streams to their end before")
+    parser.add_argument(
+        "--limit", type=int, default=10_000, help="how much drift to show (default: %(default)s)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    import orjson
+
+    from keyfold.design.formats import plain
+    from keyfold.maintain import verify
+    from keyfold.streams import Consumer
+
+    with opened(args) as db:
+        if args.drain:
+            Consumer(db).drain()
+        report = verify(db, only=args.only, limit=args.limit, progress=counting("items"))
+        end_of_line()
+    for drift in report.drifts:
+        if args.json:
+            shown = {
+                "kind": drift.kind,
+                "structure": drift.structure,
+                "table": drift.table,
+                "key": drift.key,
+                "expected": drift.expected,
+                "found": drift.found,
+            }
+            print(orjson.dumps(shown, default=plain).decode())
+        else:
+            print(drift)
+    if not args.json:
+        print(report)
+    return 0 if report.clean else DRIFT
