@@ -6,6 +6,7 @@ from keyfold.serve import Identity, PageRequest, Service, authenticated, mutatio
 from __future__ import annotations
 
 from keyfold.serve.identity import ANONYMOUS, Identity
+from keyfold.serve.links import MediaLink, MediaStore
 from keyfold.serve.names import Payload
 from keyfold.serve.operation import mutation, query, related
 from keyfold.serve.paging import PageRequest
@@ -29,6 +30,8 @@ __all__ = [
     "FieldError",
     "Identity",
     "Invalid",
+    "MediaLink",
+    "MediaStore",
     "Missing",
     "NotAllowed",
     "NotAuthenticated",

@@ -28,7 +28,8 @@ from keyfold.serve.auth import DevelopmentTokens, Tokens
 from keyfold.serve.dispatch import Dispatch, OperationMetrics
 from keyfold.serve.graphql import graphql_routes
 from keyfold.serve.identity import Identity
-from keyfold.serve.media import LocalMedia, MediaStore
+from keyfold.serve.links import MediaStore
+from keyfold.serve.media import LocalMedia
 from keyfold.serve.middleware import RequestScope
 from keyfold.serve.ratelimit import RateLimit
 from keyfold.serve.rest import problem_handlers, rest_app

@@ -15,9 +15,8 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from starlette.requests import ClientDisconnect, Request
@@ -26,32 +25,13 @@ from starlette.routing import BaseRoute, Route
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.serve.exchange import BodyTooLarge, UnsupportedMedia, problem_answer
+from keyfold.serve.links import MEDIA_BYTES, MediaLink
 from keyfold.serve.problems import Invalid, Missing, NotAllowed, Refused, problem_for
 from keyfold.serve.rest import response
 
 LINK_SECONDS: Final = 900
-MEDIA_BYTES: Final = 10 * 1024 * 1024
 KEY_CHARACTERS: Final = 512
 IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
-
-
-@dataclass(frozen=True, slots=True)
-class MediaLink:
-    """What a client does to upload or download: this method on this URL with these."""
-
-    url: str
-    method: str
-    expires_at: int
-    headers: dict[str, str] = field(default_factory=dict)
-    fields: dict[str, str] = field(default_factory=dict)
-
-
-class MediaStore(Protocol):
-    """Where media is kept; services store keys and make links when they are read."""
-
-    def upload(self, key: str, *, content_type: str, max_bytes: int = MEDIA_BYTES) -> MediaLink: ...
-
-    def download(self, key: str) -> MediaLink: ...
 
 
 class LocalMedia:

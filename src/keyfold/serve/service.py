@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from keyfold.errors import DeclarationError
 from keyfold.runtime import Design
 from keyfold.serve.identity import Identity
+from keyfold.serve.links import MediaStore
 from keyfold.serve.signature import Operation, RelatedField, read_operation, read_related
-
-if TYPE_CHECKING:
-    from keyfold.serve.media import MediaStore
 
 
 class Service:

@@ -13,8 +13,8 @@ import pytest
 from starlette.applications import Starlette
 
 from keyfold.clock import ManualClock
-from keyfold.serve import Invalid
-from keyfold.serve.media import LocalMedia, MediaLink, S3Media
+from keyfold.serve import Invalid, MediaLink
+from keyfold.serve.media import LocalMedia, S3Media
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 100
 
