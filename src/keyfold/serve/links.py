@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, Protocol
+
+from pydantic import Field
+
+from keyfold.serve.names import Payload
 
 MEDIA_BYTES: Final = 10 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class MediaLink:
+class MediaLink(Payload):
     """What a client does to upload or download: this method on this URL with these."""
 
     url: str
     method: str
     expires_at: int
-    headers: dict[str, str] = field(default_factory=dict)
-    fields: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict)
+    fields: dict[str, str] = Field(default_factory=dict)
 
 
 class MediaStore(Protocol):

@@ -58,7 +58,7 @@ class LocalMedia:
         _check(key, content_type, self._types)
         claims = {"type": content_type, "max": str(max_bytes)}
         link = self._link("PUT", key, claims)
-        return MediaLink(link.url, "PUT", link.expires_at, {"content-type": content_type})
+        return link.model_copy(update={"headers": {"content-type": content_type}})
 
     def download(self, key: str) -> MediaLink:
         return self._link("GET", key, {})
@@ -71,7 +71,8 @@ class LocalMedia:
         expires = int(self._clock.now()) + self._seconds
         signed = {**claims, "expires": str(expires)}
         query = urlencode({**signed, "signature": self._signature(method, key, signed)})
-        return MediaLink(f"{self._base_url}/media/{quote(key)}?{query}", method, expires)
+        url = f"{self._base_url}/media/{quote(key)}?{query}"
+        return MediaLink(url=url, method=method, expires_at=expires)
 
     def _signature(self, method: str, key: str, claims: Mapping[str, str]) -> str:
         text = json.dumps([method, key, sorted(claims.items())])
@@ -164,7 +165,9 @@ class S3Media:
             ],
             ExpiresIn=self._seconds,
         )
-        return MediaLink(made["url"], "POST", self._expires(), fields=dict(made["fields"]))
+        return MediaLink(
+            url=made["url"], method="POST", expires_at=self._expires(), fields=dict(made["fields"])
+        )
 
     def download(self, key: str) -> MediaLink:
         url = self._client.generate_presigned_url(
@@ -172,7 +175,7 @@ class S3Media:
             Params={"Bucket": self._bucket, "Key": key},
             ExpiresIn=self._seconds,
         )
-        return MediaLink(str(url), "GET", self._expires())
+        return MediaLink(url=str(url), method="GET", expires_at=self._expires())
 
     def _expires(self) -> int:
         return int(self._clock.now()) + self._seconds
