@@ -105,21 +105,19 @@ def _parts(node: Condition) -> list[Compare | Between | Call]:
     match node:
         case And(terms):
             return [part for term in terms for part in _parts(term)]
-        case Or():
-            _refuse_operator("OR")
-        case Not():
-            _refuse_operator("NOT")
-        case In():
-            _refuse_operator("IN")
-        case Compare("<>"):
-            _refuse_operator("<>")
-        case Call(name) if name != "begins_with":
-            _refuse_operator(name)
-    return [node]  # type: ignore[list-item]
-
-
-def _refuse_operator(name: str) -> None:
-    raise RequestInvalid(f"Invalid operator used in KeyConditionExpression: {name}")
+        case Compare(operator) if operator != "<>":
+            return [node]
+        case Call("begins_with"):
+            return [node]
+        case Between():
+            return [node]
+        case Or() | Not() | In():
+            refused = type(node).__name__.upper()
+        case Compare(operator):
+            refused = operator
+        case Call(function):
+            refused = function
+    raise RequestInvalid(f"Invalid operator used in KeyConditionExpression: {refused}")
 
 
 def _term(part: Compare | Between | Call) -> KeyTerm:

@@ -27,6 +27,7 @@ from keyfold.expressions.ast import (
     Remove,
     Set,
     Update,
+    Value,
     ValueRef,
 )
 from keyfold.expressions.lexer import Token, near, tokens
@@ -118,20 +119,22 @@ class _Parser:
     # behind it; so these return either, and `_require_condition` settles it where it matters.
 
     def _alternatives(self) -> Condition | Operand:
-        terms = [self._conjunction()]
-        while self._token.kind == "OR":
-            terms[-1] = self._require_condition(terms[-1])
-            self._advance()
+        first = self._conjunction()
+        if self._token.kind != "OR":
+            return first
+        terms = [self._require_condition(first)]
+        while self._take("OR"):
             terms.append(self._require_condition(self._conjunction()))
-        return terms[0] if len(terms) == 1 else Or(tuple(terms))  # type: ignore[arg-type]
+        return Or(tuple(terms))
 
     def _conjunction(self) -> Condition | Operand:
-        terms = [self._negation()]
-        while self._token.kind == "AND":
-            terms[-1] = self._require_condition(terms[-1])
-            self._advance()
+        first = self._negation()
+        if self._token.kind != "AND":
+            return first
+        terms = [self._require_condition(first)]
+        while self._take("AND"):
             terms.append(self._require_condition(self._negation()))
-        return terms[0] if len(terms) == 1 else And(tuple(terms))  # type: ignore[arg-type]
+        return And(tuple(terms))
 
     def _negation(self) -> Condition | Operand:
         if self._take("NOT"):
@@ -183,9 +186,9 @@ class _Parser:
         return -1
 
     def _require_condition(self, node: Condition | Operand) -> Condition:
-        if isinstance(node, (Path, ValueRef)):
+        if isinstance(node, (Path, Value, ValueRef)):
             self._fail()
-        return node  # type: ignore[return-value]
+        return node
 
     # Operands.
 

@@ -28,7 +28,9 @@ def compiled(paths: Projection) -> Callable[[Mapping[str, AttributeValue]], Item
     for path in paths:
         node = tree
         for part in path.parts[:-1]:
-            node = node.setdefault(part, {})  # type: ignore[assignment]
+            below = node.setdefault(part, {})
+            assert below is not None, "no path of a projection contains another"
+            node = below
         node[path.parts[-1]] = None
     return lambda item: _from_map(tree, item)
 

@@ -70,7 +70,8 @@ class Cursor:
         value = self._value()
         if "M" not in value:
             refuse("Expected a tuple of attributes behind VALUE")
-        return value["M"]  # type: ignore[no-any-return]
+        item: dict[str, AttributeValue] = value["M"]
+        return item
 
     def _value(self) -> AttributeValue:
         return check_value(self._nested())

@@ -181,16 +181,22 @@ class _Parser(Cursor):
         return self._condition(self._alternatives())
 
     def _alternatives(self) -> Condition | Operand:
-        terms = [self._conjunction()]
+        first = self._conjunction()
+        if self._token.kind != "OR":
+            return first
+        terms = [self._condition(first)]
         while self._take("OR"):
-            terms = [*map(self._condition, terms), self._condition(self._conjunction())]
-        return terms[0] if len(terms) == 1 else Or(tuple(map(self._condition, terms)))
+            terms.append(self._condition(self._conjunction()))
+        return Or(tuple(terms))
 
     def _conjunction(self) -> Condition | Operand:
-        terms = [self._negation()]
+        first = self._negation()
+        if self._token.kind != "AND":
+            return first
+        terms = [self._condition(first)]
         while self._take("AND"):
-            terms = [*map(self._condition, terms), self._condition(self._negation())]
-        return terms[0] if len(terms) == 1 else And(tuple(map(self._condition, terms)))
+            terms.append(self._condition(self._negation()))
+        return And(tuple(terms))
 
     def _negation(self) -> Condition | Operand:
         if self._take("NOT"):
