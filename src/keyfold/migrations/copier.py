@@ -163,7 +163,7 @@ class Copier:
     def copy_change(self, record: Record) -> Tally:
         """Bring one change to the other side, once."""
         try:
-            self._rewrite(record)
+            self._rewrite(record.table, record.new)
         except Refused as problem:
             return self._trouble(record.table, record.key, str(problem))
         if not any(i and self.sides.concerns(record.table, i) for i in (record.old, record.new)):
@@ -210,6 +210,7 @@ class Copier:
             marker = self.store.marker(self.towards, table, key)
             item = self.current(table, key)
             try:
+                self._rewrite(table, item)
                 outputs = self.sides.outputs(table, item)
             except Refused as problem:
                 self._trouble(table, key, str(problem))
@@ -272,12 +273,10 @@ class Copier:
             batch = [pair for number, pair in enumerate(batch) if number not in refused]
         return tally
 
-    def _rewrite(self, record: Record) -> None:
-        if record.new is None:
-            return
+    def _rewrite(self, table: str, item: Item | None) -> None:
         for rewrite in self.sides.rewrites:
-            if rewrite.table == record.table:
-                rewrite_item(self.backend, rewrite, self.sides, record.new)
+            if item is not None and rewrite.table == table:
+                rewrite_item(self.backend, rewrite, self.sides, item)
 
     def _before(self, record: Record) -> dict[tuple[str, str], Output]:
         try:

@@ -168,7 +168,7 @@ class Verifier:
 
     def _found(self, addresses: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Item]:
         """The items at these addresses, in batches."""
-        wanted = list(addresses)
+        wanted = list(dict.fromkeys(addresses))
         found: dict[tuple[str, str], Item] = {}
         for start in range(0, len(wanted), BATCH_GET_ITEMS):
             by_name: dict[str, tuple[str, list[Item]]] = {}

@@ -168,13 +168,23 @@ class Worker:
 
     async def work(self, pause: float = 0.0) -> None:
         loop = asyncio.get_running_loop()
+        actions: dict[Callable[[], Awaitable[None]], int] = {
+            self.new_profile: 2,
+            self.rename: 2,
+            self.share: 2,
+            self.invite: 1,
+            self.new_season: 4,
+            self.rename_season: 3,
+            self.new_order: 12,
+            self.change_order: 5,
+            self.drop_order: 3,
+            self.drop_season: 1,
+            self.drop_profile: 1,
+            self.look: 10,
+            self.look_at_orders: 10,
+        }
         while not self.town.stopped:
-            action = self.chance.choices(
-                [self.new_profile, self.rename, self.share, self.invite, self.new_season]
-                + [self.rename_season, self.new_order, self.change_order, self.drop_order]
-                + [self.drop_season, self.drop_profile, self.look, self.look_at_orders],
-                [2, 2, 2, 1, 4, 3, 12, 5, 3, 1, 1, 10, 10],
-            )[0]
+            action = self.chance.choices(list(actions), list(actions.values()))[0]
             before = loop.time()
             await action()
             self.town.longest = max(self.town.longest, loop.time() - before)

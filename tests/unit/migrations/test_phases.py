@@ -76,7 +76,7 @@ def test_an_item_whose_transform_raises_is_listed_and_blocks_the_switch(shop: Sh
     fill(shop, 20)
     shop.old_order("bad", -1)
     migrator = shop.migrator()
-    with pytest.raises(VerifyFailed, match="bad.*a total of -1"):
+    with pytest.raises(VerifyFailed, match=r"bad.*a total of -1"):
         migrator.apply("hold")
     status = migrator.status()
     assert status.state.phase == "backfill"

@@ -1,0 +1,203 @@
+"""Snapshots, differences in words, and plans that run as they were written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keyfold import Design, Entity, Index, Key, cli
+from keyfold.clients import connect
+from keyfold.design.schema import Schema
+from keyfold.errors import MigrationError
+from keyfold.migrations import Backend, diff
+from keyfold.migrations.plan import Dangerous, draft
+from keyfold.migrations.snapshot import dump, fingerprint, load
+from keyfold_systems.sellers import current, design
+
+V1 = """
+from keyfold import Design, Entity, Index, Key, On
+design = Design("shop")
+table = design.table("Orders", partition="orderId", sort=None)
+class Order(Entity, table=table):
+    order_id: str
+    season_id: str
+    note: str = ""
+    key = Key("{order_id}")
+"""
+V2 = """
+from keyfold import Design, Entity, Index, Key, On
+design = Design("shop")
+table = design.table("SeasonOrders", indexes=[Index("by-order", "orderKey")], ttl="gone")
+class Order(Entity, table=table):
+    order_id: str
+    season_id: str
+    note: str = ""
+    key = Key("SEASON#{season_id}", "ORDER#{order_id}")
+    by_order = On("by-order", "ORDER#{order_id}")
+"""
+
+
+@pytest.mark.parametrize("schema", [current.design.schema, design.design.schema])
+def test_a_snapshot_reads_back_as_what_migrations_compare(schema: Schema) -> None:
+    assert diff(load(dump(schema)), schema) == []
+    assert dump(load(dump(schema))) == dump(schema)
+
+
+def test_a_file_that_is_no_snapshot_is_refused_by_name() -> None:
+    with pytest.raises(MigrationError, match=r"x\.json is not a snapshot"):
+        load(b"[1]", "x.json")
+
+
+def test_the_restructuring_of_sellers_in_words() -> None:
+    words = [str(change) for change in diff(current.design.schema, design.design.schema)]
+    assert "the table SellersShares is new (PK / SK, 1 indexes)" in words
+    assert "the table SellersProfiles is gone" in words
+    assert "Season moves from SellersSeasons to SellersSeasonsByProfile" in words
+    assert "Account loses the attribute isAdmin" in words
+    assert "email of Account is unique now" in words
+
+
+def shop(declare: Callable[[Design], None]) -> Schema:
+    made = Design("shop")
+    declare(made)
+    return made.schema
+
+
+def plain(made: Design) -> None:
+    made.table("T", partition="a", sort="b", indexes=[Index("i", "x")])
+
+
+def test_a_tables_key_cannot_change_and_the_safe_way_is_printed() -> None:
+    def other(made: Design) -> None:
+        made.table("T", partition="c", sort=None)
+
+    with pytest.raises(Dangerous, match=r"a to c|from a / b to c.*name of its own"):
+        draft("x", "m:design", diff(shop(plain), shop(other)))
+
+
+def test_an_index_cannot_change_under_its_name() -> None:
+    def other(made: Design) -> None:
+        made.table("T", partition="a", sort="b", indexes=[Index("i", "y")])
+
+    with pytest.raises(Dangerous, match="under another name"):
+        draft("x", "m:design", diff(shop(plain), shop(other)))
+
+
+def test_an_attribute_cannot_change_its_type_in_place() -> None:
+    def number(made: Design) -> None:
+        class Thing(Entity, table=made.table("T")):
+            id: str
+            size: int
+            key = Key("{id}", "THING")
+
+    def text(made: Design) -> None:
+        class Thing(Entity, table=made.table("T")):
+            id: str
+            size: str
+            key = Key("{id}", "THING")
+
+    with pytest.raises(Dangerous, match="another name, fill it with transform_attribute"):
+        draft("x", "m:design", diff(shop(number), shop(text)))
+
+
+def test_equal_tables_have_one_fingerprint_however_they_were_made() -> None:
+    client = connect(":memory:")
+    db = current.design.open(client)
+    for table in current.design.schema.tables:
+        live = Backend(db.client).live(table.name)
+        assert live is not None
+        assert fingerprint(live) == fingerprint(table)
+    client.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "keyfold.toml").write_text('design = "shopdesign:design"\nbackend = "shop.db"\n')
+    return tmp_path
+
+
+def declare(project: Path, text: str) -> None:
+    (project / "shopdesign.py").write_text(text)
+    sys.modules.pop("shopdesign", None)
+
+
+def shop_module() -> object:
+    import importlib
+
+    importlib.invalidate_caches()
+    return importlib.import_module("shopdesign")
+
+
+def test_a_whole_change_by_commands_alone(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, V1)
+    module = shop_module()
+    with module.design.open("shop.db") as db:  # type: ignore[attr-defined]
+        order = module.Order  # type: ignore[attr-defined]
+        for number in range(30):
+            db.create(order(order_id=f"o{number}", season_id=f"s{number % 3}", note="n"))
+    assert cli.main(["migrations", "snapshot"]) == 0
+    assert cli.main(["migrations", "check"]) == 0
+
+    declare(project, V2)
+    assert cli.main(["migrations", "check"]) == 1
+    assert cli.main(["migrations", "diff"]) == 0
+    assert "Order moves from Orders to SeasonOrders" in capsys.readouterr().out
+    assert cli.main(["migrations", "plan", "by-season"]) == 0
+    plan = (project / "migrations" / "0001_by_season.py").read_text()
+    assert "CreateTable(" in plan
+    assert "rekey(" in plan
+    assert cli.main(["migrations", "plan", "again"]) == 2
+
+    assert cli.main(["migrations", "apply", "0001_by_season"]) == 0
+    assert cli.main(["migrations", "rollback", "0001_by_season"]) == 0
+    assert cli.main(["migrations", "apply", "0001_by_season", "--to", "contract"]) == 0
+    capsys.readouterr()
+    assert cli.main(["migrations", "status", "0001_by_season"]) == 0
+    assert "0001_by_season: contract" in capsys.readouterr().out
+    assert cli.main(["migrations", "check"]) == 0
+
+    module = shop_module()
+    with module.design.open("shop.db") as db:  # type: ignore[attr-defined]
+        order = module.Order  # type: ignore[attr-defined]
+        found = list(db.read(order.key.query(season_id="s1")))
+        assert {o.order_id for o in found} == {f"o{n}" for n in range(1, 30, 3)}
+        assert db.read(order.by_order.query(order_id="o4")).items[0].note == "n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["apply", "nothing"], "there is no plan"),
+        (["apply", "nomodule:x"], "cannot be imported"),
+        (["apply", "keyfold_systems.sellers.migration:x"], "has no Migration 'x'"),
+        (["apply", "keyfold_systems.sellers.migration:orders", "--to", "hald"], "did you mean"),
+    ],
+)
+def test_a_wrong_command_says_what_is_wrong(
+    project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert cli.main(["migrations", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_plan_is_refused_when_its_tables_changed_since(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, V1)
+    module = shop_module()
+    module.design.open("shop.db").close()  # type: ignore[attr-defined]
+    cli.main(["migrations", "snapshot"])
+    declare(project, V2)
+    cli.main(["migrations", "plan", "by-season"])
+    client = connect("shop.db")
+    client.call("DeleteTable", {"TableName": "Orders"})
+    client.close()
+    assert cli.main(["migrations", "apply", "0001_by_season"]) == 2
+    assert "make the plan again" in capsys.readouterr().err

@@ -1,0 +1,144 @@
+"""Items changed in place: every rewrite, its way back, and writes that come in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyfold import Db, Design, Entity, Id, Index, Key, On, Unique
+from keyfold.errors import VerifyFailed
+from keyfold.migrations import (
+    Backend,
+    Migration,
+    Migrator,
+    add_attribute,
+    drop_attribute,
+    fill_indexes,
+    rebuild,
+    rename_attribute,
+    transform_attribute,
+)
+from keyfold.migrations.copier import Sides, rewrite_item
+
+from .conftest import Shop
+
+people = Design("people")
+table = people.table("People", indexes=[Index("by-town", "townKey", "nameKey")])
+
+
+class Person(Entity, table=table):
+    person_id: Id
+    name: str
+    town: str
+    email: str | None = None
+    key = Key("PERSON#{person_id}", "PERSON")
+    by_town = On("by-town", "TOWN#{town}", "{name}")
+    one_email = Unique("email", normalise=str.casefold)
+
+
+@pytest.fixture
+def db(shop: Shop) -> Db:
+    return people.open(shop.backend.client)
+
+
+def raw(backend: Backend, **attributes: Any) -> None:
+    number = attributes.pop("number", 1)
+    key = {"PK": {"S": f"PERSON#{number}"}, "SK": {"S": "PERSON"}}
+    body = {"type": {"S": "Person"}, "personId": {"S": str(number)}, **key, **attributes}
+    backend.call("PutItem", {"TableName": "People", "Item": body})
+
+
+def stored(backend: Backend) -> dict[str, dict[str, Any]]:
+    items = backend.call("Scan", {"TableName": "People"})["Items"]
+    return {item["PK"]["S"]: item for item in items}
+
+
+def run(backend: Backend, *steps: Any, to: str = "contract") -> Migrator:
+    migrator = Migrator(Migration("rewrite", steps), backend)
+    migrator.apply(to)  # type: ignore[arg-type]
+    return migrator
+
+
+def test_a_rename_is_a_copy_first_and_the_old_name_goes_last(shop: Shop, db: Db) -> None:
+    raw(shop.backend, fullName={"S": "Ada"}, town={"S": "Turin"})
+    steps = (rename_attribute("People", "fullName", "name"), drop_attribute("People", "fullName"))
+    run(shop.backend, *steps, to="hold")
+    item = stored(shop.backend)["PERSON#1"]
+    assert item["name"] == item["fullName"] == {"S": "Ada"}
+    run(shop.backend, *steps)
+    assert "fullName" not in stored(shop.backend)["PERSON#1"]
+    assert db.get(Person.key(person_id="1")).name == "Ada"
+
+
+def test_an_added_attribute_is_computed_where_it_is_missing(shop: Shop, db: Db) -> None:
+    raw(shop.backend, number=1, name={"S": "Ada"})
+    raw(shop.backend, number=2, name={"S": "Bo"}, town={"S": "Oslo"})
+    run(shop.backend, add_attribute("People", "town", lambda item: f"{item['name']}ville"))
+    towns = {key: item["town"]["S"] for key, item in stored(shop.backend).items()}
+    assert towns == {"PERSON#1": "Adaville", "PERSON#2": "Oslo"}
+
+
+def test_a_rollback_undoes_a_transform_and_keeps_other_writes(shop: Shop, db: Db) -> None:
+    raw(shop.backend, name={"S": "ada"}, town={"S": "t"})
+    step = transform_attribute("People", "name", str.upper, str.lower)
+    migrator = run(shop.backend, step, to="hold")
+    assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "ADA"}
+    db.client.call(
+        "UpdateItem",
+        {
+            "TableName": "People",
+            "Key": Person.key(person_id="1").wire(),
+            "UpdateExpression": "SET town = :t",
+            "ExpressionAttributeValues": {":t": {"S": "Turin"}},
+        },
+    )
+    migrator.rollback()
+    item = stored(shop.backend)["PERSON#1"]
+    assert (item["name"], item["town"]) == ({"S": "ada"}, {"S": "Turin"})
+
+
+def test_index_keys_are_filled_so_that_the_index_finds_old_items(shop: Shop, db: Db) -> None:
+    raw(shop.backend, name={"S": "Ada"}, town={"S": "Turin"})
+    assert list(db.read(Person.by_town.query(town="Turin"))) == []
+    run(shop.backend, fill_indexes(Person))
+    assert [p.name for p in db.read(Person.by_town.query(town="Turin"))] == ["Ada"]
+
+
+def test_unique_markers_are_made_and_a_value_held_twice_is_listed(shop: Shop, db: Db) -> None:
+    for number, email in ((1, "a@b.org"), (2, "c@d.org"), (3, "A@B.org")):
+        person = {"name": {"S": "x"}, "town": {"S": "t"}, "email": {"S": email}}
+        raw(shop.backend, number=number, **person)
+    migrator = Migrator(Migration("uniques", [rebuild(Person)]), shop.backend)
+    with pytest.raises(VerifyFailed, match="held by another item"):
+        migrator.apply("contract")
+    assert len(migrator.status().problems) == 1
+    (problem,) = migrator.status().problems
+    db.client.call(
+        "UpdateItem",
+        {
+            "TableName": "People",
+            "Key": problem.key,
+            "UpdateExpression": "SET email = :e",
+            "ExpressionAttributeValues": {":e": {"S": "e@f.org"}},
+        },
+    )
+    migrator.apply("contract")
+    assert sum(1 for key in stored(shop.backend) if key.startswith("UNIQUE#")) == 3
+
+
+def test_a_rewrite_never_overwrites_what_was_written_since_it_was_read(shop: Shop, db: Db) -> None:
+    raw(shop.backend, name={"S": "ada"}, town={"S": "t"})
+    read = stored(shop.backend)["PERSON#1"]
+    raw(shop.backend, name={"S": "bo"}, town={"S": "t"})
+    rewrite = transform_attribute("People", "name", str.upper)
+    assert not rewrite_item(shop.backend, rewrite, Sides(shop.backend, [], [rewrite]), read)
+    assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "bo"}
+
+
+def test_a_rewrite_that_raises_on_an_item_blocks_the_end(shop: Shop, db: Db) -> None:
+    raw(shop.backend, number=1, name={"S": "ada"}, town={"S": "t"})
+    raw(shop.backend, number=2, name={"N": "5"}, town={"S": "t"})
+    with pytest.raises(VerifyFailed, match="AttributeError"):
+        run(shop.backend, transform_attribute("People", "name", lambda name: name.upper()))
+    assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "ADA"}

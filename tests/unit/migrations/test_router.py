@@ -1,0 +1,137 @@
+"""The side that an application uses, while a migration goes from phase to phase."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.migrations import Router
+from keyfold.migrations import router as router_module
+
+from .conftest import Shop
+
+
+@pytest.fixture
+async def client(shop: Shop) -> AsyncIterator[AsyncEmbeddedClient]:
+    client = AsyncEmbeddedClient(shop.engine)
+    yield client
+    client._threads.shutdown()
+
+
+@pytest.fixture
+def router(shop: Shop, client: AsyncEmbeddedClient, monkeypatch: pytest.MonkeyPatch) -> Router:
+    monkeypatch.setattr(router_module, "ROUTER_REFRESH", 0.01)
+    return Router(client, shop.migration.name)
+
+
+async def sides(router: Router, caller: str = "") -> tuple[str, str]:
+    await asyncio.sleep(0.02)
+    async with router.reading(caller) as read, router.writing() as written:
+        return read, written
+
+
+async def apply(shop: Shop, phase: Any) -> None:
+    await asyncio.to_thread(shop.migrator().apply, phase)
+
+
+async def test_before_any_migration_everything_is_old(shop: Shop, router: Router) -> None:
+    assert await sides(router) == ("old", "old")
+
+
+async def test_sides_follow_the_phases_and_the_way_back(shop: Shop, router: Router) -> None:
+    shop.old_order("o1")
+    seen = {}
+    for phase in ("backfill", "verify", "switch-reads", "switch-writes", "hold"):
+        working = asyncio.create_task(keep_asking(router))
+        await apply(shop, phase)
+        await stop(working)
+        seen[phase] = await sides(router)
+    assert seen == {
+        "backfill": ("old", "old"),
+        "verify": ("old", "old"),
+        "switch-reads": ("new", "old"),
+        "switch-writes": ("new", "new"),
+        "hold": ("new", "new"),
+    }
+    working = asyncio.create_task(keep_asking(router))
+    await asyncio.to_thread(shop.migrator().rollback)
+    await stop(working)
+    assert await sides(router) == ("old", "old")
+
+
+async def keep_asking(router: Router) -> None:
+    while True:
+        async with router.writing("x"):
+            pass
+        await asyncio.sleep(0.005)
+
+
+async def stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def test_who_wrote_reads_its_own_write_until_the_copy_has_arrived(
+    shop: Shop, router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await apply(shop, "switch-reads")
+    async with router.writing("ada"):
+        shop.old_order("o1")
+    assert await sides(router, "ada") == ("old", "old")
+    assert await sides(router, "bo") == ("new", "old")
+    monkeypatch.setattr(router_module, "_MARGIN", -0.001)
+    await asyncio.sleep(0.15)
+    await asyncio.to_thread(shop.migrator()._copier("new").drain)
+    assert await sides(router, "ada") == ("new", "old")
+
+
+async def test_reads_go_where_writes_go_when_copying_stands_still(
+    shop: Shop, router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await apply(shop, "switch-reads")
+    assert await sides(router) == ("new", "old")
+    monkeypatch.setattr(router_module, "STALE_SECONDS", -1.0)
+    assert await sides(router) == ("old", "old")
+
+
+async def test_writes_do_not_change_sides_under_a_running_write(shop: Shop, router: Router) -> None:
+    await apply(shop, "switch-reads")
+    finish = asyncio.Event()
+
+    async def long_write() -> None:
+        async with router.writing("ada") as side:
+            assert side == "old"
+            await finish.wait()
+            shop.old_order("late", 9)
+
+    writing = asyncio.create_task(long_write())
+    asking = asyncio.create_task(keep_asking(router))
+    await asyncio.sleep(0.05)
+    switching = asyncio.create_task(apply(shop, "hold"))
+    await asyncio.sleep(0.5)
+    assert not switching.done()
+    finish.set()
+    await writing
+    await switching
+    await stop(asking)
+    assert shop.new_items() == shop.expected_items()
+
+
+async def test_writes_wait_while_sides_change_and_go_back_when_the_migrator_is_gone(
+    shop: Shop, router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await apply(shop, "switch-reads")
+    migrator = shop.migrator()
+    migrator.store.change(migrator.store.load(), closed=True)
+    assert not router._state.closed
+    monkeypatch.setattr(router_module, "PATIENCE_SECONDS", 0.1)
+    await asyncio.sleep(0.02)
+    async with router.writing("ada") as side:
+        assert side == "old"
+    assert not migrator.store.load().closed
