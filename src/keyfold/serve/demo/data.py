@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clients.protocol import AsyncClient
 from keyfold.engine import Engine
-from keyfold.errors import KeyfoldError, StorageError, TableNotFound
+from keyfold.errors import KeyfoldError, RebuildNeeded, StorageError, TableNotFound
+from keyfold.maintain import rebuild
 from keyfold.serve.demo.systems import System
+from keyfold.streams import Consumer, resume
 
 FILLED = "keyfold-demo"
 """A table with an item for each system whose data is complete."""
@@ -53,6 +56,16 @@ async def fill(client: AsyncClient, system: System) -> int:
     marker = {"system": {"S": system.name}}
     await client.call("PutItem", {"TableName": FILLED, "Item": marker})
     return items
+
+
+def catch_up(engine: Engine, system: System) -> None:
+    """Let copies that follow the stream meet what was written; after days away, make them anew."""
+    db = system.design.open(EmbeddedClient(engine))
+    try:
+        Consumer(db).drain()
+    except RebuildNeeded:
+        db.run(resume(db.context))
+        rebuild(db, settle=Consumer(db).drain)
 
 
 _FILLED_TABLE = {

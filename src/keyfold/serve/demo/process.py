@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,15 +15,17 @@ from starlette.applications import Starlette
 
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.errors import KeyfoldError
+from keyfold.runtime import AsyncDb
 from keyfold.serve.app import Settings as WebSettings
 from keyfold.serve.app import create_app
-from keyfold.serve.demo.data import fill, open_data, unfilled
+from keyfold.serve.demo.data import catch_up, fill, open_data, unfilled
 from keyfold.serve.demo.examples import REGION, overview
 from keyfold.serve.demo.systems import System, find_systems
 from keyfold.serve.demo.visitors import VisitorTokens
 from keyfold.serve.dynamodb import Server as DynamoDbServer
 from keyfold.serve.dynamodb import Settings as DynamoDbSettings
 from keyfold.serve.media import LocalMedia
+from keyfold.streams import AsyncConsumer
 
 HOST = "127.0.0.1"
 Say = Callable[[str], None]
@@ -74,7 +76,10 @@ async def _serve(
     for system in await unfilled(client, systems):
         say(f"Filling {system.title} ...")
         say(f"  {await fill(client, system):,} items")
-    services = [system.serve(await system.design.open_async(client)) for system in systems]
+    for system in systems:
+        catch_up(client.engine, system)
+    databases = [await system.design.open_async(client) for system in systems]
+    services = [system.serve(db) for system, db in zip(systems, databases, strict=True)]
     people = [one for system in systems for one in system.users]
     settings = WebSettings(
         development=True,
@@ -95,11 +100,24 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, page.stop)
-    await page.serve(sockets=[web])
+    async with following(databases):
+        await page.serve(sockets=[web])
     await database.drain()
     if not page.started:
         raise KeyfoldError("a system could not be started; see its error above")
     say("Stopped.")
+
+
+@asynccontextmanager
+async def following(databases: Sequence[AsyncDb]) -> AsyncIterator[None]:
+    """Consumers of the systems' streams, as long as the systems are served."""
+    consumers = [AsyncConsumer(db) for db in databases]
+    async with asyncio.TaskGroup() as group:
+        for consumer in consumers:
+            group.create_task(consumer.run())
+        yield
+        for consumer in consumers:
+            consumer.stop()
 
 
 class PageServer(uvicorn.Server):
