@@ -98,10 +98,14 @@ class _Pool:
         self._closed = False
 
     def kept(self) -> _Connection | None:
-        """A connection that is open and free, if nobody waits for it already."""
+        """A connection that is open and free.
+
+        One of an earlier event loop (a function that is run again and again) is dropped.
+        """
+        loop = asyncio.get_running_loop()
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_open:
+            if connection.is_open and connection.loop is loop:
                 self._taken.add(connection)
                 return connection
         return None
@@ -144,7 +148,8 @@ class _Pool:
     def close(self) -> None:
         self._closed = True
         for connection in (*self._idle, *self._taken):
-            connection.abort()
+            if not connection.loop.is_closed():
+                connection.abort()
         self._idle.clear()
 
     def _wake_next(self) -> None:
@@ -180,7 +185,7 @@ class _Connection(asyncio.BufferedProtocol):
     # Buffered, since room for the largest read would otherwise be made for every answer.
 
     def __init__(self, loop: asyncio.AbstractEventLoop, patience: float) -> None:
-        self._loop, self._patience = loop, patience
+        self.loop, self._patience = loop, patience
         self._transport: asyncio.Transport = None  # type: ignore[assignment]
         self._answer: asyncio.Future[Answer] | None = None
         self._reader = AnswerReader()
@@ -191,7 +196,7 @@ class _Connection(asyncio.BufferedProtocol):
 
     async def exchange(self, data: bytes) -> Answer:
         """Send a request and receive its answer."""
-        loop = self._loop
+        loop = self.loop
         answer: asyncio.Future[Answer] = loop.create_future()
         self._answer = answer
         self._reader = AnswerReader()
@@ -224,7 +229,7 @@ class _Connection(asyncio.BufferedProtocol):
         if answer is None or answer.done():
             self.abort()
             return
-        self._deadline = self._loop.time() + self._patience
+        self._deadline = self.loop.time() + self._patience
         try:
             whole = self._reader.feed(bytes(self._room[:nbytes]))
         except TransportError as error:
@@ -250,7 +255,7 @@ class _Connection(asyncio.BufferedProtocol):
         answer = self._answer
         if answer is None or answer.done():
             return
-        if self._loop.time() < self._deadline:
-            self._timer = self._loop.call_at(self._deadline, self._ring)
+        if self.loop.time() < self._deadline:
+            self._timer = self.loop.call_at(self._deadline, self._ring)
             return
         answer.set_exception(Timeout("no answer in time"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakSet
 
 from keyfold.clients import credentials as credential_sources
 from keyfold.clients.address import Endpoint, Remote
@@ -38,6 +40,7 @@ class HttpClient:
             remote.streams_endpoint: deque(maxlen=options.connections),
         }
         self._closed = False
+        _clients.add(self)
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """The result of one operation; raises the errors of `keyfold.errors`."""
@@ -52,6 +55,10 @@ class HttpClient:
     def close(self) -> None:
         """Close the kept connections."""
         self._closed = True
+        self.drop_connections()
+
+    def drop_connections(self) -> None:
+        """Let go of the connections that are not in use; calls make new ones."""
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
@@ -137,6 +144,19 @@ class _Connection:
 
     def close(self) -> None:
         self._socket.close()
+
+
+_clients: WeakSet[HttpClient] = WeakSet()
+
+
+def _leave_connections_to_parent() -> None:
+    """Two processes on one connection would take each other's answers."""
+    for client in _clients:
+        client.drop_connections()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_connections_to_parent)
 
 
 def _watch(connected: socket.socket) -> Callable[[], object]:

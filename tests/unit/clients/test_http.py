@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -261,6 +264,34 @@ async def test_a_cancelled_call_leaves_no_answer_behind_for_the_next(url: str) -
             await call
         assert await client.call("GetItem", GET) == {"Item": ITEM}
     await client.close()
+
+
+def test_an_async_client_outlives_its_event_loop(url: str) -> None:
+    client = connect_async(url)
+    for _ in range(3):
+        asyncio.run(client.call("PutItem", PUT))
+        assert asyncio.run(client.call("GetItem", GET)) == {"Item": ITEM}
+    asyncio.run(client.close())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_leaves_the_connections_to_its_parent() -> None:
+    script = """
+import os, sys
+from keyfold.clients import connect
+client = connect(sys.argv[1])
+client.call("ListTables", {})
+own = [connection._socket.fileno() for idle in client._idle.values() for connection in idle]
+child = os.fork()
+if not child:
+    kept = [connection for idle in client._idle.values() for connection in idle]
+    answered = client.call("ListTables", {}) == {"TableNames": []}
+    os._exit(0 if own and not kept and answered else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    with Engine.open(":memory:") as engine, BackgroundServer(engine) as server:
+        done = subprocess.run([sys.executable, "-c", script, server.url], check=False, timeout=30)
+    assert done.returncode == 0
 
 
 def test_tls_is_verified(connected: Connect, engine: Engine, tmp_path: Path) -> None:
