@@ -62,7 +62,8 @@ def apply(update: Update, item: Mapping[str, AttributeValue]) -> Updated:
         container = _writable(new, write.path)
         if isinstance(last, int):
             if write.value is None:
-                removed_elements.append(write.path)
+                if last < len(container):
+                    removed_elements.append(write.path)
             elif last < len(container):
                 container[last] = write.value
                 written.append(write.path)
@@ -80,11 +81,20 @@ def apply(update: Update, item: Mapping[str, AttributeValue]) -> Updated:
         container.append(write.value)
     # Indexes in REMOVE mean the positions before the update: take the last ones out first.
     for path in sorted(removed_elements, key=_index, reverse=True):
-        container = _writable(new, path)
-        if _index(path) < len(container):
-            del container[_index(path)]
+        del _writable(new, path)[_index(path)]
     touched = tuple(action.path for action in update.actions)
-    return Updated(new, touched, tuple(written))
+    return Updated(new, touched, tuple(_moved(path, removed_elements) for path in written))
+
+
+def _moved(path: Path, removed: list[Path]) -> Path:
+    """Where a path leads once elements before it were taken out of their lists."""
+    parts = list(path.parts)
+    for gone in removed:
+        at = len(gone.parts) - 1
+        same_list = path.parts[:at] == gone.parts[:at] and len(path.parts) > at
+        if same_list and _index(Path(path.parts[: at + 1])) > _index(gone):
+            parts[at] = int(str(parts[at])) - 1
+    return Path(tuple(parts))
 
 
 def _index(path: Path) -> int:

@@ -47,6 +47,7 @@ def _updated(text: str, item: dict[str, Any], **values: Any) -> dict[str, Any]:
         ("REMOVE a[0], a[2]", {}, {"a": [1, 2, 3, 4]}, {"a": [2, 4]}),
         ("REMOVE a[9]", {}, {"a": [1]}, {"a": [1]}),
         ("REMOVE a[0] SET a[9] = :v", {"v": 3}, {"a": [1, 2]}, {"a": [2, 3]}),
+        ("REMOVE a[2] SET a[9] = :v", {"v": 3}, {"a": [1, 2]}, {"a": [1, 2, 3]}),
         ("ADD a :v", {"v": 5}, {}, {"a": 5}),
         ("ADD a :v", {"v": -5}, {"a": 2}, {"a": -3}),
         ("ADD a.b :v", {"v": 1}, {"a": {"b": 1}}, {"a": {"b": 2}}),
@@ -116,6 +117,12 @@ def test_what_was_touched_and_what_was_written_are_told_apart() -> None:
         "l": [5],
         "n": 5,
     }
+
+
+def test_what_was_written_is_found_where_removals_moved_it() -> None:
+    updated = _apply("SET l[2].x = :v, l[9] = :v REMOVE l[0], l[1]", {"l": [0, 1, {"x": 0}]}, v=5)
+    assert decode_item(updated.item) == {"l": [{"x": 5}, 5]}
+    assert decode_item(project(updated.written, updated.item)) == {"l": [{"x": 5}, 5]}
 
 
 @given(st.lists(st.integers(0, 9), max_size=6), st.sets(st.integers(0, 9), min_size=1, max_size=4))
