@@ -114,9 +114,6 @@ class _Following:
         except LeaseLost:
             self.readers.pop(reader.shard.sort, None)
             return Outcome()
-        except RebuildNeeded:
-            self.readers.pop(reader.shard.sort, None)
-            raise
         except TRANSIENT:
             reader.iterator = None
             return Outcome(unresolved=[reader.shard.sort])
@@ -138,6 +135,9 @@ class _Following:
         now = yield from patiently(
             self.options.policy, lambda: status(self.context, self.options.name)
         )
+        for shard in now.shards:
+            if shard.lost:
+                raise RebuildNeeded(shard.lost)
         behind = [shard for shard in now.shards if shard.behind]
         if not behind:
             return False

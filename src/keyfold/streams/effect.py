@@ -55,6 +55,8 @@ class Effect:
     name: str
     additive: bool = False
     """Several units may share a transaction, in any order."""
+    foreign: bool = False
+    """It runs code that is not ours."""
 
     def intents(self, change: Change) -> list[Intent]:
         raise NotImplementedError
@@ -97,6 +99,8 @@ class Maintained(Effect):
 
 class Processed(Effect):
     """A user's processor."""
+
+    foreign = True
 
     def __init__(self, processor: Processor) -> None:
         self.processor = processor

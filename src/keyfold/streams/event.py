@@ -26,6 +26,8 @@ class Event:
     at: datetime
     key: str
     """Events with one key reach a sink in order."""
+    order: str
+    """Sorts the events of one key."""
 
     def body(self) -> bytes:
         """The event as JSON."""
@@ -35,6 +37,7 @@ class Event:
                 "name": self.name,
                 "at": self.at.isoformat(),
                 "key": self.key,
+                "order": self.order,
                 "payload": self.payload,
             },
             default=plain,
@@ -45,7 +48,7 @@ def read_event(item: Mapping[str, Any]) -> Event:
     """The event that a support item holds."""
     body = orjson.loads(item["event"]["S"])
     at = datetime.fromisoformat(body["at"])
-    return Event(body["id"], body["name"], body["payload"], at, body["key"])
+    return Event(body["id"], body["name"], body["payload"], at, body["key"], body["order"])
 
 
 @dataclass
@@ -75,6 +78,7 @@ class Delivery:
             payload=dict(payload),
             at=self.record.at,
             key=key or self.record.address,
+            order=f"{self.record.sequence:>040}-{len(self.events):03d}",
         )
         event.body()
         self.events.append(event)

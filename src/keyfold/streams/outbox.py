@@ -28,7 +28,7 @@ def _partition(context: Context, bucket: int) -> str:
 def intent(context: Context, event: Event) -> Marker:
     """The event as a part of the transaction that it belongs to."""
     bucket = crc32(event.key.encode()) % BUCKETS
-    sort = f"{int(event.at.timestamp() * 1000):013d}#{event.id}"
+    sort = f"{event.order}#{event.id}"
     item = {
         **support.key(_partition(context, bucket), sort),
         "event": {"S": event.body().decode()},

@@ -68,8 +68,23 @@ def process(
     additive = [unit for unit in units if unit.effect.additive]
     for start in range(0, len(additive), TOGETHER):
         yield from _together(run, outcome, additive[start : start + TOGETHER])
-    yield from _in_lanes(run, outcome, [unit for unit in units if not unit.effect.additive])
+    single = [unit for unit in units if not unit.effect.additive]
+    yield from _in_lanes(run, outcome, (yield from _unprocessed(run, outcome, single)))
     return outcome
+
+
+def _unprocessed(run: Run, outcome: Outcome, units: list[Unit]) -> Flow[list[Unit]]:
+    """Without those whose processor ran before: it may do what no transaction takes back."""
+    foreign = [(u.record.event_id, u.effect.name) for u in units if u.effect.foreign]
+    if not foreign:
+        return units
+    try:
+        done = yield from patiently(run.policy, lambda: marked(run.context, foreign))
+    except TRANSIENT:
+        return units
+    fresh = [u for u in units if (u.record.event_id, u.effect.name) not in done]
+    outcome.repeated += len(units) - len(fresh)
+    return fresh
 
 
 def _together(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:

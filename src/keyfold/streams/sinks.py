@@ -35,8 +35,7 @@ class Queue:
         return f"QUEUE#{context.design.name}#{self.name}"
 
     def _key(self, context: Context, event: Event) -> dict[str, Any]:
-        moment = int(event.at.timestamp() * 1000)
-        return support.key(self._partition(context), f"{moment:013d}#{event.id}")
+        return support.key(self._partition(context), f"{event.order}#{event.id}")
 
     def deliver(self, context: Context, event: Event) -> Flow[None]:
         body = {"S": event.body().decode()}
