@@ -23,7 +23,7 @@ INTERRUPTED = 130
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "serve", "api", "client", "studio"),
     "Design": ("new", "inspect", "check", "rule", "docs", "cost", "advise", "infra"),
-    "Data": ("migrations", "streams", "deadletter", "verify", "repair", "rebuild"),
+    "Data": ("migrations", "streams", "deadletter", "verify", "repair", "rebuild", "dump", "load"),
     "About": ("settings",),
 }
 OTHERS = "More"

@@ -72,6 +72,11 @@ def test_the_overview_lists_every_command_once(capsys: pytest.CaptureFixture[str
     assert sorted(shown) == cli.command_names()
 
 
+def test_every_command_is_in_a_group() -> None:
+    grouped = {name for group in cli.GROUPS.values() for name in group}
+    assert set(cli.command_names()) - grouped == set()
+
+
 def test_every_command_is_complete() -> None:
     for name in cli.command_names():
         assert cli.command(name).HELP.endswith("."), name
