@@ -79,8 +79,9 @@ def apply(update: Update, item: Mapping[str, AttributeValue]) -> Updated:
         container = _writable(new, write.path)
         written.append(Path((*write.path.parts[:-1], len(container))))
         container.append(write.value)
-    # Indexes in REMOVE mean the positions before the update: take the last ones out first.
-    for path in sorted(removed_elements, key=_index, reverse=True):
+    # Indexes in REMOVE mean the positions before the update: take the inner and last out first.
+    removed_elements.sort(key=lambda path: (len(path.parts), _index(path)), reverse=True)
+    for path in removed_elements:
         del _writable(new, path)[_index(path)]
     touched = tuple(action.path for action in update.actions)
     return Updated(new, touched, tuple(_moved(path, removed_elements) for path in written))

@@ -48,6 +48,7 @@ def _updated(text: str, item: dict[str, Any], **values: Any) -> dict[str, Any]:
         ("REMOVE a[9]", {}, {"a": [1]}, {"a": [1]}),
         ("REMOVE a[0] SET a[9] = :v", {"v": 3}, {"a": [1, 2]}, {"a": [2, 3]}),
         ("REMOVE a[2] SET a[9] = :v", {"v": 3}, {"a": [1, 2]}, {"a": [1, 2, 3]}),
+        ("REMOVE a[0], a[1][0]", {}, {"a": [0, [1, 2]]}, {"a": [[2]]}),
         ("ADD a :v", {"v": 5}, {}, {"a": 5}),
         ("ADD a :v", {"v": -5}, {"a": 2}, {"a": -3}),
         ("ADD a.b :v", {"v": 1}, {"a": {"b": 1}}, {"a": {"b": 2}}),
