@@ -13,6 +13,7 @@ from keyfold import settings
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
+    from keyfold.design.schema import Schema
     from keyfold.review.check.report import Report
 
 HELP = "Review a design as an expert would."
@@ -34,18 +35,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="warning",
         help="exit with 1 from this severity on (default: %(default)s)",
     )
-    settings.add_flags(parser, "design")
+    add("--live", action="store_true", help="compare with the tables of the backend, too")
+    add("--sample", type=int, default=500, metavar="N", help="items to look at with --live")
+    settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
 
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
     from keyfold.review.check import baseline, check
 
-    targets = args.target or [settings.from_arguments(args).design]
+    current = settings.from_arguments(args)
+    targets = args.target or [current.design]
     if not targets[0]:
         raise KeyfoldError("name a design: keyfold check package.module:design, or FILE.yaml")
     select, ignore = _codes(args.select), _codes(args.ignore)
-    reports = [check(load_schema(t), select=select, ignore=ignore) for t in targets]
+    schemas = [load_schema(target) for target in targets]
+    if args.live:
+        schemas = [_observed(schema, current, args.sample) for schema in schemas]
+    reports = [check(schema, select=select, ignore=ignore) for schema in schemas]
     report = reports[0]
     for more in reports[1:]:
         report = report.joined(more)
@@ -61,6 +68,18 @@ def run(args: argparse.Namespace) -> int:
     elif written:
         print(written)
     return 1 if args.fail_on != "never" and report.fails(args.fail_on) else 0
+
+
+def _observed(schema: Schema, current: settings.Settings, sample: int) -> Schema:
+    """The design with what its tables look like in the backend."""
+    from keyfold.clients import connect
+    from keyfold.review.draft.table import observed
+
+    client = connect(current.backend)
+    try:
+        return observed(client, schema, current.table_prefix, current.table_names, sample)
+    finally:
+        client.close()
 
 
 def _codes(given: list[str]) -> list[str]:

@@ -76,6 +76,7 @@ def _schema(value: Value) -> Schema:
         "claims": lambda v: {"claims": _listed(v, Claim, "claims")},
         "retentions": lambda v: {"retentions": _listed(v, Retention, "retentions")},
         "before": lambda v: {"before": _schema(v)},
+        "observed": lambda v: {"observed": _schema(v)},
     }
     stated = records.read(Schema, value, also=own)
     return Schema(**{"name": "", **stated, "tables": tables, "entities": entities})

@@ -305,6 +305,8 @@ class Schema:
     retentions: tuple[Retention, ...] = ()
     before: Schema | None = None
     """The design that the steps start from."""
+    observed: Schema | None = None
+    """What a table in use looks like, where one was looked at."""
     enforced: bool = False
     """keyfold runs it: delimiters in values are refused, times have one format."""
     description: str = ""

@@ -44,7 +44,7 @@ class _Dumper(yaml.SafeDumper):
 
 def _plain_schema(schema: Schema) -> dict[str, Any]:
     named = ("tables", "entities", "patterns", "counters", "operations", "consumers", "feeds")
-    skip = ("name", *named, "steps", "before")
+    skip = ("name", *named, "steps", "before", "observed")
     out: dict[str, Any] = {"design": schema.name} if schema.name else {}
     rest = records.plain(schema, skip=skip)
     for word in ("description", "delimiter", "enforced"):
@@ -58,6 +58,8 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
     out.update(rest)
     if schema.before is not None:
         out["before"] = _plain_schema(schema.before)
+    if schema.observed is not None:
+        out["observed"] = _plain_schema(schema.observed)
     return {word: value for word, value in out.items() if value}
 
 

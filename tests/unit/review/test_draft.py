@@ -275,3 +275,25 @@ def test_what_inspect_writes_is_a_design_file(
     assert main(["inspect", "rooms", "--backend", backend, "-o", str(made)]) == 2
     assert main(["inspect", "nothing", "--backend", backend]) == 2
     assert "rooms.yaml is there already" in capsys.readouterr().err
+
+
+def test_a_live_table_is_compared_with_its_design(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """\
+design: rooms
+tables:
+  rooms: {key: [PK, SK], ttl: expiresAt, indexes: {Status: {key: [GSI1PK, GSI1SK]}}}
+  archive: {key: [PK]}
+entities:
+  Room: {table: rooms, key: {PK: ROOM#<roomId>, SK: ROOM}}
+"""
+    (tmp_path / "rooms.yaml").write_text(text, encoding="utf-8")
+    arguments = ["check", str(tmp_path / "rooms.yaml"), "--backend", backend, "--select", "L"]
+    assert main(arguments) == 0
+    assert main([*arguments, "--live"]) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert "its TTL attribute is not set, and the design has expiresAt" in told
+    assert "archive is not there" in told
+    assert "items with keys like `ROOM#…` / `LISTING#…` are in the table (67% of" in told
+    assert "ROOM#…` / `ROOM`" not in told

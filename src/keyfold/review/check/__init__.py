@@ -10,6 +10,7 @@ from keyfold.review.check import (
     document,
     indexes,
     keys,
+    live,
     migrations,
     queries,
     streams,
@@ -28,6 +29,7 @@ FAMILIES = {
     "S": ("Streams, counters, feeds", streams),
     "M": ("Migrations", migrations),
     "D": ("The document itself", document),
+    "L": ("The live table", live),
 }
 
 

@@ -52,7 +52,7 @@ class Rule:
 
     @property
     def order(self) -> tuple[int, int]:
-        return "KQXWSMD".index(self.family), int(self.code[len(self.family) :])
+        return "KQXWSMDL".index(self.family), int(self.code[len(self.family) :])
 
 
 RULES: dict[str, Rule] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from keyfold.design.schema import (
@@ -18,7 +19,7 @@ from keyfold.design.schema import (
     Ttl,
 )
 from keyfold.design.shorthand import template as parsed
-from keyfold.errors import KeyfoldError, OperationError
+from keyfold.errors import KeyfoldError, OperationError, TableNotFound
 from keyfold.review.draft import names
 from keyfold.review.draft.shapes import Item, attribute_type, shape, template, text
 
@@ -33,11 +34,17 @@ class Caller(Protocol):
 
 def inspect(client: Caller, name: str, *, sample: int) -> Schema:
     """Sample a table and draft its design."""
+    drafted = observe(client, name, sample=sample)
+    if not drafted.entities:
+        raise KeyfoldError(f"{name} has no items, so that there is nothing to draft from")
+    return drafted
+
+
+def observe(client: Caller, name: str, *, sample: int) -> Schema:
+    """What a table and a sample of its items look like."""
     described = client.call("DescribeTable", {"TableName": name})["Table"]
     ttl = _ttl(client, name)
     items = list(_sample(client, name, sample))
-    if not items:
-        raise KeyfoldError(f"{name} has no items, so that there is nothing to draft from")
     table = _table(described, ttl, items)
     groups = _groups(table, items)
     entities = tuple(_entity(table, title, group, len(items)) for title, group in groups.items())
@@ -48,6 +55,23 @@ def inspect(client: Caller, name: str, *, sample: int) -> Schema:
         entities=entities,
         patterns=tuple(_pattern(table, entity) for entity in entities),
     )
+
+
+def observed(
+    client: Caller, schema: Schema, prefix: str, known_as: Mapping[str, str], sample: int
+) -> Schema:
+    """A design with what its tables look like; tables that are not there are left out."""
+    tables: list[Table] = []
+    entities: list[Entity] = []
+    for table in schema.tables:
+        try:
+            seen = observe(client, known_as.get(table.name, prefix + table.name), sample=sample)
+        except TableNotFound:
+            continue
+        tables += [replace(each, name=table.name) for each in seen.tables]
+        entities += [replace(entity, table=table.name) for entity in seen.entities]
+    live = Schema(schema.name, tables=tuple(tables), entities=tuple(entities))
+    return replace(schema, observed=live)
 
 
 def _ttl(client: Caller, name: str) -> str | None:
@@ -89,7 +113,7 @@ def _table(described: Mapping[str, Any], ttl: str | None, items: list[Item]) -> 
     ]
     keys = {name for each in [described, *(i for i, _ in indexes)] for name in _key(each)}
     marker = next(
-        (a for a in TYPE_ATTRIBUTES if a not in keys and all(a in item for item in items)),
+        (a for a in TYPE_ATTRIBUTES if a not in keys and items and all(a in i for i in items)),
         None,
     )
     stream = described.get("StreamSpecification", {})

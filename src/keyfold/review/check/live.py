@@ -1,0 +1,101 @@
+"""L: the live table. Is what runs what the design says? (`keyfold check --live`)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import Entity, Schema, Table
+from keyfold.maintain.unique import PREFIX as UNIQUE
+from keyfold.review.check.facts import Facts, example
+from keyfold.review.check.rule import Problem, rule
+from keyfold.runtime.idempotency import PREFIX as ONCE
+
+
+def _pairs(facts: Facts) -> Iterator[tuple[Schema, Table, Table | None]]:
+    observed = facts.schema.observed
+    if observed is not None:
+        for table in facts.schema.tables:
+            yield observed, table, observed.by_table.get(table.name)
+
+
+@rule("L1", "table-differs", "error", "The live table is not the one that the design declares")
+def table_differs(facts: Facts) -> Iterator[Problem]:
+    for _, table, live in _pairs(facts):
+        if live is None:
+            yield Problem(
+                table,
+                table.name,
+                f"{table.name} is not there",
+                "Create it: keyfold migrations plan shows how.",
+            )
+            continue
+        for difference in _differences(table, live):
+            yield Problem(
+                table,
+                table.name,
+                difference,
+                "Migrate the table, or correct the design.",
+            )
+
+
+def _differences(table: Table, live: Table) -> Iterator[str]:
+    if table.key_attributes != live.key_attributes:
+        wanted, found = " / ".join(table.key_attributes), " / ".join(live.key_attributes)
+        yield f"its key is {found}, and the design has {wanted}"
+    for index in table.indexes:
+        there = live.index(index.name)
+        if there is None:
+            yield f"it has no index {index.name}"
+        elif (there.partition, there.sort) != (index.partition, index.sort):
+            yield (
+                f"{index.name} is over {there.partition} / {there.sort}, and the design has "
+                f"{index.partition} / {index.sort}"
+            )
+    for there in live.indexes:
+        if table.index(there.name) is None:
+            yield f"it has the index {there.name}, which the design does not declare"
+    if table.ttl != live.ttl:
+        wanted = table.ttl or "none"
+        yield f"its TTL attribute is {live.ttl or 'not set'}, and the design has {wanted}"
+    if table.stream and not live.stream:
+        yield "its stream is off, and the design needs one"
+
+
+@rule("L2", "item-undeclared", "warning", "Items whose key no entity of the design has")
+def item_undeclared(facts: Facts) -> Iterator[Problem]:
+    for observed, table, _ in _pairs(facts):
+        for seen in observed.entities_of(table.name):
+            if seen.key is None or _is_declared(facts, table, seen) or _is_support(facts, seen):
+                continue
+            shown = " / ".join(
+                f"`{example(t)}`" for t in (seen.key.partition, seen.key.sort) if t is not None
+            )
+            share = f" ({seen.description})" if seen.description else ""
+            yield Problem(
+                table,
+                f"{seen.name} in {table.name}",
+                f"items with keys like {shown} are in the table{share}, and no entity has such "
+                "keys",
+                "Declare the entity, or remove what is left over.",
+            )
+
+
+def _is_declared(facts: Facts, table: Table, seen: Entity) -> bool:
+    if seen.key is None:
+        return True
+    for entity in facts.schema.entities_of(table.name):
+        if entity.key is None:
+            continue
+        if not facts.meet(entity.key.partition, entity, seen.key.partition, seen):
+            continue
+        if entity.key.sort is None or seen.key.sort is None:
+            return True
+        if facts.meet(entity.key.sort, entity, seen.key.sort, seen):
+            return True
+    return False
+
+
+def _is_support(facts: Facts, seen: Entity) -> bool:
+    """Whether it is one of the items that keyfold keeps for itself: markers, request records."""
+    prefix = seen.key.partition.literal_prefix if seen.key else ""
+    return facts.schema.enforced and prefix.startswith((UNIQUE, ONCE))
