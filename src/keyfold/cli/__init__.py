@@ -22,9 +22,11 @@ INTERRUPTED = 130
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "serve", "api", "client", "studio"),
-    "Design": ("new", "inspect", "check", "rule", "docs", "cost", "advise", "infra"),
-    "Data": ("migrations", "streams", "deadletter", "verify", "repair", "rebuild", "dump", "load"),
-    "About": ("settings",),
+    "Design": ("new", "inspect", "check", "rule", "docs"),
+    "Advice": ("workload", "cost", "advise", "export"),
+    "Data": ("migrations", "dump", "load"),
+    "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),
+    "About": ("settings", "bench"),
 }
 OTHERS = "More"
 
