@@ -73,6 +73,11 @@ def delete_many(
     return (yield from _write_batches(deletes, progress))
 
 
+def delete_keys(table: str, keys: Sequence[dict[str, Any]]) -> Flow[int]:
+    """Delete items of a table by their wire keys."""
+    return (yield from _write_batches([(table, {"DeleteRequest": {"Key": k}}) for k in keys], None))
+
+
 def delete_collection(
     context: Context, query: Query[Any], progress: Progress | None = None
 ) -> Flow[int]:

@@ -1,0 +1,6 @@
+"""The hybrid feed: pulled by default, pushed where it pays."""
+
+from keyfold.maintain.feed.declaration import Feed
+from keyfold.maintain.feed.policy import Choice, Rates, choose
+
+__all__ = ["Choice", "Feed", "Rates", "choose"]

@@ -1,0 +1,234 @@
+"""`Feed`: activities written once, read newest first by everybody who follows their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Any, Generic, TypeVar, overload
+
+from keyfold.design import codes
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Key, KeyOf, Ref
+from keyfold.design.place import caller
+from keyfold.design.read import Page
+from keyfold.errors import DeclarationError
+from keyfold.maintain.feed import support
+from keyfold.maintain.feed.policy import Choice
+from keyfold.runtime.async_db import AsyncDb
+from keyfold.runtime.changes import Set
+from keyfold.runtime.db import Db
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Delete, Intent, Put, Update
+
+I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
+A = TypeVar("A", bound=Entity)
+
+
+class Feed(Generic[I]):
+    """A feed for each reader.
+
+    `activity` has its source in the partition and the time and an id in the sort key; `item` is
+    the copy in a reader's partition, with the same sort key; `edge` is who follows whom, and
+    `followers` names its key as seen from the source.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        activity: type[Entity],
+        edge: type[Entity],
+        item: type[I],
+        followers: str = "followers",
+        promotion: type[Entity] | None = None,
+        cap: int = 1000,
+        ttl: timedelta = timedelta(days=60),
+    ) -> None:
+        self.name, self.activity, self.edge, self.item = name, activity, edge, item
+        self.promotion, self.cap, self.ttl = promotion, cap, ttl
+        self.place = caller()
+        self.source_field = self._only(activity, "partition")
+        self.reader_field = self._only(item, "partition")
+        self.reader_of_edge = self._only(edge, "partition")
+        self.source_of_edge = self._only(edge, "sort")
+        self.time_field = self._time_field()
+        self.followers: KeyOf[Any] = getattr(edge, followers)
+        self.copied = tuple(f for f in item.__spec__.fields if f in activity.__spec__.fields)
+        self._check()
+        partition = item.__spec__.key.templates.partition.text
+        self.support = support.declare(name, item.__table__, partition, self.reader_field)
+        self.design = item.__table__.design
+        self._maintain()
+
+    def _maintain(self) -> None:
+        from keyfold.maintain.feed import maintainers
+
+        for maintainer in maintainers.of(self):
+            self.design.maintain(maintainer)
+
+    @overload
+    def page(
+        self, db: Db, reader: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[I]: ...
+    @overload
+    def page(
+        self, db: AsyncDb, reader: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Awaitable[Page[I]]: ...
+    def page(
+        self, db: Db | AsyncDb, reader: str, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[I] | Awaitable[Page[I]]:
+        """A reader's feed, newest first."""
+        from keyfold.maintain.feed.reading import read_page
+
+        flow: Flow[Page[I]] = read_page(db.context, self, reader, limit, cursor)
+        return db.run(flow, f"feed {self.name}")
+
+    @overload
+    def post(self, db: Db, activity: A) -> A: ...
+    @overload
+    def post(self, db: AsyncDb, activity: A) -> Awaitable[A]: ...
+    def post(self, db: Db | AsyncDb, activity: A) -> A | Awaitable[A]:
+        """Write an activity once; the stream brings it to those feeds that get copies."""
+        from keyfold.maintain.feed.posting import post
+
+        return db.run(post(db.context, self, activity), f"feed {self.name} post")
+
+    @overload
+    def explain(self, db: Db, source: str, *, reads_per_follower: float = 5) -> Choice: ...
+    @overload
+    def explain(
+        self, db: AsyncDb, source: str, *, reads_per_follower: float = 5
+    ) -> Awaitable[Choice]: ...
+    def explain(
+        self, db: Db | AsyncDb, source: str, *, reads_per_follower: float = 5
+    ) -> Choice | Awaitable[Choice]:
+        """Whether to push or pull a source, and why; reads are pages a day of one follower."""
+        from keyfold.maintain.feed.measuring import explain
+
+        return db.run(explain(db.context, self, source, reads_per_follower))
+
+    @overload
+    def rebalance(self, db: Db, source: str, *, reads_per_follower: float = 5) -> Choice: ...
+    @overload
+    def rebalance(
+        self, db: AsyncDb, source: str, *, reads_per_follower: float = 5
+    ) -> Awaitable[Choice]: ...
+    def rebalance(
+        self, db: Db | AsyncDb, source: str, *, reads_per_follower: float = 5
+    ) -> Choice | Awaitable[Choice]:
+        """Switch a source to what `explain` says, unless a promotion flag decides."""
+        from keyfold.maintain.feed.measuring import rebalance
+
+        return db.run(rebalance(db.context, self, source, reads_per_follower))
+
+    def following(self, edge: Entity) -> list[Intent]:
+        """The writes of a new follow, for `db.transact`."""
+        reader, source = self.ends(edge)
+        return [Put(edge), Put(self.source_item(reader, source, "pull"), absent=False)]
+
+    def unfollowing(self, edge: Entity) -> list[Intent]:
+        """The writes of an unfollow: the source's activities are hidden from this moment on."""
+        reader, source = self.ends(edge)
+        return [Delete(edge.ref(), must_exist=True), self.hiding(reader, source)]
+
+    def hiding(self, reader: str, source: str) -> Put:
+        """Hide a source from a feed."""
+        return Put(self.source_item(reader, source, "gone"), absent=False)
+
+    def removing(self, activity: Entity) -> list[Intent]:
+        """The writes that take an activity out of every feed from this moment on."""
+        source, position = getattr(activity, self.source_field), self.position(activity)
+        listed = [
+            Put(
+                self.support.removed(replica=replica, source=source, position=position),
+                absent=False,
+            )
+            for replica in range(support.REPLICAS)
+        ]
+        return [Delete(activity.ref(), must_exist=True), *listed]
+
+    def switching(self, source: str, mode: support.Mode, reason: str, at: Any) -> list[Intent]:
+        """The write that starts switching a source to push or pull."""
+        ref = self.support.state.key(source=source)
+        changes = {"mode": Set(mode), "reason": Set(reason), "changed_at": Set(at)}
+        if mode == "push":
+            changes["pushing"] = Set(True)
+        return [Update(ref, changes, upsert=True)]
+
+    def ends(self, edge: Entity) -> tuple[str, str]:
+        """The reader and the source of an edge."""
+        return getattr(edge, self.reader_of_edge), getattr(edge, self.source_of_edge)
+
+    def edge_ref(self, reader: str, source: str) -> Ref[Any]:
+        return Ref(self.edge, {self.reader_of_edge: reader, self.source_of_edge: source})
+
+    def source_item(self, reader: str, source: str, state: support.SourceState) -> Entity:
+        item: Entity = self.support.source(
+            **{self.reader_field: reader}, source=source, state=state
+        )
+        return item
+
+    def source_ref(self, reader: str, source: str) -> Ref[Any]:
+        return Ref(self.support.source, {self.reader_field: reader, "source": source})
+
+    def position(self, activity: Entity) -> str:
+        """An activity's place in time: the text of its sort key."""
+        key: Key = activity.__spec__.key
+        return key.attributes[1].render(activity.__dict__, owner=activity.__spec__.name)["S"]
+
+    def copy(self, activity: Entity, reader: str) -> I:
+        """The item that stands for an activity in a reader's feed."""
+        values = {name: getattr(activity, name) for name in self.copied}
+        values[self.reader_field] = reader
+        expiry = self.item.__spec__.ttl
+        assert expiry is not None, "checked when declared"
+        values[expiry.name] = getattr(activity, self.time_field) + self.ttl
+        return self.item(**values)
+
+    def _time_field(self) -> str:
+        sort = self.activity.__spec__.key.templates.sort
+        fields = self.activity.__spec__.fields
+        if sort is None or not sort.fields or fields[sort.fields[0]].kind != "timestamp":
+            self._refuse(
+                f"the sort key of {self.activity.__name__} does not begin with a time.",
+                'Declare it as Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}").',
+            )
+        assert sort is not None
+        return sort.fields[0]
+
+    def _only(self, entity: type[Entity], part: str) -> str:
+        template = getattr(entity.__spec__.key.templates, part)
+        if template is None or len(template.fields) != 1:
+            self._refuse(
+                f"the {part} key of {entity.__name__} should have one field.",
+                "A feed needs to know which field is the source and which the reader.",
+            )
+        found: str = template.fields[0]
+        return found
+
+    def _check(self) -> None:
+        activity, item = self.activity.__spec__, self.item.__spec__
+        ours, theirs = item.key.templates.sort, activity.key.templates.sort
+        if ours is None or theirs is None or ours.text != theirs.text:
+            self._refuse(
+                f"{item.name} is sorted by {ours}, {activity.name} by {theirs}.",
+                "Give both one sort template, so that they stand in one order.",
+            )
+        if self.source_field not in self.copied:
+            self._refuse(
+                f"{item.name} does not say where it comes from.",
+                f"Give it the field {self.source_field} of {activity.name}.",
+            )
+        if item.ttl is None:
+            self._refuse(
+                f"{item.name} never expires.",
+                "Give it a field Annotated[Timestamp | None, Ttl()] = None.",
+            )
+
+    def _refuse(self, message: str, suggestion: str) -> None:
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            message,
+            place=f"{self.place} feed {self.name}",
+            suggestion=suggestion,
+        )

@@ -1,0 +1,181 @@
+"""What the stream does for a feed: one maintainer for each kind of item that matters to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from keyfold.design.entity import Entity
+from keyfold.design.predicate import Compare, Path
+from keyfold.errors import ConditionFailed, NotFound
+from keyfold.maintain.feed.posting import copies_of, fan_out, followers
+from keyfold.maintain.feed.support import REPLICAS, Mode
+from keyfold.maintain.feed.switching import pull, pull_all, settle, settle_all
+from keyfold.maintain.reconcile import raw
+from keyfold.runtime.batch import delete_keys, delete_many
+from keyfold.runtime.changes import Set
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Intent, Update
+from keyfold.runtime.reads import find
+from keyfold.runtime.writes import commit
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+
+class FeedMaintainer:
+    """Brings a feed to what the present state asks for; repeated records do no harm."""
+
+    kind = "feed"
+    sync: Literal["stream"] = "stream"
+
+    def __init__(self, feed: Feed[Any], source: type[Entity]) -> None:
+        self.feed, self.source = feed, source
+        self.label = f"feed {feed.name} {source.__name__}"
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset(self.source.__spec__.fields)
+
+    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
+        yield from ()
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        raise NotImplementedError
+
+    def is_pushing(self, context: Context, source: str) -> Flow[bool]:
+        state = yield from find(context, self.feed.support.state.key(source=source))
+        return state is not None and bool(state.pushing)
+
+
+class Activities(FeedMaintainer):
+    """A new or changed activity goes to the feeds that rely on copies."""
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        if new is None:
+            return
+        pushing = yield from self.is_pushing(context, getattr(new, self.feed.source_field))
+        item = yield from raw(context, new.ref())
+        if pushing and item is not None:
+            present = self.source.__spec__.decode(item)
+            yield from fan_out(context, self.feed, present)
+
+
+class Edges(FeedMaintainer):
+    """A follow brings the source in, an unfollow takes it out."""
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        edge = new or old
+        assert edge is not None, "a change has an item before or after"
+        reader, source = self.feed.ends(edge)
+        if (yield from raw(context, edge.ref())) is None:
+            around = yield from find(context, self.feed.source_ref(reader, source))
+            if around is None:
+                yield from commit(context, [self.feed.hiding(reader, source)])
+            return
+        if old is not None:
+            return
+        around = yield from find(context, self.feed.source_ref(reader, source))
+        if (yield from self.is_pushing(context, source)):
+            yield from settle(context, self.feed, reader, source)
+        elif around is None:
+            yield from pull(context, self.feed, reader, source)
+
+
+class Sources(FeedMaintainer):
+    """A hidden source's copies are deleted; its mark expires when none can be left."""
+
+    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
+        if new is None or new.state != "gone":
+            return
+        present = yield from find(context, new.ref())
+        if present is None or present.state != "gone":
+            return
+        reader = getattr(new, self.feed.reader_field)
+        copies = yield from copies_of(context, self.feed, reader, new.source)
+        yield from delete_many(context, [copy.ref() for copy in copies])
+        if present.expires_at is None:
+            gone = Compare(Path(("state",)), "=", "gone")
+            expiry = {"expires_at": Set(context.now() + self.feed.ttl)}
+            try:
+                yield from commit(context, [Update(new.ref(), expiry, gone)])
+            except (ConditionFailed, NotFound):
+                return
+
+
+class States(FeedMaintainer):
+    """A source that was told to switch is switched for all its followers."""
+
+    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
+        if new is None:
+            return
+        present = yield from find(context, new.ref())
+        if present is None:
+            return
+        if present.mode == "push":
+            yield from settle_all(context, self.feed, present.source)
+        elif present.pushing:
+            yield from pull_all(context, self.feed, present.source)
+
+
+class Promotions(FeedMaintainer):
+    """The flag that people set overrides the policy."""
+
+    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
+        flag = new or old
+        assert flag is not None, "a change has an item before or after"
+        present = yield from find(context, flag.ref())
+        source = getattr(flag, self.source.__spec__.key.templates.partition.fields[0])
+        wanted: Mode = "push" if present is not None and present.fanout_enabled else "pull"
+        state = yield from find(context, self.feed.support.state.key(source=source))
+        if (state.mode if state is not None else "pull") == wanted:
+            return
+        reason = str(getattr(present, "reason", None) or "manual")
+        yield from commit(context, self.feed.switching(source, wanted, reason, context.now()))
+
+
+class Removals(FeedMaintainer):
+    """The copies of a deleted activity are deleted, then its entry in the list."""
+
+    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
+        if new is None or new.replica != 0:
+            return
+        start = None
+        while True:
+            readers, start = yield from followers(context, self.feed, new.source, start)
+            yield from self._delete(context, readers, new.position)
+            if start is None:
+                break
+        entries = [
+            self.feed.support.removed.key(replica=replica, position=new.position, source=new.source)
+            for replica in range(REPLICAS)
+        ]
+        yield from delete_many(context, entries)
+
+    def _delete(self, context: Context, readers: list[str], position: str) -> Flow[None]:
+        """A copy's key is known without reading: the reader's partition and the position."""
+        spec = self.feed.item.__spec__
+        partition, sort = spec.key.attributes
+        name = context.physical(spec.table.schema)
+        keys = [
+            {
+                partition.attribute: partition.render(
+                    {self.feed.reader_field: reader}, owner=spec.name
+                ),
+                sort.attribute: {"S": position},
+            }
+            for reader in readers
+        ]
+        yield from delete_keys(name, keys)
+
+
+def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
+    """All maintainers of a feed."""
+    yield Activities(feed, feed.activity)
+    yield Edges(feed, feed.edge)
+    yield Sources(feed, feed.support.source)
+    yield States(feed, feed.support.state)
+    yield Removals(feed, feed.support.removed)
+    if feed.promotion is not None:
+        yield Promotions(feed, feed.promotion)

@@ -1,0 +1,69 @@
+"""Push or pull: which is cheaper for one source.
+
+Pushing writes one item for every follower of every post. Pulling reads the source's partition for
+every page that any follower reads. Both grow with the number of followers, so that it cancels out:
+what decides is how often a follower reads for each post. Pushing a busy account to a million
+followers is the expensive direction, however famous it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal
+
+from keyfold.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
+
+WRITE_PRICE = 0.625e-6
+READ_PRICE = 0.125e-6
+HYSTERESIS = 2.0
+"""A source switches only where the other side is so many times cheaper."""
+
+Mode = Literal["pull", "push"]
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What is known of a source and its followers, per day."""
+
+    followers: int
+    posts: float
+    reads_per_follower: float
+    item_bytes: int = 400
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A decision with its reasons, in units and dollars a day."""
+
+    mode: Mode
+    push_units: float
+    pull_units: float
+    push_dollars: float
+    pull_dollars: float
+    reason: str
+
+
+def choose(rates: Rates, current: Mode = "pull") -> Choice:
+    """The cheaper mode, with hysteresis around the present one."""
+    push_units = rates.posts * rates.followers * ceil(rates.item_bytes / WRITE_UNIT_BYTES)
+    recent = max(1.0, min(rates.posts, 20.0))
+    pull_units = (
+        rates.reads_per_follower
+        * rates.followers
+        * ceil(recent * rates.item_bytes / READ_UNIT_BYTES)
+        * 0.5
+    )
+    push, pull = push_units * WRITE_PRICE, pull_units * READ_PRICE
+    if current == "pull":
+        mode: Mode = "push" if push * HYSTERESIS < pull else "pull"
+    else:
+        mode = "pull" if pull * HYSTERESIS < push else "push"
+    per_post = rates.reads_per_follower / rates.posts if rates.posts else float("inf")
+    reason = (
+        f"{rates.followers} followers read {per_post:.1f} pages per post: pushing costs "
+        f"${push:.6f} a day, pulling ${pull:.6f}"
+    )
+    if mode == current and mode != ("push" if push < pull else "pull"):
+        reason += f"; within {HYSTERESIS:g}x, so it stays"
+    return Choice(mode, push_units, pull_units, push, pull, reason)

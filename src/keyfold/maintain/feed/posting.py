@@ -1,0 +1,162 @@
+"""Posting and fanning out: an activity is written once, then copied where copies are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
+
+import orjson
+
+from keyfold.design.entity import Entity
+from keyfold.design.predicate import Compare, Either, Path, Test
+from keyfold.errors import ConditionFailed
+from keyfold.limits import BATCH_WRITE_ITEMS
+from keyfold.maintain.edge import sharded_fields
+from keyfold.maintain.reconcile import raw
+from keyfold.runtime.batch import delete_many, put_many
+from keyfold.runtime.changes import Set
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.intent import Put, Update
+from keyfold.runtime.query import query_request
+from keyfold.runtime.reads import find
+from keyfold.runtime.writes import commit
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+A = TypeVar("A", bound=Entity)
+Item = dict[str, Any]
+
+FOLLOWERS_AT_ONCE = 8 * BATCH_WRITE_ITEMS
+TRIM_EVERY = 32
+"""One copy in so many looks whether its feed is over the cap."""
+
+
+def post(context: Context, feed: Feed[Any], activity: A) -> Flow[A]:
+    """Write the activity; its hint goes first, so that a hint is never older than the truth."""
+    source, position = getattr(activity, feed.source_field), feed.position(activity)
+    last = Path(("last",))
+    newer = Either(Test("missing", last), Compare(last, "<", position))
+    hint = feed.support.hint.key(source=source)
+    with suppress(ConditionFailed):
+        yield from commit(context, [Update(hint, {"last": Set(position)}, newer, upsert=True)])
+    written = yield from commit(context, [Put(activity)])
+    made: A = written[0]  # type: ignore[assignment]
+    return made
+
+
+def fan_out(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
+    """Copy an activity to the feeds of all followers; goes on where an earlier attempt stopped."""
+    ref = activity.ref()
+    job = feed.support.job.key(job=feed.position(activity))
+    saved = yield from find(context, job)
+    start = orjson.loads(saved.progress) if saved is not None else None
+    source = getattr(activity, feed.source_field)
+    while True:
+        readers, start = yield from followers(context, feed, source, start)
+        copies = [feed.copy(activity, reader) for reader in readers]
+        yield from put_many(context, copies)
+        if (yield from raw(context, ref)) is None:
+            # Deleted meanwhile: what was just written may be behind the cleaning.
+            yield from delete_many(context, [copy.ref() for copy in copies])
+            return
+        for copy in copies:
+            yield from trim(context, feed, copy)
+        if start is None:
+            break
+        progress = orjson.dumps(start).decode()
+        expiry = context.now() + feed.ttl
+        kept = feed.support.job(job=feed.position(activity), progress=progress, expires_at=expiry)
+        yield from commit(context, [Put(kept, absent=False)])
+    if saved is not None:
+        yield from delete_many(context, [job])
+
+
+def followers(
+    context: Context, feed: Feed[Any], source: str, start: list[Any] | None
+) -> Flow[tuple[list[str], list[Any] | None]]:
+    """Some of a source's followers, and where to go on: a shard and a key."""
+    shards = list(_partitions(feed, source))
+    shard, key = start if start is not None else (0, None)
+    query = feed.followers.query(**shards[shard])
+    if feed.followers.declared.index is None:
+        query = query.consistent()
+    request = query_request(context, query, {})
+    assert request is not None, "a whole partition is no empty range"
+    request["Limit"] = FOLLOWERS_AT_ONCE
+    if key is not None:
+        request["ExclusiveStartKey"] = key
+    answer = yield Call("Query", request)
+    spec = feed.followers.entity.__spec__
+    found = [getattr(spec.decode(item), feed.reader_of_edge) for item in answer["Items"]]
+    last = answer.get("LastEvaluatedKey")
+    if last is not None:
+        return found, [shard, last]
+    return found, [shard + 1, None] if shard + 1 < len(shards) else None
+
+
+def _partitions(feed: Feed[Any], source: str) -> Iterator[dict[str, Any]]:
+    partition = feed.followers.declared.templates.partition.fields
+    sharded = {n: s for n, s in sharded_fields(feed.followers.entity).items() if n in partition}
+    if not sharded:
+        yield {feed.source_of_edge: source}
+    for name, mark in sharded.items():
+        for shard in range(mark.shards):
+            yield {feed.source_of_edge: source, name: shard}
+
+
+def trim(context: Context, feed: Feed[Any], copy: Entity) -> Flow[None]:
+    """Now and then, delete what is beyond the cap of a feed."""
+    reader: str = getattr(copy, feed.reader_field)
+    if crc32(f"{feed.position(copy)}{reader}".encode()) % TRIM_EVERY:
+        return
+    items = yield from copies_of(context, feed, reader)
+    yield from delete_many(context, [item.ref() for item in items[feed.cap :]])
+
+
+def copies_of(
+    context: Context, feed: Feed[Any], reader: str, source: str | None = None
+) -> Flow[list[Entity]]:
+    """The copies in a reader's feed, newest first; of one source, or all."""
+    spec = feed.item.__spec__
+    sort = spec.key.templates.sort
+    assert sort is not None, "checked when declared"
+    partition, position = spec.key.attributes
+    request: Item = {
+        "TableName": context.physical(spec.table.schema),
+        "KeyConditionExpression": "#p = :p AND begins_with(#s, :s)",
+        "ExpressionAttributeNames": {"#p": partition.attribute, "#s": position.attribute},
+        "ExpressionAttributeValues": {
+            ":p": partition.render({feed.reader_field: reader}, owner=spec.name),
+            ":s": {"S": sort.literal_prefix},
+        },
+        "ScanIndexForward": False,
+        "ConsistentRead": True,
+    }
+    found: list[Entity] = []
+    while True:
+        answer = yield Call("Query", request)
+        found += [spec.decode(item) for item in answer["Items"]]
+        if "LastEvaluatedKey" not in answer:
+            break
+        request = {**request, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
+    return [i for i in found if source is None or getattr(i, feed.source_field) == source]
+
+
+def activities_of(context: Context, feed: Feed[Any], source: str) -> Flow[list[Entity]]:
+    """A source's activities that a feed may show, newest first, up to the cap."""
+    query = feed.activity.key.query(**{feed.source_field: source}).descending().consistent()  # type: ignore[attr-defined]
+    query = query.since(**{feed.time_field: context.now() - feed.ttl})
+    request = query_request(context, query, {})
+    spec = feed.activity.__spec__
+    found: list[Entity] = []
+    while request is not None and len(found) < feed.cap:
+        answer = yield Call("Query", request)
+        found += [spec.decode(item) for item in answer["Items"]]
+        if "LastEvaluatedKey" not in answer:
+            break
+        request = {**request, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
+    return found[: feed.cap]

@@ -1,0 +1,91 @@
+"""The support items of a feed, in the table of its items.
+
+- `Source`: in the reader's own feed partition, one for each source that must be pulled (`pull`)
+  or hidden (`gone`). A source without one is pushed: its copies in the feed count.
+- `State`: whether a source pushes, and what it is being switched to.
+- `Hint`: when a source was last active, never too early.
+- `Removed`: activities that were deleted while copies of them may still be in feeds.
+- `Job`: how far a fan-out has come.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import new_class
+from typing import Annotated, Any, Literal
+
+from keyfold.design import markers
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Key
+from keyfold.design.markers import Timestamp
+from keyfold.design.table import Table
+
+SourceState = Literal["pull", "gone"]
+Mode = Literal["pull", "push"]
+REPLICAS = 4
+"""Copies of the removed list, so that no partition is read by every reader of every feed."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """The support entities of one feed: classes made with its declaration."""
+
+    source: Any
+    state: Any
+    hint: Any
+    removed: Any
+    job: Any
+
+
+def declare(name: str, table: Table, partition: str, reader: str) -> Support:
+    """Declare the support entities; `partition` is the items' partition template."""
+    expires = Annotated[Timestamp | None, markers.Ttl()]
+    title = "".join(part.capitalize() for part in name.split("_"))
+
+    def entity(kind: str, doc: str, fields: dict[str, Any], key: Key) -> type[Entity]:
+        def body(namespace: dict[str, Any]) -> None:
+            namespace["__doc__"] = doc
+            namespace["__module__"] = __name__
+            namespace["__annotations__"] = {k: v for k, v in fields.items() if k != "expires_at"}
+            if "expires_at" in fields:
+                namespace["__annotations__"]["expires_at"] = expires
+                namespace["expires_at"] = None
+            namespace["key"] = key
+
+        made: type[Entity] = new_class(f"{title}{kind}", (Entity,), {"table": table}, body)
+        made.__spec__.role = "support"
+        return made
+
+    prefix = f"FEED_{name.upper()}"
+    return Support(
+        source=entity(
+            "Source",
+            "A source that a reader's feed pulls or hides.",
+            {reader: str, "source": str, "state": SourceState, "expires_at": None},
+            Key(partition, "SOURCE#{source}", escape=True),
+        ),
+        state=entity(
+            "State",
+            "Whether a source pushes its activities to its followers' feeds.",
+            {"source": str, "mode": Mode, "pushing": bool, "reason": str, "changed_at": Timestamp},
+            Key(f"{prefix}_STATE#{{source}}", "STATE", escape=True),
+        ),
+        hint=entity(
+            "Hint",
+            "When a source was last active.",
+            {"source": str, "last": str},
+            Key(f"{prefix}_HINT#{{source}}", "HINT", escape=True),
+        ),
+        removed=entity(
+            "Removed",
+            "An activity that was deleted while copies of it may still be in feeds.",
+            {"replica": int, "source": str, "position": str, "expires_at": None},
+            Key(f"{prefix}_REMOVED#{{replica:02d}}", "{position}#{source}", escape=True),
+        ),
+        job=entity(
+            "Job",
+            "How far a fan-out has come.",
+            {"job": str, "progress": str, "expires_at": None},
+            Key(f"{prefix}_JOB#{{job}}", "JOB", escape=True),
+        ),
+    )

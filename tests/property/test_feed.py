@@ -1,0 +1,320 @@
+"""Random networks: every sequence of pages equals the sorted union of what a reader may see."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keyfold import Db, Design, Entity, Id, Index, Key, On, Timestamp, Ttl
+from keyfold.clients.embedded import EmbeddedClient
+from keyfold.clock import ManualClock
+from keyfold.engine import Engine
+from keyfold.errors import AlreadyExists, CursorRefused, DeclarationError, NotFound, PlanError
+from keyfold.maintain.feed import Feed, Rates, choose
+from keyfold.streams import Consumer
+
+design = Design("network")
+table = design.table(
+    "network",
+    indexes=[Index("GSI1", "GSI1PK", "GSI1SK")],
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+
+class Follow(Entity, table=table):
+    follower_id: Id
+    followee_id: Id
+    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
+    followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+
+
+class Activity(Entity, table=table):
+    actor_id: Id
+    created_at: Timestamp
+    activity_id: Id
+    text: str = ""
+    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+
+
+class FeedItem(Entity, table=table):
+    follower_id: Id
+    actor_id: Id
+    created_at: Timestamp
+    activity_id: Id
+    text: str = ""
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+
+
+class Promotion(Entity, table=table):
+    user_id: Id
+    fanout_enabled: bool
+    reason: str = "manual"
+    key = Key("PROMO#{user_id}", "PROMO#{user_id}")
+
+
+feed = Feed("home", activity=Activity, edge=Follow, item=FeedItem, promotion=Promotion, cap=60)
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+PEOPLE = ["ann", "ben", "cat", "dan", "eva"]
+
+
+class Network:
+    """The feed under test beside a plain model of who follows whom and what was posted."""
+
+    def __init__(self, seed: int) -> None:
+        self.clock = ManualClock(START.timestamp())
+        self.client = EmbeddedClient(Engine.open(":memory:", clock=self.clock))
+        self.db: Db = design.open(self.client, clock=self.clock)
+        self.consumer = Consumer(self.db)
+        self.dice = random.Random(seed)
+        self.follows: set[tuple[str, str]] = set()
+        self.activities: list[Activity] = []
+        self.posted = 0
+
+    def act(self, verb: str, one: str, other: str) -> None:
+        self.clock.advance(self.dice.choice([0, 1, 60]))
+        getattr(self, f"_{verb}")(one, other)
+
+    def _follow(self, reader: str, source: str) -> None:
+        if reader == source or (reader, source) in self.follows:
+            return
+        edge = Follow(follower_id=reader, followee_id=source)
+        self.db.transact(*feed.following(edge))
+        self.follows.add((reader, source))
+
+    def _unfollow(self, reader: str, source: str) -> None:
+        if (reader, source) not in self.follows:
+            return
+        self.db.transact(*feed.unfollowing(Follow(follower_id=reader, followee_id=source)))
+        self.follows.discard((reader, source))
+
+    def _post(self, actor: str, _: str) -> None:
+        self.posted += 1
+        at = datetime.fromtimestamp(self.clock.now(), UTC)
+        activity = Activity(actor_id=actor, created_at=at, activity_id=f"a{self.posted:04d}")
+        self.activities.append(feed.post(self.db, activity))
+
+    def _delete(self, _: str, __: str) -> None:
+        if self.activities:
+            gone = self.activities.pop(self.dice.randrange(len(self.activities)))
+            self.db.transact(*feed.removing(gone))
+
+    def _promote(self, source: str, _: str) -> None:
+        self.db.put(Promotion(user_id=source, fanout_enabled=True))
+
+    def _demote(self, source: str, _: str) -> None:
+        self.db.put(Promotion(user_id=source, fanout_enabled=False))
+
+    def _step(self, _: str, __: str) -> None:
+        self.consumer.run_once()
+
+    def _drain(self, _: str, __: str) -> None:
+        self.consumer.drain()
+
+    def _crash(self, _: str, __: str) -> None:
+        """The consumer dies and another one starts; its records may come again."""
+        self.consumer = Consumer(self.db)
+
+    def expected(self, reader: str) -> list[str]:
+        sources = {source for one, source in self.follows if one == reader}
+        seen = [a for a in self.activities if a.actor_id in sources]
+        ordered = sorted(seen, key=lambda a: (a.created_at, a.activity_id), reverse=True)
+        return [a.activity_id for a in ordered][: feed.cap]
+
+    def found(self, reader: str, size: int) -> list[str]:
+        pages: list[str] = []
+        cursor: str | None = None
+        while True:
+            page = feed.page(self.db, reader, limit=size, cursor=cursor)
+            pages += [item.activity_id for item in page]
+            cursor = page.cursor
+            if cursor is None:
+                return pages
+
+
+_VERBS = st.sampled_from(
+    ["follow"] * 4
+    + ["post"] * 6
+    + ["unfollow", "delete", "promote", "demote", "step", "drain", "crash"]
+)
+_STEPS = st.lists(
+    st.tuples(_VERBS, st.sampled_from(PEOPLE), st.sampled_from(PEOPLE)), min_size=5, max_size=60
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(_STEPS, st.integers(1, 9), st.integers(0, 1000))
+def test_every_page_sequence_equals_the_oracle(
+    steps: list[tuple[str, str, str]], size: int, seed: int
+) -> None:
+    network = Network(seed)
+    for verb, one, other in steps:
+        network.act(verb, one, other)
+    network.consumer.drain()
+    for reader in PEOPLE:
+        assert network.found(reader, size) == network.expected(reader)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(_STEPS, st.integers(0, 1000))
+def test_what_was_taken_away_is_hidden_at_once(
+    steps: list[tuple[str, str, str]], seed: int
+) -> None:
+    network = Network(seed)
+    for verb, one, other in steps:
+        network.act(verb, one, other)
+        for reader in PEOPLE:
+            assert set(network.found(reader, 20)) <= set(network.expected(reader))
+
+
+@pytest.fixture
+def network() -> Network:
+    return Network(0)
+
+
+def _grow(network: Network, followees: int, posts: int) -> None:
+    for number in range(followees):
+        network._follow("reader", f"s{number}")
+    for number in range(posts):
+        network.clock.advance(1)
+        network._post(f"s{number % followees}", "")
+
+
+def test_a_promoted_source_is_read_from_one_partition(network: Network) -> None:
+    _grow(network, 5, 20)
+    for number in range(5):
+        network._promote(f"s{number}", "")
+    network.consumer.drain()
+    with network.db.work("page") as work:
+        page = feed.page(network.db, "reader", limit=20)
+    assert len(page) == 20
+    assert work.total.requests == 3
+
+
+def test_many_pulled_sources_are_not_many_pages(network: Network) -> None:
+    _grow(network, 200, 200)
+    with network.db.work("page") as work:
+        page = feed.page(network.db, "reader", limit=10)
+    assert len(page) == 10
+    # One round to look around, two batches of hints, and the sources that can be on the page.
+    assert work.total.requests <= 3 + 2 + 32
+
+
+def test_paging_is_stable_while_new_activities_arrive(network: Network) -> None:
+    _grow(network, 3, 30)
+    first = feed.page(network.db, "reader", limit=10)
+    network._post("s1", "")
+    network._promote("s0", "")
+    network.consumer.drain()
+    second = feed.page(network.db, "reader", limit=10, cursor=first.cursor)
+    found = [item.activity_id for item in (*first, *second)]
+    assert found == [f"a{number:04d}" for number in range(30, 10, -1)]
+
+
+def test_the_cap_is_kept_by_trimming(network: Network) -> None:
+    network._follow("reader", "s")
+    network._promote("s", "")
+    network.consumer.drain()
+    for _ in range(300):
+        network.clock.advance(1)
+        network._post("s", "")
+    network.consumer.drain()
+    stored = list(network.db.iterate(FeedItem.key.query(follower_id="reader")))
+    assert feed.cap <= len(stored) < 200
+    assert len(network.found("reader", 50)) == feed.cap
+
+
+def test_expired_activities_are_not_shown(network: Network) -> None:
+    _grow(network, 2, 4)
+    network.clock.advance(61 * 86400)
+    assert network.found("reader", 5) == []
+
+
+def test_a_cursor_of_another_reader_is_refused(network: Network) -> None:
+    _grow(network, 2, 10)
+    cursor = feed.page(network.db, "reader", limit=2).cursor
+    with pytest.raises(CursorRefused):
+        feed.page(network.db, "other", limit=2, cursor=cursor)
+
+
+@pytest.mark.parametrize("size", [0, -1, 101])
+def test_a_page_that_is_too_small_or_large_is_refused(network: Network, size: int) -> None:
+    with pytest.raises(PlanError, match="1 to 100"):
+        feed.page(network.db, "reader", limit=size)
+
+
+def test_following_twice_and_unfollowing_nobody_are_refused(network: Network) -> None:
+    edge = Follow(follower_id="a", followee_id="b")
+    network.db.transact(*feed.following(edge))
+    with pytest.raises(AlreadyExists):
+        network.db.transact(*feed.following(edge))
+    network.db.transact(*feed.unfollowing(edge))
+    with pytest.raises(NotFound):
+        network.db.transact(*feed.unfollowing(edge))
+
+
+def test_the_policy_asks_how_often_followers_read_for_each_post() -> None:
+    quiet = Rates(followers=1_000_000, posts=0.1, reads_per_follower=5)
+    busy = Rates(followers=1_000_000, posts=40, reads_per_follower=5)
+    assert choose(quiet).mode == "push"
+    assert choose(busy, "push").mode == "pull"
+    assert "1000000 followers" in choose(busy).reason
+
+
+def test_a_source_is_switched_where_it_pays(network: Network) -> None:
+    _grow(network, 2, 4)
+    choice = feed.rebalance(network.db, "s0", reads_per_follower=50)
+    assert choice.mode == "push"
+    network.consumer.drain()
+    assert network.db.find(feed.source_ref("reader", "s0")) is None
+    assert network.db.find(feed.source_ref("reader", "s1")) is not None
+    assert network.found("reader", 3) == network.expected("reader")
+
+
+def test_a_promotion_flag_overrides_the_policy(network: Network) -> None:
+    _grow(network, 2, 4)
+    network._demote("s0", "")
+    assert feed.rebalance(network.db, "s0", reads_per_follower=50).mode == "push"
+    network.consumer.drain()
+    assert network.db.find(feed.source_ref("reader", "s0")) is not None
+
+
+def test_the_policy_does_not_flap() -> None:
+    border = Rates(followers=100, posts=1, reads_per_follower=12)
+    assert choose(border, "pull").mode == "pull"
+    assert choose(border, "push").mode == "push"
+
+
+def test_a_feed_whose_item_is_sorted_otherwise_is_refused() -> None:
+    other = Design("other")
+    main = other.table("t", ttl="ttl")
+
+    class Post(Entity, table=main):
+        actor_id: Id
+        at: Timestamp
+        post_id: Id
+        key = Key("P#{actor_id}", "T#{at:iso}#{post_id}")
+
+    class Edge(Entity, table=main):
+        a: Id
+        b: Id
+        key = Key("A#{a}", "B#{b}")
+
+    class Copy(Entity, table=main):
+        reader: Id
+        actor_id: Id
+        post_id: Id
+        at: Timestamp
+        until: Annotated[Timestamp | None, Ttl()] = None
+        key = Key("F#{reader}", "{post_id}")
+
+    wrong: Any = Feed
+    with pytest.raises(DeclarationError, match="sorted by"):
+        wrong("x", activity=Post, edge=Edge, item=Copy, followers="key")
