@@ -1,4 +1,4 @@
-"""Who may use which connection: readers from a pool, writers one after another in group commits."""
+"""Who may use which connection: writers one after another in group commits, readers beside them."""
 
 from __future__ import annotations
 
@@ -105,14 +105,17 @@ class Commits:
         return Reader(self)
 
     def take(self) -> Session:
+        """The writer's session while nobody writes, for its warm cache; else one of the pool."""
         if self._gathering == threading.get_ident():
             return self._writer
-        if self._in_memory:
-            self._lock.acquire()
-            if self._closed:
-                self._lock.release()
-                self._check_open()
-            return self._writer
+        if not self._lock.acquire(blocking=self._in_memory):
+            return self._pooled()
+        if self._closed:
+            self._lock.release()
+            self._check_open()
+        return self._writer
+
+    def _pooled(self) -> Session:
         try:
             return self._readers.pop()
         except IndexError:
@@ -129,16 +132,18 @@ class Commits:
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """A session all of whose statements see the same commit."""
-        with self.read() as session:
-            if session is self._writer:
+        """A session all of whose statements see the same commit; it may last."""
+        if self._in_memory or self._gathering == threading.get_ident():
+            with self.read() as session:
                 yield session
-                return
+            return
+        session = self._pooled()
+        try:
             session.begin_read()
-            try:
-                yield session
-            finally:
-                session.rollback()
+            yield session
+        finally:
+            session.rollback()
+            self.put_back(session)
 
     def close(self) -> None:
         with self._lock:

@@ -84,18 +84,20 @@ def read_page(database: Database, session: Session, reading: Reading) -> Page:
     size = scanned = 0
     last: bytes | None = None
     rows = _rows(session, reading, past)
-    for _place, row_size, body, whole_size in rows:
-        scanned += 1
-        size += row_size
-        if reading.fetches:
-            page.fetched.append(whole_size)
-        item = orjson.loads(body)
-        if matches is None or matches(item):
-            items.append(orjson.Fragment(body) if shape is None else shape(item))
-        if scanned == limit or size >= PAGE_BYTES:
-            last = body
-            break
-    _close(rows)
+    try:
+        for _place, row_size, body, whole_size in rows:
+            scanned += 1
+            size += row_size
+            if reading.fetches:
+                page.fetched.append(whole_size)
+            item = orjson.loads(body)
+            if matches is None or matches(item):
+                items.append(orjson.Fragment(body) if shape is None else shape(item))
+            if scanned == limit or size >= PAGE_BYTES:
+                last = body
+                break
+    finally:
+        _close(rows)
     page.scanned, page.size, page.count = scanned, size, len(items)
     if last is not None:
         page.last = last_key(reading.table, reading.index, orjson.loads(last))

@@ -24,6 +24,7 @@ from keyfold import errors
 FORMAT: int = 1
 APPLICATION_ID = 0x6B66_6C64
 BUSY_SECONDS = 10.0
+CACHE_KILOBYTES = 16_384
 _BUSY_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
@@ -558,6 +559,7 @@ def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
         pragma("journal_size_limit = 67108864")
     pragma(f"synchronous = {_SYNCHRONOUS[durability]}")
     pragma("temp_store = MEMORY")
+    pragma(f"cache_size = -{CACHE_KILOBYTES}")
     if is_empty:
         _create(connection)
 
