@@ -71,20 +71,21 @@ class FrontDoor:
             self._unknown(request, connection)
             return
         exchange = Exchange(self, request, connection, origin)
+        exchange.target = target = TARGETS.get(headers.get(b"x-amz-target", b""))
         try:
-            exchange.target = target = TARGETS.get(headers.get(b"x-amz-target", b""))
             if target is None:
                 raise UnknownOperation
             self._check_signature(request)
             body = self._body(request)
-            if target.run is Run.INLINE:
-                exchange.finish(self._engine.call_bytes(target.operation, body))
-            elif target.run is Run.COMMIT:
-                self._writes.submit(target.operation, body, exchange.finish)
-            else:
-                self._in_thread(target.operation, body, exchange.finish)
-        except Exception as error:
-            exchange.finish(error)
+        except OperationError as refusal:
+            exchange.finish(refusal)
+            return
+        if target.run is Run.INLINE:
+            exchange.finish(self._result(target.operation, body))
+        elif target.run is Run.COMMIT:
+            self._writes.submit(target.operation, body, exchange.finish)
+        else:
+            self._in_thread(target.operation, body, exchange.finish)
 
     def answered(self, exchange: Exchange, status: int, sent: int) -> None:
         """Count and log an answer."""
@@ -122,14 +123,14 @@ class FrontDoor:
             return _decoded(request, self._settings.clients.body_bytes)
         return request.body
 
-    def _in_thread(self, operation: str, body: bytes, done: Callable[[Result], None]) -> None:
-        def work() -> Result:
-            try:
-                return self._engine.call_bytes(operation, body)
-            except Exception as error:
-                return error
+    def _result(self, operation: str, body: bytes) -> Result:
+        try:
+            return self._engine.call_bytes(operation, body)
+        except Exception as error:
+            return error
 
-        running = self._threads.submit(work)
+    def _in_thread(self, operation: str, body: bytes, done: Callable[[Result], None]) -> None:
+        running = self._threads.submit(self._result, operation, body)
         running.add_done_callback(lambda ran: self._loop.call_soon_threadsafe(done, ran.result()))
 
     def _other(self, request: Request, connection: Connection, origin: str) -> None:

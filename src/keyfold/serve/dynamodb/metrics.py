@@ -15,7 +15,7 @@ _SUM: Final = len(_STATUSES)
 _BUCKET: Final = _SUM + 1
 _WIDTH: Final = _BUCKET + len(BUCKETS) + 1
 _NAMES: Final = [target.operation for target in TARGETS.values()]
-_GAUGES: Final = ("connections", "refused_connections", "slow_clients", "bytes_in", "bytes_out")
+_GAUGES: Final = ("connections", "refused_connections", "slow_clients")
 _ROW: Final = len(_NAMES) * _WIDTH + len(_GAUGES)
 
 
