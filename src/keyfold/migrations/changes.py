@@ -12,8 +12,6 @@ from keyfold.migrations.migration import Side
 from keyfold.migrations.state import StateStore
 
 FINISHED: Final = "finished"
-_EMPTY_READS: Final = 2
-"""Reads without a record after which a shard counts as read to its end."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,12 @@ class Record:
             raise MigrationError(
                 f"the stream of {table} does not carry items; it must be NEW_AND_OLD_IMAGES"
             )
-        # Sequence numbers have up to 40 digits: padded, they compare as text.
-        return cls(table, change["SequenceNumber"].zfill(40), change["Keys"], old, new)
+        return cls(table, change["SequenceNumber"], change["Keys"], old, new)
+
+    @property
+    def order(self) -> str:
+        """The sequence number so that later ones are greater as text: they have up to 40 digits."""
+        return self.sequence.zfill(40)
 
 
 class ChangeReader:
@@ -61,8 +63,7 @@ class ChangeReader:
                 self._iterators[shard] = following
 
     def done(self, shard: str, record: Record) -> None:
-        sequence = record.sequence.lstrip("0")
-        self.store.set_position(self.towards, self.table, shard, sequence)
+        self.store.set_position(self.towards, self.table, shard, record.sequence)
 
     def _ready(self) -> list[str]:
         """Open shards whose parent has been read."""

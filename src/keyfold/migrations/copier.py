@@ -316,7 +316,7 @@ class Copier:
                 "UpdateExpression": "SET #s = :s",
                 "ConditionExpression": "attribute_not_exists(#s) OR #s < :s",
                 "ExpressionAttributeNames": {"#s": "sequence"},
-                "ExpressionAttributeValues": {":s": {"S": record.sequence}},
+                "ExpressionAttributeValues": {":s": {"S": record.order}},
             }
         }
 

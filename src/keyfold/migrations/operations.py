@@ -91,9 +91,13 @@ class CreateIndex(Operation):
 
     def apply(self, backend: Backend) -> None:
         found = backend.live(self.table)
-        if found is not None and found.index(self.index.name) is not None:
+        if found is None:
+            raise TableNotFound(f"there is no table {backend.physical(self.table)}")
+        if found.index(self.index.name) is not None:
             return
-        types = {self.index.partition: self.index.partition_type}
+        # Some servers take the list for the whole truth, so it is complete.
+        types = _types(found)
+        types[self.index.partition] = self.index.partition_type
         if self.index.sort:
             types[self.index.sort] = self.index.sort_type
         definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
@@ -207,6 +211,17 @@ class DisableStream(Operation):
 
     def reverse(self) -> Operation:
         return EnableStream(self.table, self.view)
+
+
+def _types(table: Table) -> dict[str, str]:
+    types: dict[str, str] = {table.partition: table.partition_type}
+    if table.sort:
+        types[table.sort] = table.sort_type
+    for index in table.indexes:
+        types[index.partition] = index.partition_type
+        if index.sort:
+            types[index.sort] = index.sort_type
+    return types
 
 
 def _key_words(table: Table) -> str:
