@@ -9,7 +9,8 @@ from pathlib import Path
 from keyfold.design.schema import Place
 
 _OURS = f"{Path(__file__).resolve().parents[1]}{os.sep}"
-_PYDANTIC = "pydantic"
+_BETWEEN = ("pydantic", "types")
+"""Packages that stand between a declaration and its author."""
 
 
 def caller() -> Place:
@@ -18,7 +19,7 @@ def caller() -> Place:
     while frame is not None:
         name = frame.f_code.co_filename
         package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if not name.startswith(_OURS) and package != _PYDANTIC and name != "<string>":
+        if not name.startswith(_OURS) and package not in _BETWEEN and name != "<string>":
             return Place(name, frame.f_lineno)
         if frame.f_back is None:
             break

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from keyfold.design import markers
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key
-from keyfold.design.markers import Timestamp
+from keyfold.design.markers import Id, Timestamp
 from keyfold.design.table import Table
 
 SourceState = Literal["pull", "gone"]
@@ -61,31 +61,31 @@ def declare(name: str, table: Table, partition: str, reader: str) -> Support:
         source=entity(
             "Source",
             "A source that a reader's feed pulls or hides.",
-            {reader: str, "source": str, "state": SourceState, "expires_at": None},
+            {reader: Id, "source": Id, "state": SourceState, "expires_at": None},
             Key(partition, "SOURCE#{source}", escape=True),
         ),
         state=entity(
             "State",
             "Whether a source pushes its activities to its followers' feeds.",
-            {"source": str, "mode": Mode, "pushing": bool, "reason": str, "changed_at": Timestamp},
+            {"source": Id, "mode": Mode, "pushing": bool, "reason": str, "changed_at": Timestamp},
             Key(f"{prefix}_STATE#{{source}}", "STATE", escape=True),
         ),
         hint=entity(
             "Hint",
             "When a source was last active.",
-            {"source": str, "last": str},
+            {"source": Id, "last": str},
             Key(f"{prefix}_HINT#{{source}}", "HINT", escape=True),
         ),
         removed=entity(
             "Removed",
             "An activity that was deleted while copies of it may still be in feeds.",
-            {"replica": int, "source": str, "position": str, "expires_at": None},
+            {"replica": int, "source": Id, "position": str, "expires_at": None},
             Key(f"{prefix}_REMOVED#{{replica:02d}}", "{position}#{source}", escape=True),
         ),
         job=entity(
             "Job",
             "How far a fan-out has come.",
-            {"job": str, "progress": str, "expires_at": None},
+            {"job": Id, "progress": str, "expires_at": None},
             Key(f"{prefix}_JOB#{{job}}", "JOB", escape=True),
         ),
     )

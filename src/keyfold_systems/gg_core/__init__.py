@@ -1,0 +1,1 @@
+"""gg_core: goals, groups, quests, chat and a hybrid feed."""
