@@ -1,0 +1,57 @@
+"""A connection and its transactions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+
+
+class Connected:
+    """One connection, its transactions, and short ways to ask it."""
+
+    __slots__ = ("_execute", "connection")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        # Rows come as SQLite has them; the signatures below say what that is.
+        self._execute: Any = connection.execute
+
+    def _all(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[Any]:
+        rows: list[Any] = self._execute(sql, bindings).fetchall()
+        return rows
+
+    def _one(self, sql: str, bindings: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._execute(sql, bindings).fetchone()
+        return row
+
+    def begin_write(self) -> None:
+        self._execute("BEGIN IMMEDIATE")
+
+    def begin_read(self) -> None:
+        self._execute("BEGIN")
+
+    def commit(self) -> None:
+        self._execute("COMMIT")
+
+    def rollback(self) -> None:
+        if self.connection.in_transaction:
+            self._execute("ROLLBACK")
+
+    def savepoint(self) -> None:
+        self._execute("SAVEPOINT request")
+
+    def release(self) -> None:
+        self._execute("RELEASE request")
+
+    def rollback_to_savepoint(self) -> None:
+        self._execute("ROLLBACK TO request")
+        self._execute("RELEASE request")
+
+    def version(self) -> int:
+        """A number that changes whenever any connection commits a change."""
+        return self.connection.data_version()
+
+    def give_back(self, pages: int) -> None:
+        """Return up to so many free pages to the file system."""
+        self._execute(f"PRAGMA incremental_vacuum({pages})").fetchall()

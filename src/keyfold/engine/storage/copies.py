@@ -1,0 +1,99 @@
+"""Backups, histories and documents."""
+
+from __future__ import annotations
+
+from keyfold.engine.storage.connected import Connected
+from keyfold.engine.storage.items import StoredItem
+
+
+class Copies(Connected):
+    """Keeps copies of items, what changes replaced, and small documents."""
+
+    __slots__ = ()
+
+    # Backups: copies of a table's items
+
+    def back_up(self, table: int, backup: int) -> None:
+        self._execute(
+            f"CREATE TABLE backup_{backup} (place BLOB PRIMARY KEY, size INTEGER, body BLOB)"
+        )
+        self._execute(f"INSERT INTO backup_{backup} SELECT place, size, body FROM items_{table}")
+
+    def restore(self, backup: int, table: int) -> None:
+        self._execute(
+            f"INSERT INTO items_{table} (place, size, body) "
+            f"SELECT place, size, body FROM backup_{backup} ORDER BY place"
+        )
+
+    def drop_backup(self, backup: int) -> None:
+        self._execute(f"DROP TABLE IF EXISTS backup_{backup}")
+
+    def next_backup(self) -> int:
+        names = self._all("SELECT name FROM sqlite_schema WHERE name GLOB 'backup_*'")
+        return max((int(name.removeprefix("backup_")) for (name,) in names), default=0) + 1
+
+    # Point-in-time recovery: what each change replaced
+
+    def keep_history(self, table: int) -> None:
+        self._execute(
+            f"CREATE TABLE history_{table} (sequence INTEGER PRIMARY KEY, at REAL NOT NULL, "
+            "place BLOB NOT NULL, size INTEGER, body BLOB)"
+        )
+        self._execute(f"CREATE INDEX history_by_age_{table} ON history_{table} (at)")
+
+    def forget_history(self, table: int) -> None:
+        self._execute(f"DROP TABLE IF EXISTS history_{table}")
+
+    def remember_past(self, table: int, at: float, place: bytes, before: StoredItem | None) -> None:
+        size, body = (None, None) if before is None else (before.size, before.body)
+        self._execute(
+            f"INSERT INTO history_{table} (at, place, size, body) VALUES (?, ?, ?, ?)",
+            (at, place, size, body),
+        )
+
+    def trim_history(self, table: int, before: float) -> None:
+        self._execute(f"DELETE FROM history_{table} WHERE at < ?", (before,))
+
+    def restore_past(self, source: int, at: float, table: int) -> None:
+        """Copy the items as they were: those unchanged since, and what later changes replaced."""
+        self._execute(
+            f"INSERT INTO items_{table} (place, size, body) SELECT place, size, body "
+            f"FROM items_{source} WHERE place NOT IN "
+            f"(SELECT place FROM history_{source} WHERE at > ?) ORDER BY place",
+            (at,),
+        )
+        self._execute(
+            f"INSERT INTO items_{table} (place, size, body) SELECT place, size, body "
+            f"FROM history_{source} WHERE body IS NOT NULL AND sequence IN "
+            f"(SELECT min(sequence) FROM history_{source} WHERE at > ? GROUP BY place)",
+            (at,),
+        )
+
+    def past_bodies(self, table: int, at: float) -> dict[bytes, bytes | None]:
+        """By place, what items changed after a moment were at that moment."""
+        return dict(
+            self._all(
+                f"SELECT place, body FROM history_{table} WHERE sequence IN "
+                f"(SELECT min(sequence) FROM history_{table} WHERE at > ? GROUP BY place)",
+                (at,),
+            )
+        )
+
+    # Documents: small things kept by kind and id (backups, exports, imports)
+
+    def document(self, kind: str, id: str) -> bytes | None:
+        row = self._execute(
+            "SELECT body FROM documents WHERE kind = ? AND id = ?", (kind, id)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def documents(self, kind: str) -> list[tuple[str, bytes]]:
+        return self._all("SELECT id, body FROM documents WHERE kind = ? ORDER BY id", (kind,))
+
+    def keep_document(self, kind: str, id: str, body: bytes) -> None:
+        self._execute(
+            "INSERT OR REPLACE INTO documents (kind, id, body) VALUES (?, ?, ?)", (kind, id, body)
+        )
+
+    def drop_document(self, kind: str, id: str) -> None:
+        self._execute("DELETE FROM documents WHERE kind = ? AND id = ?", (kind, id))

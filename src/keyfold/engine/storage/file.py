@@ -1,0 +1,129 @@
+"""Data files: made, recognised, refused; and what SQLite's errors mean."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from keyfold import errors
+
+FORMAT: int = 1
+APPLICATION_ID = 0x6B66_6C64
+BUSY_SECONDS = 10.0
+CACHE_KILOBYTES = 16_384
+_BUSY_PAUSE = 0.0005
+_MAGIC = b"SQLite format 3\0"
+_SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
+
+_SCHEMA = """
+CREATE TABLE tables (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, definition BLOB NOT NULL);
+CREATE TABLE streams (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, arn TEXT NOT NULL UNIQUE, definition BLOB NOT NULL);
+CREATE TABLE records (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NULL, shard INTEGER NOT NULL,
+    at REAL NOT NULL, body BLOB NOT NULL);
+CREATE INDEX records_by_shard ON records (stream, shard, sequence);
+CREATE INDEX records_by_age ON records (at);
+CREATE TABLE tokens (
+    token TEXT PRIMARY KEY, digest BLOB NOT NULL, at REAL NOT NULL, answer BLOB NOT NULL);
+CREATE INDEX tokens_by_age ON tokens (at);
+CREATE TABLE documents (
+    kind TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
+"""
+
+
+class SchemaMoved(errors.StorageError):
+    """A table or index was gone by the time it was read: another process dropped it."""
+
+
+def connect(path: str, durability: str) -> apsw.Connection:
+    """A connection that is set up and whose file has been recognised."""
+    if path != ":memory:":
+        _recognise(Path(path))
+    try:
+        connection = apsw.Connection(path, statementcachesize=400)
+        connection.set_busy_handler(_waits_for_writer)
+        _prepare(connection, path, durability)
+    except apsw.Error as error:
+        raise translated(error, path) from error
+    return connection
+
+
+def _waits_for_writer(attempt: int) -> bool:
+    """Another process writes: SQLite's own pauses grow to the time of a hundred commits."""
+    time.sleep(_BUSY_PAUSE)
+    return attempt * _BUSY_PAUSE < BUSY_SECONDS
+
+
+def _recognise(path: Path) -> None:
+    """Refuse what cannot be a keyfold file before SQLite touches it."""
+    if path.is_dir():
+        raise errors.Corrupt(f"{path} is a directory; give the path of a data file")
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header[:16] != _MAGIC or len(header) < 100:
+        raise errors.Corrupt(f"{path} is not a keyfold data file")
+    page_size = int.from_bytes(header[16:18], "big")
+    expected = (65536 if page_size == 1 else page_size) * int.from_bytes(header[28:32], "big")
+    log = Path(f"{path}-wal")
+    if path.stat().st_size < expected and not (log.exists() and log.stat().st_size):
+        raise errors.Corrupt(
+            f"{path} is truncated: {path.stat().st_size} bytes of {expected}; "
+            "restore it from a backup"
+        )
+
+
+def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
+    def pragma(text: str) -> Any:
+        return connection.execute(f"PRAGMA {text}").fetchall()
+
+    application, version = pragma("application_id")[0][0], pragma("user_version")[0][0]
+    is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+    if is_empty:
+        pragma("auto_vacuum = INCREMENTAL")
+    elif application != APPLICATION_ID:
+        raise errors.Corrupt(f"{path} is an SQLite file, but not one of keyfold")
+    elif version > FORMAT:
+        raise errors.FormatTooNew(
+            f"{path} has format {version}; this keyfold reads up to {FORMAT}. Upgrade keyfold."
+        )
+    if path != ":memory:":
+        pragma("journal_mode = WAL")
+        pragma("journal_size_limit = 67108864")
+    pragma(f"synchronous = {_SYNCHRONOUS[durability]}")
+    pragma("temp_store = MEMORY")
+    pragma(f"cache_size = -{CACHE_KILOBYTES}")
+    if is_empty:
+        _create(connection)
+
+
+def _create(connection: apsw.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    # Another process may have been first.
+    if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,):
+        connection.execute(_SCHEMA).fetchall()
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute("COMMIT")
+
+
+def translated(error: apsw.Error, path: str) -> errors.StorageError:
+    """The storage error that an SQLite error stands for."""
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        return errors.Corrupt(f"{path} is damaged ({error}); restore it from a backup")
+    if isinstance(error, apsw.FullError):
+        return errors.Full(f"{path}: the disk is full; nothing was written")
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
+        return errors.Busy(f"{path}: another process holds the file")
+    if isinstance(error, apsw.CantOpenError):
+        return errors.StorageError(f"{path} cannot be opened: {error}")
+    if isinstance(error, apsw.SQLError) and "no such table" in str(error):
+        return SchemaMoved(f"{path}: {error}")
+    return errors.StorageError(f"{path}: {error}")

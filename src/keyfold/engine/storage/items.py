@@ -1,0 +1,138 @@
+"""Items and index entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from keyfold.engine.storage import statements
+from keyfold.engine.storage.connected import Connected
+
+
+class StoredItem(NamedTuple):
+    """One item as it lies in the file."""
+
+    row: int
+    size: int
+    body: bytes
+
+
+# Without the argument handling of StoredItem(...): this is on the way of every read and write.
+_stored = partial(tuple.__new__, StoredItem)
+
+
+class Found(NamedTuple):
+    """One row of a range read: where it stands, its size there, its body, the whole item's size."""
+
+    place: bytes
+    size: int
+    body: bytes
+    item_size: int
+
+
+class Items(Connected):
+    """Reads and writes items, their entries in indexes, and when they expire."""
+
+    __slots__ = ()
+
+    def find(self, table: int, place: bytes) -> StoredItem | None:
+        row = self._execute(statements.items(table).find, (place,)).fetchone()
+        return None if row is None else _stored(row)
+
+    def put(self, table: int, place: bytes, size: int, expires: int | None, body: bytes) -> None:
+        """Insert or replace without asking what was there."""
+        self._execute(statements.items(table).put, (place, size, expires, body))
+
+    def insert(self, table: int, place: bytes, size: int, expires: int | None, body: bytes) -> int:
+        self._execute(statements.items(table).insert, (place, size, expires, body))
+        return self.connection.last_insert_rowid()
+
+    def replace(self, table: int, row: int, size: int, expires: int | None, body: bytes) -> None:
+        self._execute(statements.items(table).replace, (size, expires, body, row))
+
+    def delete(self, table: int, row: int) -> None:
+        self._execute(statements.items(table).delete, (row,))
+
+    def items(
+        self, table: int, first: bytes, end: bytes, *, backward: bool = False
+    ) -> Iterator[Found]:
+        """Items from `first` to before `end`, in order of place. Close the cursor when done."""
+        sql = statements.items(table)
+        rows: Iterator[Found] = self._execute(
+            sql.backward if backward else sql.forward, (first, end)
+        )
+        return rows
+
+    def item_bodies(
+        self, table: int, first: bytes, end: bytes, limit: int, *, backward: bool
+    ) -> Iterator[tuple[bytes, int]]:
+        """Body and size of the items in a range, at most `limit` (-1: all)."""
+        sql = statements.items(table)
+        rows: Iterator[tuple[bytes, int]] = self._execute(
+            sql.bodies_backward if backward else sql.bodies_forward, (first, end, limit)
+        )
+        return rows
+
+    def items_after(self, table: int, row: int, limit: int) -> list[tuple[int, bytes, int, bytes]]:
+        """Row, place, size and body of the next items in order of insertion."""
+        return self._all(statements.items(table).after_row, (row, limit))
+
+    def item_statistics(self, table: int) -> tuple[int, int]:
+        count, size = self._execute(statements.items(table).totals).fetchone()
+        return count, int(size)
+
+    def collection_size(self, table: int, first: bytes, end: bytes) -> int:
+        (size,) = self._execute(statements.items(table).collection, (first, end)).fetchone()
+        return int(size)
+
+    # Index entries
+
+    def insert_entry(self, table: int, index: int, place: bytes, size: int, row: int) -> None:
+        self._execute(statements.entries(table, index).insert, (place, size, row))
+
+    def delete_entry(self, table: int, index: int, place: bytes) -> None:
+        self._execute(statements.entries(table, index).delete, (place,))
+
+    def entries(
+        self, table: int, index: int, first: bytes, end: bytes, *, backward: bool = False
+    ) -> Iterator[Found]:
+        sql = statements.entries(table, index)
+        rows: Iterator[Found] = self._execute(
+            sql.backward if backward else sql.forward, (first, end)
+        )
+        return rows
+
+    def entry_bodies(
+        self, table: int, index: int, first: bytes, end: bytes, limit: int, *, backward: bool
+    ) -> Iterator[tuple[bytes, int]]:
+        """Item body and entry size of the entries in a range, at most `limit` (-1: all)."""
+        sql = statements.entries(table, index)
+        rows: Iterator[tuple[bytes, int]] = self._execute(
+            sql.bodies_backward if backward else sql.bodies_forward, (first, end, limit)
+        )
+        return rows
+
+    def entry_statistics(self, table: int, index: int) -> tuple[int, int]:
+        count, size = self._execute(statements.entries(table, index).totals).fetchone()
+        return count, int(size)
+
+    # Time to live
+
+    def index_expiry(self, table: int) -> None:
+        self._execute(
+            f"CREATE INDEX IF NOT EXISTS expiry_{table} ON items_{table} (expires) "
+            "WHERE expires IS NOT NULL"
+        )
+
+    def forget_expiry(self, table: int) -> None:
+        self._execute(f"DROP INDEX IF EXISTS expiry_{table}")
+        self._execute(f"UPDATE items_{table} SET expires = NULL WHERE expires IS NOT NULL")
+
+    def set_expiry(self, table: int, row: int, expires: int | None) -> None:
+        self._execute(f"UPDATE items_{table} SET expires = ? WHERE row = ?", (expires, row))
+
+    def expired(self, table: int, before: int, not_before: int, limit: int) -> list[bytes]:
+        """Places of items that expired in the window, the oldest first."""
+        rows = self._all(statements.items(table).expired, (before, not_before, limit))
+        return [place for (place,) in rows]

@@ -1,0 +1,80 @@
+"""The statements about items and index entries, made once for each table."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+
+class Items(NamedTuple):
+    find: str
+    put: str
+    insert: str
+    replace: str
+    delete: str
+    forward: str
+    backward: str
+    bodies_forward: str
+    bodies_backward: str
+    totals: str
+    collection: str
+    expired: str
+    after_row: str
+
+
+class Entries(NamedTuple):
+    insert: str
+    delete: str
+    forward: str
+    backward: str
+    bodies_forward: str
+    bodies_backward: str
+    totals: str
+
+
+@cache
+def items(table: int) -> Items:
+    name = f"items_{table}"
+    page = f"SELECT place, size, body, size FROM {name} WHERE place >= ? AND place < ? ORDER BY "
+    bodies = f"SELECT body, size FROM {name} WHERE place >= ? AND place < ? ORDER BY "
+    return Items(
+        find=f"SELECT row, size, body FROM {name} WHERE place = ?",
+        put=(
+            f"INSERT INTO {name} (place, size, expires, body) VALUES (?, ?, ?, ?) ON CONFLICT "
+            "(place) DO UPDATE SET size = excluded.size, expires = excluded.expires, "
+            "body = excluded.body"
+        ),
+        insert=f"INSERT INTO {name} (place, size, expires, body) VALUES (?, ?, ?, ?)",
+        replace=f"UPDATE {name} SET size = ?, expires = ?, body = ? WHERE row = ?",
+        delete=f"DELETE FROM {name} WHERE row = ?",
+        forward=page + "place",
+        backward=page + "place DESC",
+        bodies_forward=bodies + "place LIMIT ?",
+        bodies_backward=bodies + "place DESC LIMIT ?",
+        totals=f"SELECT count(*), total(size) FROM {name}",
+        collection=f"SELECT total(size) FROM {name} WHERE place >= ? AND place < ?",
+        expired=(
+            f"SELECT place FROM {name} WHERE expires < ? AND expires > ? ORDER BY expires LIMIT ?"
+        ),
+        after_row=f"SELECT row, place, size, body FROM {name} WHERE row > ? ORDER BY row LIMIT ?",
+    )
+
+
+@cache
+def entries(table: int, index: int) -> Entries:
+    name = f"index_{table}_{index}"
+    rows = (
+        f"FROM {name} e CROSS JOIN items_{table} i ON i.row = e.row "
+        "WHERE e.place >= ? AND e.place < ? ORDER BY e.place"
+    )
+    page = f"SELECT e.place, e.size, i.body, i.size {rows}"
+    bodies = f"SELECT i.body, e.size {rows}"
+    return Entries(
+        insert=f"INSERT OR REPLACE INTO {name} (place, size, row) VALUES (?, ?, ?)",
+        delete=f"DELETE FROM {name} WHERE place = ?",
+        forward=page,
+        backward=page + " DESC",
+        bodies_forward=bodies + " LIMIT ?",
+        bodies_backward=bodies + " DESC LIMIT ?",
+        totals=f"SELECT count(*), total(size) FROM {name}",
+    )

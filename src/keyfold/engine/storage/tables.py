@@ -1,0 +1,55 @@
+"""Tables and indexes: their definitions, and the SQLite tables behind them."""
+
+from __future__ import annotations
+
+from keyfold.engine.storage.connected import Connected
+
+
+class Tables(Connected):
+    """Makes, finds, changes and drops tables and indexes."""
+
+    __slots__ = ()
+
+    def tables(self) -> list[tuple[int, bytes]]:
+        return self._all("SELECT id, definition FROM tables")
+
+    def table(self, name: str) -> tuple[int, bytes] | None:
+        return self._one("SELECT id, definition FROM tables WHERE name = ?", (name,))
+
+    def table_names(self, after: str, limit: int) -> list[str]:
+        rows = self._execute(
+            "SELECT name FROM tables WHERE name > ? ORDER BY name LIMIT ?", (after, limit)
+        )
+        return [name for (name,) in rows]
+
+    def create_table(self, name: str, definition: bytes) -> int:
+        self._execute("INSERT INTO tables (name, definition) VALUES (?, ?)", (name, definition))
+        table = self.connection.last_insert_rowid()
+        self._execute(
+            f"CREATE TABLE items_{table} (row INTEGER PRIMARY KEY, place BLOB NOT NULL UNIQUE, "
+            "size INTEGER NOT NULL, expires INTEGER, body BLOB NOT NULL)"
+        )
+        return table
+
+    def define_table(self, table: int, definition: bytes) -> None:
+        self._execute("UPDATE tables SET definition = ? WHERE id = ?", (definition, table))
+
+    def drop_table(self, table: int) -> None:
+        self._execute("DELETE FROM tables WHERE id = ?", (table,))
+        names = self._execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name IN (?, ?) "
+            "OR name GLOB ?)",
+            (f"items_{table}", f"history_{table}", f"index_{table}_*"),
+        ).fetchall()
+        for (name,) in names:
+            self._execute(f"DROP TABLE {name}")
+
+    def create_index(self, table: int, index: int) -> None:
+        # Entries are small, so they lie in the tree itself; items, which are not, do not.
+        self._execute(
+            f"CREATE TABLE index_{table}_{index} (place BLOB PRIMARY KEY, size INTEGER NOT NULL, "
+            "row INTEGER NOT NULL) WITHOUT ROWID"
+        )
+
+    def drop_index(self, table: int, index: int) -> None:
+        self._execute(f"DROP TABLE IF EXISTS index_{table}_{index}")
