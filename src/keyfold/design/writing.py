@@ -145,7 +145,7 @@ def _plain_pattern(pattern: Pattern, schema: Schema) -> dict[str, Any]:
         out["condition"] = raw or records.plain(pattern.condition)
     if pattern.limit is not None:
         out["limit"] = pattern.limit
-    elif pattern.limit_parameter:
-        out["limit"] = pattern.limit_parameter
+    if pattern.limit_parameter:
+        out["limit_parameter" if "limit" in out else "limit"] = pattern.limit_parameter
     done = ("name", "entities", "kind", "table", "index", "partition", "other_partitions")
     return {**out, **records.plain(pattern, skip=(*done, "condition", "limit", "limit_parameter"))}
