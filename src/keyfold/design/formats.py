@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -18,7 +18,7 @@ class Format:
     """How one value becomes text in a key; `sortable` says that text order is value order."""
 
     name: str
-    render: Callable[[Any], str]
+    render: Callable[[Any], str] = field(compare=False)
     sortable: bool
     numeric: bool = False
 
