@@ -11,7 +11,7 @@ from keyfold.design.declared import Declared
 from keyfold.design.predicate import Path as FieldPath
 from keyfold.design.predicate import Predicate, Test, record
 from keyfold.design.template import Slot, Template, parse_template
-from keyfold.errors import DeclarationError, MissingKeyField, PlanError
+from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField, PlanError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class KeyAttribute:
             return {"N": str(int(text))}
         size = len(text.encode())
         if size > self.limit:
-            raise PlanError(
+            raise KeyValueRefused(
                 f"{owner}: the key attribute {self.attribute} would be {size} bytes long; "
                 f"DynamoDB takes {self.limit}"
             )
