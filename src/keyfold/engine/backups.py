@@ -27,7 +27,8 @@ def create(database: Database, session: Session, table: Table, name: str) -> dic
     """Copy the table's items; returns the backup's document."""
     now = database.clock.now()
     number = session.next_backup()
-    count, size = session.item_statistics(table.id)
+    session.back_up(table.id, number)
+    count, size = session.count_backup(number)
     document: dict[str, Any] = {
         "Number": number,
         "Arn": f"{table.arn}/backup/{int(now * 1000):014d}-{number:08x}",
@@ -37,7 +38,6 @@ def create(database: Database, session: Session, table: Table, name: str) -> dic
         "Count": count,
         "Definition": table.definition,
     }
-    session.back_up(table.id, number)
     session.keep_document(_KIND, document["Arn"], orjson.dumps(document))
     return document
 

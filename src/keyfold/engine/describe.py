@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from keyfold.engine import statistics
+from keyfold.engine.statistics import Figures
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Index, Table
 
@@ -24,13 +26,13 @@ _NO_THROUGHPUT = {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
 def table(session: Session, table: Table, status: str = "ACTIVE") -> dict[str, Any]:
     """What DescribeTable answers; `status` overrides the table's for operations that change it."""
     definition = table.definition
-    count, size = session.item_statistics(table.id)
+    whole, held = statistics.of(session, table)
     answer: dict[str, Any] = {name: definition[name] for name in _COPIED if name in definition}
     if any(index.status != "ACTIVE" for index in table.global_indexes):
         status = "UPDATING"
     answer["TableStatus"] = status
-    answer["TableSizeBytes"] = size
-    answer["ItemCount"] = count
+    answer["TableSizeBytes"] = whole.size
+    answer["ItemCount"] = whole.items
     answer["ProvisionedThroughput"] = _throughput(definition)
     if definition["BillingMode"] == "PAY_PER_REQUEST":
         answer["BillingModeSummary"] = {
@@ -41,11 +43,11 @@ def table(session: Session, table: Table, status: str = "ACTIVE") -> dict[str, A
         answer["BillingModeSummary"] = {"BillingMode": "PROVISIONED"}
     if table.local_indexes:
         answer["LocalSecondaryIndexes"] = [
-            _index(session, table, index) for index in table.local_indexes
+            _index(table, index, held[index.name]) for index in table.local_indexes
         ]
     if table.global_indexes:
         answer["GlobalSecondaryIndexes"] = [
-            _index(session, table, index) for index in table.global_indexes
+            _index(table, index, held[index.name]) for index in table.global_indexes
         ]
     answer.update(_stream(definition))
     if "TableClass" in definition:
@@ -55,15 +57,14 @@ def table(session: Session, table: Table, status: str = "ACTIVE") -> dict[str, A
     return answer
 
 
-def _index(session: Session, table: Table, index: Index) -> dict[str, Any]:
+def _index(table: Table, index: Index, held: Figures) -> dict[str, Any]:
     definition = index.definition
-    count, size = session.entry_statistics(table.id, index.number)
     answer: dict[str, Any] = {
         "IndexName": index.name,
         "KeySchema": definition["KeySchema"],
         "Projection": definition["Projection"],
-        "IndexSizeBytes": size,
-        "ItemCount": count,
+        "IndexSizeBytes": held.size,
+        "ItemCount": held.items,
         "IndexArn": f"{table.arn}/index/{index.name}",
     }
     if not index.is_local:

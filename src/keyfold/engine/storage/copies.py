@@ -19,6 +19,10 @@ class Copies(Connected):
         )
         self._execute(f"INSERT INTO backup_{backup} SELECT place, size, body FROM items_{table}")
 
+    def count_backup(self, backup: int) -> tuple[int, int]:
+        count, size = self._execute(f"SELECT count(*), total(size) FROM backup_{backup}").fetchone()
+        return count, int(size)
+
     def restore(self, backup: int, table: int) -> None:
         self._execute(
             f"INSERT INTO items_{table} (place, size, body) "

@@ -10,7 +10,6 @@ import apsw
 
 from keyfold import errors
 
-FORMAT: int = 1
 APPLICATION_ID = 0x6B66_6C64
 BUSY_SECONDS = 10.0
 CACHE_KILOBYTES = 16_384
@@ -18,7 +17,9 @@ _BUSY_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
 
-_SCHEMA = """
+# Step n makes a file of format n + 1 out of one of format n; a new file starts at 0.
+_STEPS = (
+    """
 CREATE TABLE tables (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, definition BLOB NOT NULL);
 CREATE TABLE streams (
@@ -34,7 +35,9 @@ CREATE INDEX tokens_by_age ON tokens (at);
 CREATE TABLE documents (
     kind TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, id)
 ) WITHOUT ROWID;
-"""
+""",
+)
+FORMAT = len(_STEPS)
 
 
 class SchemaMoved(errors.StorageError):
@@ -84,8 +87,8 @@ def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
     def pragma(text: str) -> Any:
         return connection.execute(f"PRAGMA {text}").fetchall()
 
-    application, version = pragma("application_id")[0][0], pragma("user_version")[0][0]
     is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+    application, version = pragma("application_id")[0][0], pragma("user_version")[0][0]
     if is_empty:
         pragma("auto_vacuum = INCREMENTAL")
     elif application != APPLICATION_ID:
@@ -100,17 +103,19 @@ def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
     pragma(f"synchronous = {_SYNCHRONOUS[durability]}")
     pragma("temp_store = MEMORY")
     pragma(f"cache_size = -{CACHE_KILOBYTES}")
-    if is_empty:
-        _create(connection)
+    if version < FORMAT:
+        _upgrade(connection)
 
 
-def _create(connection: apsw.Connection) -> None:
+def _upgrade(connection: apsw.Connection) -> None:
+    """Bring the file to today's format, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     # Another process may have been first.
-    if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,):
-        connection.execute(_SCHEMA).fetchall()
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+    version: Any = connection.execute("PRAGMA user_version").fetchall()[0][0]
+    for step in _STEPS[version:]:
+        connection.execute(step).fetchall()
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
 
 

@@ -78,8 +78,20 @@ class Items(Connected):
         """Row, place, size and body of the next items in order of insertion."""
         return self._all(statements.items(table).after_row, (row, limit))
 
-    def item_statistics(self, table: int) -> tuple[int, int]:
-        count, size = self._execute(statements.items(table).totals).fetchone()
+    def items_in_rows(
+        self, table: int, first: int, end: int
+    ) -> list[tuple[int, bytes, int, bytes]]:
+        """Row, place, size and body of the items in a range of rows."""
+        return self._all(statements.items(table).in_rows, (first, end))
+
+    def row_bounds(self, table: int) -> tuple[int, int]:
+        """The first and last row of a table that is not empty."""
+        first, last = self._execute(statements.items(table).row_bounds).fetchone()
+        return first, last
+
+    def count_items(self, table: int, limit: int) -> tuple[int, int]:
+        """How many items there are and their bytes, counting no more than `limit`."""
+        count, size = self._execute(statements.items(table).totals, (limit,)).fetchone()
         return count, int(size)
 
     def collection_size(self, table: int, first: bytes, end: bytes) -> int:
@@ -113,7 +125,7 @@ class Items(Connected):
         )
         return rows
 
-    def entry_statistics(self, table: int, index: int) -> tuple[int, int]:
+    def count_entries(self, table: int, index: int) -> tuple[int, int]:
         count, size = self._execute(statements.entries(table, index).totals).fetchone()
         return count, int(size)
 

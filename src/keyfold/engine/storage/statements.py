@@ -20,6 +20,8 @@ class Items(NamedTuple):
     collection: str
     expired: str
     after_row: str
+    in_rows: str
+    row_bounds: str
 
 
 class Entries(NamedTuple):
@@ -51,12 +53,14 @@ def items(table: int) -> Items:
         backward=page + "place DESC",
         bodies_forward=bodies + "place LIMIT ?",
         bodies_backward=bodies + "place DESC LIMIT ?",
-        totals=f"SELECT count(*), total(size) FROM {name}",
+        totals=f"SELECT count(*), total(size) FROM (SELECT size FROM {name} LIMIT ?)",
         collection=f"SELECT total(size) FROM {name} WHERE place >= ? AND place < ?",
         expired=(
             f"SELECT place FROM {name} WHERE expires < ? AND expires > ? ORDER BY expires LIMIT ?"
         ),
         after_row=f"SELECT row, place, size, body FROM {name} WHERE row > ? ORDER BY row LIMIT ?",
+        in_rows=f"SELECT row, place, size, body FROM {name} WHERE row >= ? AND row < ?",
+        row_bounds=f"SELECT (SELECT min(row) FROM {name}), (SELECT max(row) FROM {name})",
     )
 
 
