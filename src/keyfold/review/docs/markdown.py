@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from keyfold.review.docs.blocks import Block, Code, Document, Heading, Picture, Table, Text
 
+_LINK = re.compile(r"\[([^\]]+)\]\(#[^)]+\)")
 NOTE = "<!-- Written by keyfold docs. Change the design, then write it again. -->"
 
 
@@ -23,7 +26,7 @@ def _lines(block: Block, pictures: str) -> list[str]:
     if isinstance(block, Text):
         return [block.text]
     if isinstance(block, Heading):
-        return [f'<a id="{block.anchor}"></a>', "", f"### {block.text}"]
+        return [f"### {block.text}"]
     if isinstance(block, Code):
         return ["```text", block.text, "```"]
     if isinstance(block, Picture):
@@ -38,4 +41,6 @@ def _table(table: Table) -> list[str]:
 
 
 def _cell(text: str) -> str:
+    # Readers of Markdown do not agree on the anchors of headings, so links inside become words.
+    text = _LINK.sub(r"\1", text)
     return text.replace("|", "\\|").replace("\n", " ")
