@@ -1,0 +1,1 @@
+"""TamaFriends: posts, comments, likes and follows."""
