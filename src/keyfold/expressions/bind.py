@@ -30,12 +30,12 @@ from keyfold.expressions.ast import (
     Value,
     ValueRef,
 )
+from keyfold.limits import PLACEHOLDER_BYTES
 from keyfold.values import AttributeValue
 from keyfold.values.wire import check_value
 
 _NAME = re.compile(r"#[A-Za-z0-9_]+").fullmatch
 _VALUE = re.compile(r":[A-Za-z0-9_]+").fullmatch
-_MAX_PLACEHOLDER_BYTES = 255
 
 
 class Placeholders:
@@ -234,7 +234,7 @@ def _checked_values(
 
 def _check_placeholder(parameter: str, placeholder: str, well_formed: bool) -> None:
     size = len(placeholder.encode())
-    if size > _MAX_PLACEHOLDER_BYTES:
+    if size > PLACEHOLDER_BYTES:
         raise RequestInvalid(
             f"{parameter} contains invalid key: The expression attribute map contains a key that "
             f"is too long; size of key: {size}"

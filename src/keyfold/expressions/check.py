@@ -30,7 +30,7 @@ from keyfold.expressions.ast import (
     Value,
 )
 from keyfold.expressions.reserved import is_reserved
-from keyfold.limits import EXPRESSION_OPERATORS, IN_OPERANDS, NESTING_LEVELS
+from keyfold.limits import EXPRESSION_OPERATORS, IN_OPERANDS, LIST_INDEX, NESTING_LEVELS
 from keyfold.values.ordering import sort_key
 
 CONDITION_FUNCTIONS = {
@@ -50,7 +50,6 @@ _SIZED = frozenset(("S", "B", "SS", "NS", "BS", "L", "M"))
 _NEED_PATH = frozenset(
     ("attribute_exists", "attribute_not_exists", "attribute_type", "if_not_exists")
 )
-_MAX_INDEX = 2**31 - 1
 _LONG_NAMES = {
     "S": "STRING",
     "N": "NUMBER",
@@ -169,7 +168,7 @@ def _written_assigned(value: Operand | Arithmetic, parameter: str) -> None:
 def _written_path(path: Path, parameter: str) -> None:
     for part in path.parts:
         if isinstance(part, int):
-            if part > _MAX_INDEX:
+            if part > LIST_INDEX:
                 refuse(
                     parameter,
                     f"List index is not within the allowable range; index: [{part}]",

@@ -31,7 +31,7 @@ from keyfold.engine.shapes.words import (
 )
 
 _ITEMS_TABLE = required(TABLE.shape)
-_STATEMENT = required(text(at_least(1), at_most(8192)))
+_STATEMENT = required(text(at_least(1), at_most(limits.STATEMENT_CHARACTERS)))
 _PARAMETERS = list_of(Attribute(), at_least(1))
 
 
