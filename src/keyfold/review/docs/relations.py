@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyfold.design.schema import Entity, Schema
+from keyfold.design.schema import Schema
 from keyfold.review.draft import names
 
 
@@ -57,20 +57,21 @@ def _counts(schema: Schema) -> Iterator[Relation]:
 
 
 def _references(schema: Schema) -> Iterator[Relation]:
-    homes = {field: owner for owner in schema.entities for field in _identity(owner)}
+    homes = _homes(schema)
     for entity in schema.entities:
         for attribute in entity.attributes:
-            home = homes.get(attribute.field)
-            target = attribute.refers or (home.name if home else "")
+            target = attribute.refers or homes.get(tuple(names.words(attribute.field)), "")
             if target in schema.by_entity and target != entity.name:
                 yield Relation(entity.name, target, "", attribute.field)
 
 
-def _identity(entity: Entity) -> tuple[str, ...]:
-    """The field that identifies an item: the only one in its key, or the one called after it."""
-    if entity.key is None or entity.role != "canonical":
-        return ()
-    held = dict.fromkeys(entity.key.fields)
-    fields = tuple(f for f in held if f not in entity.by_field or not entity.by_field[f].refers)
-    called = [*names.words(entity.name), "id"]
-    return fields if len(fields) == 1 else tuple(f for f in fields if names.words(f) == called)
+def _homes(schema: Schema) -> dict[tuple[str, ...], str]:
+    """Whose id a field holds: that of the entity it is called after, or of the one it is all of."""
+    canonical = [e for e in schema.entities if e.key is not None and e.role == "canonical"]
+    homes = {(*names.words(entity.name), "id"): entity.name for entity in canonical}
+    for entity in canonical:
+        own = dict.fromkeys(entity.key.fields if entity.key else ())
+        told = [f for f in own if f not in entity.by_field or not entity.by_field[f].refers]
+        if len(told) == 1:
+            homes.setdefault(tuple(names.words(told[0])), entity.name)
+    return homes
