@@ -22,6 +22,7 @@ from keyfold.errors import (
     OperationError,
     RequestInvalid,
     SerializationError,
+    TransportError,
     UnknownOperation,
 )
 
@@ -107,7 +108,7 @@ class Engine:
     def _result(self, operation: str, body: bytes) -> bytes | Exception:
         try:
             return self.call_bytes(operation, body)
-        except OperationError as error:
+        except (OperationError, TransportError) as error:
             return error
 
     def release_indexes(self) -> None:

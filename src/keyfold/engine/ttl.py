@@ -14,7 +14,7 @@ from keyfold.limits import TTL_MAX_AGE_SECONDS
 SERVICE = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 _ITEMS_PER_COMMIT = 200
-_PAGES_GIVEN_BACK = 1000
+_PAGES_GIVEN_BACK = 10_000
 
 
 def sweep(database: Database) -> int:
@@ -26,8 +26,7 @@ def sweep(database: Database) -> int:
         work = partial(_sweep, database, name)
         while count := database.write(work):
             deleted += count
-    if deleted:
-        database.write(lambda session: session.give_back(_PAGES_GIVEN_BACK))
+    database.write(lambda session: session.give_back(_PAGES_GIVEN_BACK))
     return deleted
 
 

@@ -8,6 +8,7 @@ the first.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 
 import orjson
 
@@ -52,14 +53,22 @@ class NewItem:
 Change = Callable[[Item | None], NewItem | None]
 
 
+class Old(Enum):
+    """How much a write has to know of the item it replaces."""
+
+    NOTHING = "nothing"
+    BYTES = "bytes"
+    ITEM = "item"
+
+
 class Write:
     """What a request wants done to one item.
 
     `change` makes the new item (None deletes) from the old one; without it only the condition is
-    checked. `wants_old` says that the answer needs to know what was there.
+    checked. `needs` says how much of the old item the change or the answer looks at.
     """
 
-    __slots__ = ("change", "condition", "identity", "place", "returns_item", "table", "wants_old")
+    __slots__ = ("change", "condition", "identity", "needs", "place", "returns_item", "table")
 
     def __init__(
         self,
@@ -69,7 +78,7 @@ class Write:
         *,
         condition: Condition | None = None,
         returns_item: bool = False,
-        wants_old: bool = True,
+        needs: Old = Old.ITEM,
         identity: dict[str, str] | None = None,
     ) -> None:
         self.table = table
@@ -77,7 +86,7 @@ class Write:
         self.change = change
         self.condition = condition
         self.returns_item = returns_item
-        self.wants_old = wants_old
+        self.needs = needs
         self.identity = identity
 
 
@@ -117,10 +126,16 @@ class Prepared:
 
 def prepare(session: Session, write: Write) -> Prepared:
     """Read the old item, check the condition and make the new one; stores nothing."""
-    if not (write.wants_old or write.condition or write.table.tracks_changes):
-        return Prepared(write, None, None, write.change and write.change(None), is_known=False)
+    needs = write.needs
+    if write.condition is not None or write.table.tracks_changes:
+        needs = Old.ITEM
+    if needs is Old.NOTHING:
+        assert write.change is not None, "a check has a condition"
+        return Prepared(write, None, None, write.change(None), is_known=False)
     stored = session.find(write.table.id, write.place)
-    old: Item | None = orjson.loads(stored.body) if stored is not None else None
+    old: Item | None = None
+    if stored is not None and needs is Old.ITEM:
+        old = orjson.loads(stored.body)
     if write.condition is not None and not write.condition(old or {}):
         raise ConditionFailed(item=old if write.returns_item else None)
     new = write.change(old) if write.change is not None else None

@@ -9,7 +9,7 @@ from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item, place_of_key
 from keyfold.engine.storage import Session
-from keyfold.engine.write import NewItem, Prepared, Write
+from keyfold.engine.write import NewItem, Old, Prepared, Write
 from keyfold.errors import ValidationError
 from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.values import Item
@@ -22,7 +22,7 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
         raise ValidationError("Too many items requested for the BatchWriteItem call")
     parsed = [(name, [_parsed(wish) for wish in each]) for name, each in wishes.items()]
     detail = wanted(request)
-    wants_old = detail is not None
+    needs = Old.NOTHING if detail is None else Old.BYTES
 
     def work(session: Session) -> list[Prepared]:
         writes = []
@@ -35,10 +35,10 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
                     if not table.schema.has(change.item):
                         raise ValidationError("The provided key element does not match the schema")
                     place = place_of_item(table, change.item)
-                    made = Write(table, place, change.as_change, wants_old=wants_old)
+                    made = Write(table, place, change.as_change, needs=needs)
                 else:
                     place = place_of_key(table, change)
-                    made = Write(table, place, write.deletion)
+                    made = Write(table, place, write.deletion, needs=Old.BYTES)
                 places.add(place)
                 writes.append(made)
             if len(places) != len(changes):

@@ -8,7 +8,7 @@ from keyfold.engine import answers, write
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.storage import Session
-from keyfold.engine.write import Prepared, Write
+from keyfold.engine.write import Old, Prepared, Write
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, parameters
 from keyfold.values.wire import check_item
@@ -36,6 +36,7 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
                 write.deletion,
                 condition=test,
                 returns_item=returns_item,
+                needs=Old.BYTES,
             ),
         )
         write.store(database, session, prepared)

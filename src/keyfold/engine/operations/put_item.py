@@ -9,7 +9,7 @@ from keyfold.engine.capacity import wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item
 from keyfold.engine.storage import Session
-from keyfold.engine.write import NewItem, Prepared, Write
+from keyfold.engine.write import NewItem, Old, Prepared, Write
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, parameters
 from keyfold.values.wire import check_item
@@ -26,7 +26,7 @@ def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     condition = parameters.read(request).condition
     test = None if condition is None else evaluate.compiled(condition)
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-    wants_old = returns != "NONE" or wanted(request) is not None
+    is_asked = returns != "NONE" or wanted(request) is not None
 
     def work(session: Session) -> Prepared:
         table = database.catalog.get(session, request["TableName"])
@@ -38,7 +38,7 @@ def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
                 new.as_change,
                 condition=test,
                 returns_item=returns_item,
-                wants_old=wants_old,
+                needs=Old.BYTES if is_asked else Old.NOTHING,
             ),
         )
         write.store(database, session, prepared)

@@ -12,7 +12,7 @@ from keyfold.engine.storage import Session
 from keyfold.engine.tables import Table
 from keyfold.engine.transactions import Part
 from keyfold.engine.update import ItemUpdate
-from keyfold.engine.write import Change, NewItem, Prepared, Write
+from keyfold.engine.write import Change, NewItem, Old, Prepared, Write
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, parameters
 from keyfold.values.wire import check_item
@@ -21,7 +21,8 @@ _KINDS = ("ConditionCheck", "Put", "Delete", "Update")
 
 
 def transact_write_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    parts = [_parsed(database, wish) for wish in request["TransactItems"]]
+    puts = Old.NOTHING if wanted(request) is None else Old.BYTES
+    parts = [_parsed(database, wish, puts) for wish in request["TransactItems"]]
     names = [
         next(wish[kind]["TableName"] for kind in _KINDS if wish.get(kind) is not None)
         for wish in request["TransactItems"]
@@ -59,7 +60,8 @@ def transact_write_items(database: Database, request: dict[str, Any]) -> dict[st
     return answer
 
 
-def _parsed(database: Database, wish: dict[str, Any]) -> Part:
+def _parsed(database: Database, wish: dict[str, Any], puts: Old) -> Part:
+    """One part; `puts` is what a Put without a condition needs to know."""
     given = [kind for kind in _KINDS if wish.get(kind) is not None]
     if not given:
         raise ValidationError(
@@ -67,10 +69,10 @@ def _parsed(database: Database, wish: dict[str, Any]) -> Part:
         )
     if len(given) > 1:
         raise ValidationError("TransactItems can only contain one of Check, Put, Update or Delete")
-    return _PARSERS[given[0]](database, wish[given[0]])
+    return _PARSERS[given[0]](database, wish[given[0]], puts)
 
 
-def _put(database: Database, wish: dict[str, Any]) -> Part:
+def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
     new = NewItem.put(check_item(wish["Item"]))
     condition = _condition(wish)
     return lambda session: _write(
@@ -79,10 +81,11 @@ def _put(database: Database, wish: dict[str, Any]) -> Part:
         place_of_item(table, new.item),
         new.as_change,
         condition,
+        puts,
     )
 
 
-def _delete(database: Database, wish: dict[str, Any]) -> Part:
+def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
     key, condition = check_item(wish["Key"]), _condition(wish)
     return lambda session: _write(
         wish,
@@ -90,17 +93,18 @@ def _delete(database: Database, wish: dict[str, Any]) -> Part:
         place_of_key(table, key),
         write.deletion,
         condition,
+        Old.BYTES,
     )
 
 
-def _check(database: Database, wish: dict[str, Any]) -> Part:
+def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
     key, condition = check_item(wish["Key"]), _condition(wish)
     return lambda session: _write(
         wish, table := _table(database, session, wish), place_of_key(table, key), None, condition
     )
 
 
-def _update(database: Database, wish: dict[str, Any]) -> Part:
+def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
     key = check_item(wish["Key"])
     expressions = parameters.read(wish)
     condition = None if expressions.condition is None else evaluate.compiled(expressions.condition)
@@ -131,6 +135,7 @@ def _write(
     place: bytes,
     change: Change | None,
     condition: evaluate.Test | None,
+    needs: Old = Old.ITEM,
 ) -> Write:
     returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-    return Write(table, place, change, condition=condition, returns_item=returns_item)
+    return Write(table, place, change, condition=condition, returns_item=returns_item, needs=needs)
