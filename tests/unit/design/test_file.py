@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keyfold.design.file import DesignFileError, dump, dumps, load, loads
-from keyfold.design.schema import Attribute, Effect
+from keyfold.design.schema import Attribute, Effect, Entity, Operation, Schema, Table
 from keyfold.errors import KeyfoldError
 
 ROOMS = """\
@@ -147,3 +149,43 @@ def test_a_wrong_file_is_refused_with_place_and_remedy(text: str, expected: str)
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(KeyfoldError, match="cannot be read: No such file"):
         load(tmp_path / "none.yaml")
+
+
+words = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}", fullmatch=True)
+attributes = st.builds(
+    Attribute,
+    name=words,
+    field=words,
+    type=st.sampled_from(["id", "string", "number", "list", "timestamp", "map"]),
+    optional=st.booleans(),
+    mutable=st.booleans(),
+    values=st.lists(st.text("ab, c#'\"", min_size=1, max_size=6), max_size=3).map(tuple),
+    stored=st.sampled_from(["", "iso", "iso_ms", "epoch"]),
+    max_items=st.none() | st.integers(0, 10**6),
+    normalise=st.sampled_from(["", "casefold"]),
+    refers=st.just("") | words,
+    looks_like=st.sampled_from(["", "{uuid}", "PROFILE#{uuid}"]),
+    description=st.text(max_size=20).map(lambda text: " ".join(text.split())),
+)
+effects = st.builds(
+    Effect,
+    action=st.sampled_from(["put", "create", "update", "delete", "increment", "decrement"]),
+    entity=words,
+    guarded=st.booleans(),
+    fields=st.lists(words, max_size=3).map(tuple),
+    each=st.booleans(),
+    via_index=st.just("") | words,
+)
+
+
+@given(
+    st.lists(attributes, max_size=5, unique_by=lambda attribute: attribute.field),
+    st.lists(effects, max_size=3),
+)
+def test_any_attributes_and_writes_survive_the_file(
+    held: list[Attribute], written: list[Effect]
+) -> None:
+    entity = Entity("Thing", "main", None, attributes=tuple(held))
+    operation = Operation("do", effects=tuple(written))
+    schema = Schema("s", (Table("main"),), (entity,), operations=(operation,))
+    assert loads(dumps(schema)) == schema
