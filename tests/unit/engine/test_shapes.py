@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyfold.engine import dialects, shapes
+from keyfold.engine.operations import OPERATIONS
 from keyfold.errors import OperationError, RequestInvalid, SerializationError, UnknownOperation
 
 CLASSIC, CURRENT = dialects.named("classic"), dialects.named("current")
@@ -241,6 +242,10 @@ def test_words_for_truth_and_fractions_are_read_as_the_framework_reads_them() ->
 def test_a_table_may_be_named_by_its_arn() -> None:
     arn = "arn:aws:dynamodb:us-east-1:000000000000:table/orders"
     assert shapes.check("GetItem", {"TableName": arn, "Key": KEY}, CLASSIC)["TableName"] == arn
+
+
+def test_every_operation_has_a_shape() -> None:
+    assert OPERATIONS.keys() == shapes.REQUESTS.keys()
 
 
 def test_an_operation_nobody_knows() -> None:
