@@ -12,36 +12,32 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from keyfold.errors import (
-    KeyfoldError,
     MigrationError,
-    OperationError,
     TransactionCanceled,
     TransactionConflict,
     ValidationError,
 )
 from keyfold.limits import TRANSACTION_ITEMS
-from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ChangeReader, Record
 from keyfold.migrations.migration import Side
-from keyfold.migrations.moves import Output, Route
-from keyfold.migrations.rewrites import Rewrite
+from keyfold.migrations.moves import Output
+from keyfold.migrations.sides import Refused, Sides, rewrite_item
 from keyfold.migrations.state import Problem, StateStore, key_text
 
 _ATTEMPTS: Final = 12
 _SHORT_READ: Final = 200
 """A read with fewer changes has reached the end of the streams."""
+_SHORT_READS: Final = 2
 _TELL_EVERY: Final = 0.1
+_REFUSED: Final = "ConditionalCheckFailed"
 _TRANSIENT: Final = frozenset(
     {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
-
-
-class Refused(MigrationError):
-    """An item that cannot be copied as it is."""
 
 
 @dataclass
@@ -49,7 +45,6 @@ class Tally:
     """What copying did."""
 
     copied: int = 0
-    deleted: int = 0
     skipped: int = 0
     problems: int = 0
     write_units: float = 0.0
@@ -58,51 +53,6 @@ class Tally:
     def add(self, other: Tally) -> None:
         for name in self.__dataclass_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
-
-
-@dataclass
-class Sides:
-    """The routes of one direction, by the table they read, with key names of all tables."""
-
-    backend: Backend
-    routes: Sequence[Route]
-    rewrites: Sequence[Rewrite] = ()
-    _keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def sources(self) -> list[str]:
-        tables = [route.source for route in self.routes]
-        return list(dict.fromkeys([*tables, *(rewrite.table for rewrite in self.rewrites)]))
-
-    def key_of(self, table: str, item: Mapping[str, Any]) -> Item:
-        names = self._keys.get(table)
-        if names is None:
-            names = self._keys[table] = self.backend.key_attributes(table)
-        return {name: item[name] for name in names}
-
-    def outputs(self, table: str, item: Item | None) -> dict[tuple[str, str], Output]:
-        """What an item stands for on the other side, by address; Refused where it cannot say."""
-        found: dict[tuple[str, str], Output] = {}
-        if item is None:
-            return found
-        for route in self.routes:
-            if route.source != table or not route.selects(item):
-                continue
-            for output in self._made(route, item):
-                found[output.table, key_text(self.key_of(output.table, output.item))] = output
-        if len(found) >= TRANSACTION_ITEMS:
-            raise Refused(f"it stands for {len(found)} items, more than one transaction takes")
-        return found
-
-    def _made(self, route: Route, item: Item) -> Iterable[Output]:
-        try:
-            return list(route.outputs(item))
-        except Exception as problem:  # the user's function, or an item it did not foresee
-            kind = "" if isinstance(problem, KeyfoldError) else f"{type(problem).__name__}: "
-            raise Refused(f"{route.name}: {kind}{problem}") from problem
-
-    def concerns(self, table: str, item: Item) -> bool:
-        return any(route.source == table and route.selects(item) for route in self.routes)
 
 
 class Copier:
@@ -124,8 +74,7 @@ class Copier:
             started = self.backend.clock.now()
             for reader in self._readers:
                 for shard, records in reader.batches():
-                    for record in records:
-                        self.copy_change(record)
+                    self.copy_changes(records)
                     if records:
                         reader.done(shard, records[-1])
                     seen += len(records)
@@ -134,19 +83,22 @@ class Copier:
             self._told = started
         return seen
 
-    def drain(self, settle: float = 0.0) -> int:
-        """Copy until nothing is left, and nothing comes for `settle` seconds."""
-        total = 0
+    def catch_up(self) -> None:
+        """Copy what has changed so far; traffic goes on."""
+        short = 0
+        while short < _SHORT_READS:
+            short = short + 1 if self.poll() < _SHORT_READ else 0
+
+    def drain(self, settle: float = 0.0) -> None:
+        """Copy until nothing is left, and nothing comes for `settle` seconds; nobody writes."""
         quiet_since: float | None = None
         while True:
-            seen = self.poll()
-            total += seen
-            if seen:
+            if self.poll():
                 quiet_since = None
                 continue
             quiet_since = quiet_since or time.monotonic()
             if time.monotonic() - quiet_since >= settle:
-                return total
+                return
             time.sleep(min(settle, 0.05))
 
     def skip_to_end(self) -> None:
@@ -160,27 +112,65 @@ class Copier:
                         reader.done(shard, records[-1])
                         found = True
 
-    def copy_change(self, record: Record) -> Tally:
-        """Bring one change to the other side, once."""
+    def copy_changes(self, records: Sequence[Record]) -> None:
+        """Bring changes to the other side, each once, in order for each item.
+
+        Changes of different items share a transaction. Where one of them is refused, those of
+        its transaction go one by one.
+        """
+        batch: list[tuple[Record, list[Item]]] = []
+        taken: set[tuple[str, str]] = set()
+        for record in records:
+            planned = self._planned(record)
+            if planned is None:
+                continue
+            addresses, actions = planned
+            if len(taken) + len(addresses) > TRANSACTION_ITEMS or addresses & taken:
+                self._copy_together(batch)
+                batch, taken = [], set()
+            batch.append((record, actions))
+            taken |= addresses
+        self._copy_together(batch)
+
+    def copy_change(self, record: Record) -> None:
+        self.copy_changes([record])
+
+    def _planned(self, record: Record) -> tuple[set[tuple[str, str]], list[Item]] | None:
+        """What one change writes, its marker last; None where there is nothing to do."""
         try:
             self._rewrite(record.table, record.new)
-        except Refused as problem:
-            return self._trouble(record.table, record.key, str(problem))
-        if not any(i and self.sides.concerns(record.table, i) for i in (record.old, record.new)):
-            return Tally()
-        try:
+            images = [image for image in (record.old, record.new) if image is not None]
+            if not any(self.sides.concerns(record.table, image) for image in images):
+                return None
+            before = self._before(record)
             after = self.sides.outputs(record.table, record.new)
-            actions = self._actions(self._before(record), after)
-            marker = self._marker_update(record)
-            outcome = self._transact([*actions, marker])
+            marker = (f"marker of {record.table}", key_text(record.key))
+            actions = [*self._actions(before, after), self._marker_update(record)]
+            return {*before, *after, marker}, actions
         except Refused as problem:
-            return self._trouble(record.table, record.key, str(problem))
+            self._trouble(record.table, record.key, str(problem))
+            return None
+
+    def _copy_together(self, batch: list[tuple[Record, list[Item]]]) -> None:
+        if not batch:
+            return
+        try:
+            outcome = self._transact([action for _, actions in batch for action in actions])
+        except Refused as problem:
+            if len(batch) == 1:
+                record = batch[0][0]
+                self._trouble(record.table, record.key, str(problem))
+                return
+            outcome = [_REFUSED]
         if outcome is None:
-            self._untrouble(record.table, record.key)
-            return Tally(copied=len(after), deleted=len(actions) - len(after))
-        if outcome[-1] == "ConditionalCheckFailed":
-            return Tally(skipped=1)
-        return self._trouble(record.table, record.key, _taken(outcome, after))
+            for record, _ in batch:
+                self._untrouble(record.table, record.key)
+        elif len(batch) > 1:
+            for one in batch:
+                self._copy_together([one])
+        elif outcome[-1] != _REFUSED:
+            record, actions = batch[0]
+            self._trouble(record.table, record.key, _taken(outcome, actions))
 
     def copy_scanned(self, table: str, items: Sequence[Item]) -> Tally:
         """Copy items as a scan found them, except those that changed since copying began."""
@@ -220,8 +210,8 @@ class Copier:
             if outcome is None:
                 self._untrouble(table, key)
                 return
-            if outcome[-1] != "ConditionalCheckFailed":
-                self._trouble(table, key, _taken(outcome, outputs))
+            if outcome[-1] != _REFUSED:
+                self._trouble(table, key, _taken(outcome, actions))
                 return
 
     def remove_extra(
@@ -265,11 +255,12 @@ class Copier:
             for number in refused:
                 item, outputs = batch[number]
                 codes = [code for n, code in enumerate(outcome) if owners[n] == number]
-                if codes[-1] == "ConditionalCheckFailed":
+                if codes[-1] == _REFUSED:
                     tally.skipped += 1
                 else:
                     key = self.sides.key_of(table, item)
-                    tally.add(self._trouble(table, key, _taken(codes, outputs)))
+                    mine = self._actions({}, outputs)
+                    tally.add(self._trouble(table, key, _taken(codes, mine)))
             batch = [pair for number, pair in enumerate(batch) if number not in refused]
         return tally
 
@@ -367,59 +358,11 @@ class Copier:
             self._troubled.discard((table, key_text(key)))
 
 
-def rewrite_item(backend: Backend, rewrite: Rewrite, sides: Sides, item: Item) -> bool:
-    """Change an item in place, only as long as it is still what the change was computed from."""
-    try:
-        changed = rewrite.change(item)
-    except Exception as problem:  # the user's function
-        raise Refused(f"{rewrite.name}: {type(problem).__name__}: {problem}") from problem
-    if changed == item:
-        return False
-    key = sides.key_of(rewrite.table, item)
-    request = {"TableName": backend.physical(rewrite.table), "Key": key}
-    names: dict[str, str] = {}
-    values: Item = {}
-    sets, removes, conditions = [], [], []
-    for number, name in enumerate(sorted(item.keys() | changed.keys())):
-        before, after = item.get(name), changed.get(name)
-        if before == after or name in key:
-            continue
-        placeholder = f"#n{number}"
-        names[placeholder] = name
-        if before is None:
-            conditions.append(f"attribute_not_exists({placeholder})")
-        else:
-            values[f":b{number}"] = before
-            conditions.append(f"{placeholder} = :b{number}")
-        if after is None:
-            removes.append(placeholder)
-        else:
-            values[f":a{number}"] = after
-            sets.append(f"{placeholder} = :a{number}")
-    if not names:
-        return False
-    clauses = [f"SET {', '.join(sets)}"] * bool(sets) + [f"REMOVE {', '.join(removes)}"] * bool(
-        removes
-    )
-    request["UpdateExpression"] = " ".join(clauses)
-    names["#key"] = next(iter(key))
-    request["ConditionExpression"] = " AND ".join(["attribute_exists(#key)", *conditions])
-    request["ExpressionAttributeNames"] = names
-    if values:
-        request["ExpressionAttributeValues"] = values
-    try:
-        backend.call("UpdateItem", request)
-    except OperationError as problem:
-        if problem.wire_name != "ConditionalCheckFailedException":
-            raise
-        return False  # somebody wrote it meanwhile: that change comes by the stream
-    return True
-
-
-def _taken(codes: Sequence[str], outputs: Mapping[tuple[str, str], Output]) -> str:
-    for code, output in zip(codes, outputs.values(), strict=False):
-        if code == "ConditionalCheckFailed":
-            held = ", ".join(next(iter(v.values())) for v in list(output.item.values())[:1])
-            return f"the value {held} in {output.table} is held by another item"
+def _taken(codes: Sequence[str], actions: Sequence[Item]) -> str:
+    for code, action in zip(codes, actions, strict=False):
+        if code == _REFUSED and "Put" in action:
+            request = action["Put"]
+            held = next(iter(next(iter(request["Item"].values())).values()))
+            return f"the value {held} in {request['TableName']} is held by another item"
     refused = next((code for code in codes if code != "None"), "unknown")
     return f"the backend refused the copy: {refused}"

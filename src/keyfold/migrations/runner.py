@@ -17,12 +17,13 @@ from typing import Final
 
 from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, VerifyFailed
 from keyfold.migrations.backend import Backend, Item
-from keyfold.migrations.copier import Copier, Refused, Sides, rewrite_item
+from keyfold.migrations.copier import Copier
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.operations import CreateTable, DisableStream, DropTable, EnableStream
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.scanning import Pace, Scan
+from keyfold.migrations.sides import Refused, Sides, rewrite_item
 from keyfold.migrations.snapshot import fingerprint
 from keyfold.migrations.state import Problem, State, StateStore
 from keyfold.migrations.verify import Comparison, Verifier
@@ -250,7 +251,7 @@ class Migrator:
                     return copier.copy_scanned(table, items).write_units
 
                 Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
-            copier.drain(self.settle)
+            copier.catch_up()
 
     def _rewrite(self, rewrite: Rewrite, sides: Sides, item: Item) -> None:
         try:
@@ -310,13 +311,13 @@ class Migrator:
             )
 
     def _switch_reads(self) -> None:
-        self._copier("new").drain(self.settle)
+        self._copier("new").catch_up()
         self._refuse_problems()
         self._change(reads="new")
 
     def _switch_writes(self) -> None:
         copier = self._copier("new")
-        copier.drain()
+        copier.catch_up()
         self._refuse_problems()
         self._close_writes(copier)
         copier.drain(self.settle)
@@ -353,7 +354,7 @@ class Migrator:
             self._change(closed=False)
             return
         copier = self._copier("old")
-        copier.drain()
+        copier.catch_up()
         self._refuse_problems()
         self._close_writes(copier)
         copier.drain(self.settle)
@@ -368,7 +369,7 @@ class Migrator:
     def _hold(self) -> None:
         """Changes of the new side reach the old one, so that going back loses nothing."""
         if self.migration.moves:
-            self._copier("old").drain(self.settle)
+            self._copier("old").catch_up()
 
     def _contract(self) -> None:
         if self.store.problems():

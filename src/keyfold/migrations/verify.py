@@ -13,10 +13,11 @@ import orjson
 
 from keyfold.limits import BATCH_GET_ITEMS
 from keyfold.migrations.backend import Backend, Item
-from keyfold.migrations.copier import Copier, Refused, Sides
+from keyfold.migrations.copier import Copier
 from keyfold.migrations.moves import Output
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.scanning import Pace, Scan
+from keyfold.migrations.sides import Refused, Sides
 from keyfold.migrations.state import StateStore, key_text
 
 _LOOKS: Final = 6
@@ -192,7 +193,7 @@ class Verifier:
         for _ in range(_LOOKS):
             if not self._suspects and not self._extras:
                 return
-            self.copier.drain()
+            self.copier.catch_up()
             self.result.drifts = [d for d in self.result.drifts if d.kind == "unmoved"]
             for address, (table, key) in list(self._suspects.items()):
                 if self._same(table, key):

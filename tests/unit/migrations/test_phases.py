@@ -7,7 +7,8 @@ import pytest
 from keyfold.errors import Drifted, Irreversible, NotFound, Pending, VerifyFailed
 from keyfold.migrations import Migration
 from keyfold.migrations.changes import Record
-from keyfold.migrations.copier import Copier, Sides
+from keyfold.migrations.copier import Copier
+from keyfold.migrations.sides import Sides
 
 from .conftest import OldOrder, Order, OrderById, Shop, order_move
 

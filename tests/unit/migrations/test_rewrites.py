@@ -19,7 +19,7 @@ from keyfold.migrations import (
     rename_attribute,
     transform_attribute,
 )
-from keyfold.migrations.copier import Sides, rewrite_item
+from keyfold.migrations.sides import Sides, rewrite_item
 
 from .conftest import Shop
 
