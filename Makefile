@@ -16,7 +16,7 @@ PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check bench docs peers browser fault pythons ci ci-tools clean
+.PHONY: help run test check bench docs peers browser fault migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -50,6 +50,9 @@ browser: $(STAMP) ## the pages, in Chromium
 
 fault: $(STAMP) ## crashes, full disks, lost connections
 	@$(BIN)/pytest -q tests/fault
+
+migration-full: $(STAMP) ## the restructuring of Sellers on 100,000 records
+	@SELLERS_FULL=1 $(BIN)/pytest -q tests/systems/sellers/test_migration.py
 
 pythons: ## the suite on every installed Python from 3.11 to 3.13
 	@found=; for version in 3.11 3.12 3.13; do \
