@@ -14,6 +14,7 @@ import orjson
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import backups, dialects, shapes, storage, streams, ttl
+from keyfold.engine.answers import encoded
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults, Heat
 from keyfold.engine.lag import IndexLag, LagSetting
@@ -82,7 +83,7 @@ class Engine:
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one operation: wire-shaped request in, wire-shaped answer out."""
         # Through bytes, so that stored items are decoded once and nothing is shared.
-        answer: dict[str, Any] = orjson.loads(orjson.dumps(self._answer(operation, request)))
+        answer: dict[str, Any] = orjson.loads(encoded(self._answer(operation, request)))
         return answer
 
     def call_bytes(self, operation: str, body: bytes) -> bytes:
@@ -91,7 +92,7 @@ class Engine:
             request = orjson.loads(body)
         except orjson.JSONDecodeError:
             raise SerializationError from None
-        return orjson.dumps(self._answer(operation, request))
+        return encoded(self._answer(operation, request))
 
     def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[bytes | Exception]:
         """Several calls, each on its own as ever, whose writes share one commit."""

@@ -55,12 +55,6 @@ class Page:
         """The items, one by one."""
         return self.items if self.bodies is None else list(map(orjson.Fragment, self.bodies))
 
-    def spliced(self) -> list[Any] | orjson.Fragment:
-        """The items, as one piece where that is possible."""
-        if self.bodies is None:
-            return self.items
-        return orjson.Fragment(b"[" + b",".join(self.bodies) + b"]")
-
     def capacity(self, reading: Reading, *, consistent: bool) -> Capacity:
         units = read_units(self.size, consistent=consistent)
         if reading.index is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from keyfold.engine.answers import Listing
 from keyfold.engine.capacity import wanted
 from keyfold.engine.catalog import Catalog
 from keyfold.engine.read import Page, Reading, place_of
@@ -151,12 +152,15 @@ _WRONG_TABLE_START = (
 def answer(request: dict[str, Any], reading: Reading, page: Page) -> dict[str, Any]:
     """The answer of Query and Scan."""
     made: dict[str, Any] = {"Count": page.count, "ScannedCount": page.scanned}
-    if not reading.counts_only:
-        made["Items"] = page.spliced()
     if page.last is not None:
         made["LastEvaluatedKey"] = page.last
     detail = wanted(request)
     if detail is not None:
         consistent = bool(request.get("ConsistentRead"))
         made["ConsumedCapacity"] = page.capacity(reading, consistent=consistent).answer(detail)
+    if reading.counts_only:
+        return made
+    if page.bodies is not None:
+        return Listing(made, page.bodies)
+    made["Items"] = page.items
     return made
