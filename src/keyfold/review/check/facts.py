@@ -23,6 +23,7 @@ from keyfold.design.schema import (
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
 from keyfold.review.keyspace import Range, Space, meet, spaces
+from keyfold.review.references import References
 
 IDENTIFIERS = ("id", "uuid", "ulid")
 UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
@@ -55,6 +56,7 @@ class Facts:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
+        self.references = References(schema)
         self._spaces: dict[tuple[Template, int], tuple[Space, ...]] = {}
         self._appearances: dict[tuple[str, str | None], tuple[Appearance, ...]] = {}
         self._reached: dict[str, tuple[Appearance, ...]] = {}

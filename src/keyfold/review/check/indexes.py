@@ -311,8 +311,10 @@ def allocation_rule_violated(facts: Facts) -> Iterator[Problem]:
         if index is None or not index.holds:
             continue
         held = _held(facts, entity, placement)
-        allowed = index.holds.replace(" or ", ",").split(",")
-        if held and held not in [word.strip() for word in allowed]:
+        allowed = [word.strip() for word in index.holds.replace(" or ", ",").split(",")]
+        if held == "target" and not entity.owner and "owner" in allowed:
+            continue
+        if held and held not in allowed:
             yield Problem(
                 placement,
                 f"{entity.name} on {index.name}",
@@ -334,7 +336,7 @@ def _held(facts: Facts, entity: Entity, placement: Placement) -> str:
         return ""
     if field == entity.owner:
         return "owner"
-    if attribute.refers:
+    if facts.references.target(entity, field):
         return "target"
     if facts.is_identifier(entity, field):
         return "identifier"

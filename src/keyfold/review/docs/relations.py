@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keyfold.design.schema import Schema
-from keyfold.review.draft import names
+from keyfold.review.references import References
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,9 @@ def _counts(schema: Schema) -> Iterator[Relation]:
 
 
 def _references(schema: Schema) -> Iterator[Relation]:
-    homes = _homes(schema)
+    references = References(schema)
     for entity in schema.entities:
         for attribute in entity.attributes:
-            target = attribute.refers or homes.get(tuple(names.words(attribute.field)), "")
+            target = references.target(entity, attribute.field)
             if target in schema.by_entity and target != entity.name:
                 yield Relation(entity.name, target, "", attribute.field)
-
-
-def _homes(schema: Schema) -> dict[tuple[str, ...], str]:
-    """Whose id a field holds: that of the entity it is called after, or of the one it is all of."""
-    canonical = [e for e in schema.entities if e.key is not None and e.role == "canonical"]
-    homes = {(*names.words(entity.name), "id"): entity.name for entity in canonical}
-    for entity in canonical:
-        own = dict.fromkeys(entity.key.fields if entity.key else ())
-        told = [f for f in own if f not in entity.by_field or not entity.by_field[f].refers]
-        if len(told) == 1:
-            homes.setdefault(tuple(names.words(told[0])), entity.name)
-    return homes
