@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NoReturn
 
 from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import check, parser
@@ -202,7 +203,8 @@ def _checked_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
     if not names:
         raise RequestInvalid("ExpressionAttributeNames must not be empty")
     for placeholder, name in names.items():
-        _check_placeholder("ExpressionAttributeNames", placeholder, bool(_NAME(placeholder)))
+        if not _NAME(placeholder) or len(placeholder) > PLACEHOLDER_BYTES:
+            _refuse_placeholder("ExpressionAttributeNames", placeholder)
         if not name:
             raise RequestInvalid(
                 "ExpressionAttributeNames contains invalid value: Empty attribute name for key "
@@ -219,7 +221,8 @@ def _checked_values(
     if not values:
         raise RequestInvalid("ExpressionAttributeValues must not be empty")
     for placeholder in values:
-        _check_placeholder("ExpressionAttributeValues", placeholder, bool(_VALUE(placeholder)))
+        if not _VALUE(placeholder) or len(placeholder) > PLACEHOLDER_BYTES:
+            _refuse_placeholder("ExpressionAttributeValues", placeholder)
     checked = {}
     for placeholder, value in values.items():
         try:
@@ -232,17 +235,14 @@ def _checked_values(
     return checked
 
 
-def _check_placeholder(parameter: str, placeholder: str, well_formed: bool) -> None:
+def _refuse_placeholder(parameter: str, placeholder: str) -> NoReturn:
     size = len(placeholder.encode())
     if size > PLACEHOLDER_BYTES:
         raise RequestInvalid(
             f"{parameter} contains invalid key: The expression attribute map contains a key that "
             f"is too long; size of key: {size}"
         )
-    if not well_formed:
-        raise RequestInvalid(
-            f'{parameter} contains invalid key: Syntax error; key: "{placeholder}"'
-        )
+    raise RequestInvalid(f'{parameter} contains invalid key: Syntax error; key: "{placeholder}"')
 
 
 def _refuse_unused(parameter: str, given: Mapping[str, object], used: set[str]) -> None:

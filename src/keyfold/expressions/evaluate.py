@@ -72,7 +72,17 @@ def getter(operand: Operand) -> Getter:
 
 def resolve(path: Path, item: ReadableItem) -> AttributeValue | None:
     """The value at a bound path, or None."""
-    return _path(path)(item)
+    value = item.get(path.root)
+    for step in path.parts[1:]:
+        if value is None:
+            return None
+        if isinstance(step, int):
+            elements = value.get("L")
+            value = elements[step] if elements and step < len(elements) else None
+        else:
+            entries = value.get("M")
+            value = entries.get(step) if entries else None
+    return value
 
 
 def same(a: AttributeValue, b: AttributeValue) -> bool:
@@ -104,25 +114,10 @@ def _any(tests: list[Test]) -> Test:
 
 
 def _path(path: Path) -> Getter:
-    root = path.root
     if len(path.parts) == 1:
+        root = path.root
         return lambda item: item.get(root)
-    steps = path.parts[1:]
-
-    def walk(item: ReadableItem) -> AttributeValue | None:
-        value = item.get(root)
-        for step in steps:
-            if value is None:
-                return None
-            if isinstance(step, int):
-                elements = value.get("L")
-                value = elements[step] if elements and step < len(elements) else None
-            else:
-                entries = value.get("M")
-                value = entries.get(step) if entries else None
-        return value
-
-    return walk
+    return lambda item: resolve(path, item)
 
 
 def _size(argument: Getter) -> Getter:

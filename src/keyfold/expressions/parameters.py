@@ -30,76 +30,31 @@ class Expressions:
 
 
 _NOTHING = Expressions()
-_PARAMETERS = frozenset(
-    (
-        *("ConditionExpression", "FilterExpression", "KeyConditionExpression"),
-        *("UpdateExpression", "ProjectionExpression"),
-        *("ExpressionAttributeNames", "ExpressionAttributeValues"),
-        *("Expected", "AttributeUpdates", "KeyConditions", "QueryFilter", "ScanFilter"),
-        *("ConditionalOperator", "AttributesToGet"),
-    )
-)
-
-
-def refuse_mixture(
-    request: Mapping[str, Any], expressions: Sequence[str], legacy_parameters: Sequence[str]
-) -> None:
-    """Refuse expressions beside legacy parameters, and placeholders without expressions."""
-    if _PARAMETERS.isdisjoint(request):
-        return
-    modern = [name for name in expressions if request.get(name) is not None]
-    old = [name for name in legacy_parameters if request.get(name) is not None]
-    if modern and "KeyConditionExpression" not in modern and "KeyConditions" in old:
-        # A filter expression may go with legacy key conditions.
-        old.remove("KeyConditions")
-    if modern and old:
-        raise RequestInvalid(
-            "Can not use both expression and non-expression parameters in the same request: "
-            f"Non-expression parameters: {{{', '.join(old)}}} "
-            f"Expression parameters: {{{', '.join(modern)}}}"
-        )
-    if request.get("ExpressionAttributeNames") is not None and not modern:
-        raise RequestInvalid(
-            "ExpressionAttributeNames can only be specified when using expressions"
-        )
-    takers = [name for name in expressions if name != _WITHOUT_VALUES]
-    if (
-        takers
-        and request.get("ExpressionAttributeValues") is not None
-        and all(request.get(name) is None for name in takers)
-    ):
-        verb = "are" if len(takers) > 1 else "is"
-        raise RequestInvalid(
-            "ExpressionAttributeValues can only be specified when using expressions: "
-            f"{' and '.join(takers)} {verb} null"
-        )
-
-
-_PARAMETERS = frozenset(
+_LEGACY = frozenset(
     (
         "AttributesToGet",
         "AttributeUpdates",
         "ConditionalOperator",
-        "ConditionExpression",
         "Expected",
-        "ExpressionAttributeNames",
-        "ExpressionAttributeValues",
-        "FilterExpression",
-        "KeyConditionExpression",
         "KeyConditions",
-        "ProjectionExpression",
         "QueryFilter",
         "ScanFilter",
-        "UpdateExpression",
     )
 )
+_PARAMETERS = _LEGACY | {
+    "ConditionExpression",
+    "ExpressionAttributeNames",
+    "ExpressionAttributeValues",
+    "FilterExpression",
+    "KeyConditionExpression",
+    "ProjectionExpression",
+    "UpdateExpression",
+}
 _NOTHING = Expressions()
 
 
 def read(request: Mapping[str, Any]) -> Expressions:
     """The request's expressions, all placeholders bound and accounted for."""
-    if _PARAMETERS.isdisjoint(request):
-        return _NOTHING
     if _PARAMETERS.isdisjoint(request):
         return _NOTHING
     placeholders = Placeholders(
@@ -111,14 +66,13 @@ def read(request: Mapping[str, Any]) -> Expressions:
     projection = _parsed(request, "ProjectionExpression", placeholders.projection)
     key_condition = _parsed(request, "KeyConditionExpression", placeholders.key_condition)
     placeholders.check_used()
+    key_terms = None if key_condition is None else keys.terms(key_condition)
+    if _LEGACY.isdisjoint(request):
+        return Expressions(condition, chosen, key_terms, update, projection)
     return Expressions(
         condition=condition if condition is not None else legacy.expected(request),
         filter=chosen if chosen is not None else legacy.filter(request),
-        key_terms=(
-            keys.terms(key_condition)
-            if key_condition is not None
-            else legacy.key_conditions(request)
-        ),
+        key_terms=key_terms if key_terms is not None else legacy.key_conditions(request),
         update=update if update is not None else legacy.attribute_updates(request),
         projection=projection if projection is not None else legacy.attributes_to_get(request),
     )

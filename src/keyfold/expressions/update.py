@@ -59,7 +59,7 @@ def apply(update: Update, item: Mapping[str, AttributeValue]) -> Updated:
     written: list[Path] = []
     for write in writes:
         last = write.path.parts[-1]
-        container = _writable(new, write.path)
+        container: Any = new if len(write.path.parts) == 1 else _writable(new, write.path)
         if isinstance(last, int):
             if write.value is None:
                 if last < len(container):
@@ -84,7 +84,9 @@ def apply(update: Update, item: Mapping[str, AttributeValue]) -> Updated:
     for path in removed_elements:
         del _writable(new, path)[_index(path)]
     touched = tuple(action.path for action in update.actions)
-    return Updated(new, touched, tuple(_moved(path, removed_elements) for path in written))
+    if removed_elements:
+        written = [_moved(path, removed_elements) for path in written]
+    return Updated(new, touched, tuple(written))
 
 
 def _moved(path: Path, removed: list[Path]) -> Path:

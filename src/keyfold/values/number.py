@@ -33,11 +33,15 @@ def normalise(text: str) -> str:
 
 def add(a: str, b: str) -> str:
     """The exact sum of two numbers, in canonical text."""
+    if _PLAIN_INTEGER(a) and _PLAIN_INTEGER(b):
+        return normalise(str(int(a) + int(b)))
     return normalise(str(_EXACT.add(Decimal(a), Decimal(b))))
 
 
 def subtract(a: str, b: str) -> str:
     """The exact difference of two numbers, in canonical text."""
+    if _PLAIN_INTEGER(a) and _PLAIN_INTEGER(b):
+        return normalise(str(int(a) - int(b)))
     return normalise(str(_EXACT.subtract(Decimal(a), Decimal(b))))
 
 
