@@ -35,6 +35,7 @@ from keyfold.runtime.reads import find, get
 from keyfold.runtime.writing import (
     WireWrite,
     check_write,
+    copied_counts,
     delete_write,
     edited,
     index_fields_missing,
@@ -210,6 +211,13 @@ def _expand_update(
     address = _address(spec, intent.ref.wire())
     pending = plan.steps.get(address)
     old = pending.new if pending is not None and pending.new is not None else intent.known or read
+    counts = copied_counts(spec, intent)
+    if old is not None and old is intent.known and counts:
+        # The caller's item may be older than its counters, which move without a new version.
+        present = yield from find(context, intent.ref)
+        if present is None:
+            raise NotFound(f"there is no {intent.ref}")
+        old = old.model_copy(update={name: getattr(present, name) for name in counts})
     needs_old = bool(concerned or intent.lenient or index_fields_missing(spec, intent))
     if old is None and needs_old:
         old = yield from find(context, intent.ref)

@@ -18,6 +18,7 @@ from keyfold.errors import (
     ConditionFailed,
     KeyfoldError,
     NotFound,
+    TransactionConflict,
     VersionConflict,
 )
 from keyfold.runtime import changes as change
@@ -239,13 +240,17 @@ def _unchanged(
     expressions: Expressions, spec: EntitySpec, old: Entity, intent: Update | Delete
 ) -> list[str]:
     """The guard that the item is still what was read."""
+    guarded = copied_counts(spec, intent)
+    guards = []
     if spec.version is not None:
         name = expressions.name(spec.version.attribute)
-        return [f"{name} = {expressions.value({'N': str(getattr(old, spec.version.name))})}"]
-    counted = {name for name, field in spec.fields.items() if is_counted(field)}
-    guards = []
-    concerned = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
-    for field in sorted(concerned - counted):
+        version = {"N": str(getattr(old, spec.version.name))}
+        guards.append(f"{name} = {expressions.value(version)}")
+    else:
+        counted = {name for name, field in spec.fields.items() if is_counted(field)}
+        concerned = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
+        guarded |= concerned - counted
+    for field in sorted(guarded):
         named = spec.fields[field]
         if named.attribute in spec.table.schema.key_attributes:
             continue
@@ -267,6 +272,18 @@ def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
         if maintainer.source is spec.entity and maintainer.fields & fields:
             fields |= maintainer.fields
     return fields & set(spec.fields)
+
+
+def copied_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
+    """Counted fields whose present value goes into a new copy, so that it must not move."""
+    found: frozenset[str] = frozenset()
+    if isinstance(intent, Update) and not intent.counting:
+        for maintainer in spec.table.design.maintainers:
+            whole = getattr(maintainer, "copied_counts", None)
+            ours = maintainer.source is spec.entity and maintainer.sync == "transaction"
+            if ours and whole is not None:
+                found |= whole(frozenset(intent.changes))
+    return found
 
 
 def is_counted(field: FieldSpec) -> bool:
@@ -293,6 +310,10 @@ def _update_refusal(
             return NotFound(f"there is no {ref}")
         if old is not None and _differs(spec, old, item):
             return VersionConflict(f"{ref} was changed by somebody else since it was read")
+        if old is not None and not isinstance(intent, Check):
+            stored = spec.decode(item)
+            if any(getattr(stored, n) != getattr(old, n) for n in copied_counts(spec, intent)):
+                return TransactionConflict(f"the counters of {ref} moved meanwhile")
         return ConditionFailed(f"{ref}: {condition} does not hold", item)
 
     return refusal
@@ -300,9 +321,14 @@ def _update_refusal(
 
 def _differs(spec: EntitySpec, old: Entity, item: WireItem) -> bool:
     if spec.version is not None:
-        stored = item.get(spec.version.attribute, {}).get("N")
-        return bool(stored != str(getattr(old, spec.version.name)))
-    return spec.attributes_of(spec.decode(item).__dict__) != spec.attributes_of(old.__dict__)
+        version = item.get(spec.version.attribute, {}).get("N")
+        return bool(version != str(getattr(old, spec.version.name)))
+    stored = spec.decode(item)
+    return any(
+        getattr(stored, name) != getattr(old, name)
+        for name, field in spec.fields.items()
+        if not is_counted(field)
+    )
 
 
 class _Actions:

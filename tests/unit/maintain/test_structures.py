@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any
 
 import pytest
 
@@ -24,6 +24,7 @@ from keyfold import (
     On,
     Pointer,
     Sharded,
+    Version,
     across_shards,
     create,
     total,
@@ -31,7 +32,12 @@ from keyfold import (
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.engine.faults import Faults
-from keyfold.errors import DeclarationError, NotFound, PlanError, TooManyWrites
+from keyfold.errors import (
+    DeclarationError,
+    NotFound,
+    PlanError,
+    TooManyWrites,
+)
 from keyfold.maintain import verify
 from keyfold.streams import Consumer
 
@@ -322,6 +328,56 @@ def test_a_sum_counts_what_its_condition_lets_in(db: Db) -> None:
 def test_total_of_something_that_is_no_counter_is_refused(db: Db) -> None:
     with pytest.raises(PlanError, match=r"Post\.title is no counter"):
         db.run(total(db.context, Post.key(post_id="p"), "title"))
+
+
+class Meddling(EmbeddedClient):
+    """Lets somebody else write between a read and the transaction that follows from it."""
+
+    def __init__(self) -> None:
+        super().__init__(Engine.open(":memory:"))
+        self.meddle: Callable[[], object] | None = None
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if operation == "TransactWriteItems" and self.meddle is not None:
+            meddle, self.meddle = self.meddle, None
+            meddle()
+        return super().call(operation, request)
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_new_pointer_shows_a_counter_that_moved_meanwhile(versioned: bool, known: bool) -> None:
+    shown = Design("shown")
+    things = shown.table("Things")
+    lock = Annotated[int, Version()] if versioned else int
+
+    class Song(Entity, table=things):
+        song_id: Id
+        lists: set[str] = set()
+        plays: Annotated[int, Counter("Play")] = 0
+        version: lock = 0  # type: ignore[valid-type]
+        key = Key("SONG#{song_id}", "SONG")
+
+    class SongInList(Pointer[Song], table=things, each="lists"):
+        list_id: str
+        song_id: Id
+        plays: int
+        key = Key("LIST#{list_id}", "SONG#{song_id}")
+
+    class Play(Entity, table=things):
+        song_id: Id
+        play_id: Id
+        key = Key("SONG#{song_id}", "PLAY#{play_id}")
+
+    client = Meddling()
+    with shown.open(client) as db:
+        ref = Song.key(song_id="s")
+        song = db.create(Song(song_id="s"))
+        client.meddle = lambda: db.create(Play(song_id="s", play_id="1"))
+        db.update(song if known else ref, lists={"a"})
+        assert db.get(SongInList.key(list_id="a", song_id="s")).plays == 1
+        report = verify(db)
+        assert report.clean, [str(drift) for drift in report.drifts]
 
 
 def test_pointers_beyond_one_transaction_overflow_to_the_stream(db: Db) -> None:
