@@ -29,7 +29,6 @@ class Expressions:
     projection: Projection | None = None
 
 
-_NOTHING = Expressions()
 _LEGACY = frozenset(
     (
         "AttributesToGet",
@@ -51,6 +50,40 @@ _PARAMETERS = _LEGACY | {
     "UpdateExpression",
 }
 _NOTHING = Expressions()
+
+
+def refuse_mixture(
+    request: Mapping[str, Any], expressions: Sequence[str], legacy_parameters: Sequence[str]
+) -> None:
+    """Refuse expressions beside legacy parameters, and placeholders without expressions."""
+    if _PARAMETERS.isdisjoint(request):
+        return
+    modern = [name for name in expressions if request.get(name) is not None]
+    old = [name for name in legacy_parameters if request.get(name) is not None]
+    if modern and "KeyConditionExpression" not in modern and "KeyConditions" in old:
+        # A filter expression may go with legacy key conditions.
+        old.remove("KeyConditions")
+    if modern and old:
+        raise RequestInvalid(
+            "Can not use both expression and non-expression parameters in the same request: "
+            f"Non-expression parameters: {{{', '.join(old)}}} "
+            f"Expression parameters: {{{', '.join(modern)}}}"
+        )
+    if request.get("ExpressionAttributeNames") is not None and not modern:
+        raise RequestInvalid(
+            "ExpressionAttributeNames can only be specified when using expressions"
+        )
+    takers = [name for name in expressions if name != _WITHOUT_VALUES]
+    if (
+        takers
+        and request.get("ExpressionAttributeValues") is not None
+        and all(request.get(name) is None for name in takers)
+    ):
+        verb = "are" if len(takers) > 1 else "is"
+        raise RequestInvalid(
+            "ExpressionAttributeValues can only be specified when using expressions: "
+            f"{' and '.join(takers)} {verb} null"
+        )
 
 
 def read(request: Mapping[str, Any]) -> Expressions:
