@@ -1,0 +1,107 @@
+"""Sellers over HTTP: the document's names in GraphQL, ids in their old and their clean form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from keyfold.serve.app import Settings, create_app
+from keyfold.serve.auth import DevelopmentTokens
+
+from .conftest import World
+
+OPERATIONS = """
+getMyAccount getAccountByEmail getProfile listMyProfiles createSellerProfile updateSellerProfile
+deleteSellerProfile shareProfileDirect revokeShare getShare listSharesByProfile listSharedProfiles
+createProfileInvite redeemProfileInvite revokeProfileInvite listInvitesByProfile getInviteDetails
+createSeason getSeason listSeasonsByProfile updateSeason deleteSeason listCatalogUsage
+createOrder getOrder listOrdersBySeason listOrdersByProfile updateOrder deleteOrder
+requestSeasonReport getSeasonReport createCatalog getCatalog listMyCatalogs listPublicCatalogs
+updateCatalog deleteCatalog
+""".split()
+
+
+@pytest.fixture
+def tokens() -> DevelopmentTokens:
+    return DevelopmentTokens()
+
+
+@pytest.fixture
+def http(proposed_world: World, tokens: DevelopmentTokens) -> httpx.AsyncClient:
+    app = create_app([proposed_world.service], Settings(development=True, tokens=tokens))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/sellers")
+
+
+def signed_in(tokens: DevelopmentTokens, who: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {tokens.issue(who)}"}
+
+
+def test_the_service_has_the_operations_of_the_document(proposed_world: World) -> None:
+    assert set(OPERATIONS) <= set(proposed_world.service.operations)
+
+
+async def test_a_season_from_its_start_to_its_report_in_graphql(
+    http: httpx.AsyncClient, tokens: DevelopmentTokens
+) -> None:
+    async def ask(query: str, **variables: Any) -> Any:
+        body = {"query": query, "variables": variables}
+        answer = await http.post("/graphql", json=body, headers=signed_in(tokens, "olga"))
+        assert "errors" not in answer.json(), answer.text
+        return answer.json()["data"]
+
+    profile = (
+        await ask('mutation { createSellerProfile(sellerName: "Pies") { profileId isOwner } }')
+    )["createSellerProfile"]
+    assert profile["isOwner"]
+    catalog = await ask(
+        "mutation ($input: NewCatalogInput!) { createCatalog(input: $input) { catalogId } }",
+        input={
+            "catalogName": "Pies",
+            "products": [{"productId": "p", "productName": "Pie", "price": "3.50"}],
+        },
+    )
+    season = await ask(
+        "mutation ($input: NewSeasonInput!) { createSeason(input: $input) { seasonId } }",
+        input={
+            "profileId": f"PROFILE#{profile['profileId']}",
+            "seasonName": "Spring",
+            "catalogId": catalog["createCatalog"]["catalogId"],
+            "startDate": "2026-03-01",
+        },
+    )
+    season_id = season["createSeason"]["seasonId"]
+    line = {"productId": "p", "productName": "Pie", "quantity": 3, "pricePerUnit": "3.50"}
+    await ask(
+        "mutation ($input: NewOrderInput!) { createOrder(input: $input) { totalAmount } }",
+        input={
+            "seasonId": season_id,
+            "customerName": "Ms. Doe",
+            "lineItems": [line],
+            "paymentMethod": "CASH",
+            "orderDate": "2026-03-02",
+        },
+    )
+    report = await ask(
+        "query ($id: String!) { getSeasonReport(seasonId: $id) { totalAmount "
+        "byProduct { productId quantity } byPayment { paymentMethod orders } } }",
+        id=season_id,
+    )
+    found = report["getSeasonReport"]
+    assert float(found["totalAmount"]) == 10.5
+    assert found["byProduct"] == [{"productId": "p", "quantity": 3}]
+    assert found["byPayment"] == [{"paymentMethod": "CASH", "orders": 1}]
+
+
+async def test_ids_are_taken_with_and_without_their_prefix(
+    http: httpx.AsyncClient, tokens: DevelopmentTokens
+) -> None:
+    olga = signed_in(tokens, "olga")
+    made = await http.post("/profiles", json={"sellerName": "Pies"}, headers=olga)
+    profile_id = made.json()["profileId"]
+    for form in (profile_id, f"PROFILE%23{profile_id}"):
+        found = await http.get(f"/profiles/{form}", headers=olga)
+        assert (found.status_code, found.json()["profileId"]) == (200, profile_id)
+    refused = await http.get(f"/profiles/{profile_id}", headers=signed_in(tokens, "mia"))
+    assert refused.status_code == 403
