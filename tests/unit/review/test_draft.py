@@ -258,8 +258,8 @@ def test_a_table_is_drafted_from_its_items(backend: str) -> None:
     assert listing.placements[0].condition == "present on 83% of them"
     kinds = {a.name: a.type for a in listing.attributes}
     assert kinds == {
-        "roomId": "string",
-        "listingId": "string",
+        "roomId": "id",
+        "listingId": "id",
         "status": "string",
         "price": "number",
         "addedAt": "timestamp",

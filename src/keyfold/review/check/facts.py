@@ -13,7 +13,6 @@ from keyfold.design.schema import (
     Condition,
     Effect,
     Entity,
-    Index,
     KeyTemplates,
     Operation,
     Pattern,
@@ -39,8 +38,6 @@ class Appearance:
     entity: Entity
     key: KeyTemplates
     placement: Placement | None = None
-    on_purpose: bool = True
-    """False where the items are there only because their attributes have the right names."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +135,7 @@ class Facts:
         sort = held.get(declared.sort) if declared.sort else None
         if not partition or (declared.sort and not sort):
             return None
-        meant = all(name in {a.name for a in entity.attributes} for name in _names(declared))
-        return Appearance(
-            entity, KeyTemplates(partition[0], sort[0] if sort else None), None, meant
-        )
+        return Appearance(entity, KeyTemplates(partition[0], sort[0] if sort else None))
 
     def templates(self, entity: Entity) -> dict[str, list[Template]]:
         """Every attribute of an entity's items that holds a key, with what it holds."""
@@ -264,10 +258,6 @@ def _range(condition: Condition, asked: Space, upper: Space | None) -> Range:
 
 def _bare(field: str) -> Template:
     return Template((Slot(field, PLAIN),))
-
-
-def _names(index: Index) -> tuple[str, ...]:
-    return (index.partition,) if index.sort is None else (index.partition, index.sort)
 
 
 def example(template: Template) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from keyfold.design.template import DELIMITER
+from keyfold.review.draft import names
 
 Item = Mapping[str, Mapping[str, object]]
 _PREFIX = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -69,7 +70,7 @@ def _with_common_prefix(keys: Sequence[str]) -> str:
     return f"{head}{DELIMITER}{{rest}}" if head and _PREFIX.fullmatch(head) else "{rest}"
 
 
-def attribute_type(values: Sequence[Mapping[str, object]]) -> str:
+def attribute_type(name: str, values: Sequence[Mapping[str, object]]) -> str:
     """A design file's type for the values of one attribute."""
     kinds = {next(iter(value)) for value in values}
     if len(kinds) != 1:
@@ -77,6 +78,8 @@ def attribute_type(values: Sequence[Mapping[str, object]]) -> str:
     kind = kinds.pop()
     if kind == "S" and all(_MOMENT.fullmatch(str(value["S"])) for value in values):
         return "timestamp"
+    if kind == "S" and names.words(name)[-1] == "id":
+        return "id"
     return {
         "S": "string",
         "N": "number",

@@ -226,7 +226,7 @@ def _attributes(group: list[Item], hidden: set[str | None], keyed: set[str]) -> 
         yield Attribute(name, name, kind, mutable=False)
     for name, values in seen.items():
         if name not in hidden:
-            kind = attribute_type(values)
+            kind = attribute_type(name, values)
             yield Attribute(name, name, kind, optional=len(values) < len(group))
 
 
