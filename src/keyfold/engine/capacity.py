@@ -5,18 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from keyfold.engine.tables import Index
-from keyfold.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
-
-
-def read_units(size: int, *, consistent: bool) -> float:
-    """Units of a read of so many bytes; reading nothing costs as much as the first block."""
-    blocks = -(-size // READ_UNIT_BYTES) or 1
-    return float(blocks) if consistent else blocks / 2
-
-
-def write_units(size: int) -> float:
-    """Units of a write of so many bytes."""
-    return float(-(-size // WRITE_UNIT_BYTES) or 1)
 
 
 class Capacity:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from keyfold.engine.capacity import write_units
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Index, Table
 from keyfold.values import Item
 from keyfold.values.size import item_size
+from keyfold.values.units import entry_units
 
 if TYPE_CHECKING:
     from keyfold.engine.write import NewItem
@@ -33,12 +33,16 @@ class EntryChange:
         self.index, self.before, self.after = index, before, after
 
     def units(self) -> float:
-        """A new place costs a delete and a put; the same place costs if what it holds changed."""
         before, after = self.before, self.after
-        if before is not None and after is not None and before.place == after.place:
-            changed = before.item != after.item
-            return write_units(max(before.size, after.size)) if changed else 0.0
-        return sum(write_units(entry.size) for entry in (before, after) if entry is not None)
+        if before is None or after is None:
+            sizes = (before.size if before else None, after.size if after else None)
+            return entry_units(*sizes, moved=True, changed=True)
+        return entry_units(
+            before.size,
+            after.size,
+            moved=before.place != after.place,
+            changed=before.item != after.item,
+        )
 
     def store(self, session: Session, table: Table, row: int) -> None:
         before, after = self.before, self.after

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from keyfold.engine import indexes
-from keyfold.engine.capacity import Capacity, read_units
+from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Found, Session
 from keyfold.engine.tables import Index, Table, after, component, component_prefix
@@ -18,6 +18,7 @@ from keyfold.expressions.keys import KeySelection
 from keyfold.limits import PAGE_BYTES
 from keyfold.values import Item
 from keyfold.values.size import item_size
+from keyfold.values.units import read_units
 
 
 @dataclass(slots=True)

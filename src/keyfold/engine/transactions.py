@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from keyfold.engine import write
-from keyfold.engine.capacity import Capacity, read_units
+from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
 from keyfold.engine.write import Prepared, Write
@@ -23,6 +23,7 @@ from keyfold.errors import (
     ValidationError,
 )
 from keyfold.limits import TRANSACTION_BYTES, TRANSACTION_TOKEN_SECONDS
+from keyfold.values.units import read_units
 
 # Locates a write in its table; what it raises is the reason of one part, not of the request.
 Part = Callable[[Session], Write]

@@ -13,7 +13,7 @@ from enum import Enum
 import orjson
 
 from keyfold.engine import indexes, streams
-from keyfold.engine.capacity import Capacity, write_units
+from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session, StoredItem
 from keyfold.engine.tables import Table
@@ -21,6 +21,7 @@ from keyfold.errors import ConditionFailed, ValidationError
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
 from keyfold.values.size import item_size
+from keyfold.values.units import write_units
 
 Condition = Callable[[Item], bool]
 

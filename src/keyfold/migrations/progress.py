@@ -6,11 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
 
-WRITE_PRICE: Final = 0.625 / 1e6
-READ_PRICE: Final = 0.125 / 1e6
-"""Dollars a unit, on demand, us-east-1."""
+from keyfold.prices import prices
 
 
 @dataclass
@@ -36,7 +33,9 @@ class Progress:
 
     @property
     def cost(self) -> float:
-        return self.read_units * READ_PRICE + self.write_units * WRITE_PRICE
+        """Dollars, on demand."""
+        asked = prices()
+        return (self.read_units * asked.read + self.write_units * asked.write) / 1e6
 
     def words(self) -> str:
         share = min(self.done / self.expected, 1.0) if self.expected else 0.0

@@ -7,13 +7,14 @@ from typing import Any
 import orjson
 
 from keyfold.engine import answers
-from keyfold.engine.capacity import Capacity, Ledger, read_units, wanted
+from keyfold.engine.capacity import Capacity, Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.errors import ValidationError
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import compiled
 from keyfold.limits import BATCH_GET_BYTES, BATCH_GET_ITEMS
+from keyfold.values.units import read_units
 from keyfold.values.wire import check_item
 
 

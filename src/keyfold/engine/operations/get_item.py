@@ -7,11 +7,12 @@ from typing import Any
 import orjson
 
 from keyfold.engine import answers
-from keyfold.engine.capacity import Capacity, read_units, wanted
+from keyfold.engine.capacity import Capacity, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
+from keyfold.values.units import read_units
 from keyfold.values.wire import check_item
 
 

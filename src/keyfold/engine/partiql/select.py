@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from keyfold.engine import selection
-from keyfold.engine.capacity import Capacity, read_units
+from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.partiql import plan
@@ -24,6 +24,7 @@ from keyfold.expressions import evaluate
 from keyfold.expressions.ast import Path
 from keyfold.expressions.keys import KeySelection
 from keyfold.values import Item
+from keyfold.values.units import read_units
 
 
 @dataclass(slots=True)

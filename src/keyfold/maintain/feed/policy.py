@@ -13,9 +13,8 @@ from math import ceil
 from typing import Literal
 
 from keyfold.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
+from keyfold.prices import prices
 
-WRITE_PRICE = 0.625e-6
-READ_PRICE = 0.125e-6
 HYSTERESIS = 2.0
 """A source switches only where the other side is so many times cheaper."""
 
@@ -54,7 +53,8 @@ def choose(rates: Rates, current: Mode = "pull") -> Choice:
         * ceil(recent * rates.item_bytes / READ_UNIT_BYTES)
         * 0.5
     )
-    push, pull = push_units * WRITE_PRICE, pull_units * READ_PRICE
+    asked = prices()
+    push, pull = push_units * asked.write / 1e6, pull_units * asked.read / 1e6
     if current == "pull":
         mode: Mode = "push" if push * HYSTERESIS < pull else "pull"
     else:
