@@ -61,9 +61,9 @@ class Edge(Entity):
             return values
         computed = {}
         for name, sharded in cls.__sharded__.items():
-            alias = cls.model_fields[name].alias
-            if name not in values and alias not in values and sharded.by in values:
-                computed[name] = sharded.shard(values[sharded.by])
+            by = values.get(sharded.by, values.get(cls.model_fields[sharded.by].alias))
+            if by is not None and values.keys().isdisjoint((name, cls.model_fields[name].alias)):
+                computed[name] = sharded.shard(by)
         return {**values, **computed} if computed else values
 
     @classmethod

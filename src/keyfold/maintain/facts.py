@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
@@ -19,6 +20,20 @@ CREATE TABLE origins (structure INT, origin BLOB, digest BLOB,
                       PRIMARY KEY (structure, origin)) WITHOUT ROWID;
 """
 _WAITING: Final = 20_000
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number that a holder should have, and the one it has."""
+
+    structure: int
+    holder: str
+    expected: Decimal
+    found: Decimal | None
+    key: bytes | None
+    """The holder's address, where it was met."""
+    sample: bytes | None
+    """An item that is counted, where that leads to the holder."""
 
 
 class Facts:
@@ -80,10 +95,28 @@ class Facts:
             "WHERE expected IS NOT found OR clash IS NOT NULL"
         )
 
-    def differing_amounts(
-        self,
-    ) -> Iterator[tuple[int, str, Decimal, Decimal | None, bytes | None, bytes | None]]:
-        """Structure, holder, expected, found, the holder's address where it was met, an item."""
+    def count_again(self) -> None:
+        """Keep the amounts so far, and start counting anew."""
+        self.flush()
+        self._database.execute(
+            "CREATE TABLE earlier AS SELECT structure, holder, expected, found FROM amounts; "
+            "CREATE UNIQUE INDEX earlier_holder ON earlier (structure, holder); "
+            "DELETE FROM amounts"
+        )
+
+    def steady_amounts(self) -> Iterator[Amount]:
+        """What differs by the same amount in both counts; the rest was in motion."""
+        for amount in self.differing_amounts():
+            row = self._database.execute(
+                "SELECT expected, found FROM earlier WHERE structure = ? AND holder = ?",
+                (amount.structure, amount.holder),
+            ).fetchone()
+            if row is not None:
+                before = Decimal(row[0] or 0) - Decimal(row[1] or 0)
+                if before == amount.expected - (amount.found or 0):
+                    yield amount
+
+    def differing_amounts(self) -> Iterator[Amount]:
         self.flush()
         for structure, holder, expected, found, key, sample in self._database.execute(
             "SELECT structure, holder, expected, found, key, sample FROM amounts"
@@ -91,7 +124,7 @@ class Facts:
             wanted = Decimal(expected or 0)
             held = None if found is None else Decimal(found)
             if wanted != (held or 0):
-                yield structure, holder, wanted, held, key, sample
+                yield Amount(structure, holder, wanted, held, key, sample)
 
     def orphans(self, structure: int) -> Iterator[tuple[bytes, bytes]]:
         """Origins that are gone, each with one of its items."""

@@ -1,6 +1,6 @@
 """Rebuild: a structure made anew while the application goes on.
 
-It verifies and repairs in rounds until nothing differs. Writers are never held up; what they change
+It looks and repairs in rounds until nothing differs. Writers are never held up; what they change
 meanwhile is refused by the fix's condition and met in the next round.
 """
 
@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from keyfold.errors import VerifyFailed
-from keyfold.maintain.drift import REPAIRABLE, Report
-from keyfold.maintain.repair import OnFix, repair
-from keyfold.maintain.survey import Progress
-from keyfold.maintain.verify import verify
+from keyfold.maintain.drift import Drift, Report
+from keyfold.maintain.repair import OnFix, fix
+from keyfold.maintain.survey import Progress, Structures
+from keyfold.maintain.verify import examine, structures_of
+from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
+from keyfold.runtime.flow import Flow
 
 ROUNDS: Final = 10
 
@@ -28,21 +30,43 @@ def rebuild(
     progress: Progress | None = None,
     on_fix: OnFix | None = None,
 ) -> Report:
-    """Make structures right, all of them or those with these labels; gives the last report.
+    """Make structures right, all of them or those with these labels; gives what is left.
 
     `settle` reads the streams to their end before each look, as `Consumer(db).drain` does:
     structures that follow a stream need it.
     """
-    wanted = tuple(structures)
-    report = Report()
+    chosen = structures_of(db.context, structures)
     for _ in range(ROUNDS):
         if settle is not None:
             settle()
-        report = verify(db, only=wanted, progress=progress)
-        if not report.counts.keys() & REPAIRABLE:
-            return report
-        repair(db, report, per_second=per_second, on_fix=on_fix)
-    raise VerifyFailed(
-        f"after {ROUNDS} rounds there still is drift ({report}); the structures change faster than "
-        "they are rebuilt, or need a decision: `keyfold verify` shows them"
-    )
+        flow = _round(db.context, chosen, per_second, progress, on_fix)
+        fixed, left = db.run(flow, "rebuild")
+        if not fixed:
+            break
+    if any(drift.repairable for drift in left.drifts):
+        raise VerifyFailed(
+            f"after all rounds there still is drift ({left}); it changes faster than it is "
+            "rebuilt, or needs a decision: `keyfold verify` shows it"
+        )
+    return left
+
+
+def _round(
+    context: Context,
+    structures: Structures,
+    per_second: float | None,
+    progress: Progress | None,
+    on_fix: OnFix | None,
+) -> Flow[tuple[int, Report]]:
+    """Repair whatever differs, as it is found; gives how much was fixed and what stays."""
+    left, fixed = Report(), 0
+
+    def found(drift: Drift) -> Flow[None]:
+        nonlocal fixed
+        if (yield from fix(context, drift, per_second, on_fix)):
+            left.add(drift)
+        else:
+            fixed += 1
+
+    left.scanned = yield from examine(context, structures, found, progress)
+    return fixed, left

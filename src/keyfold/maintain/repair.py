@@ -59,21 +59,30 @@ def repairing(
     """The same as a flow, for any handle."""
     done = Repaired()
     for drift in drifts:
-        reason = ""
-        try:
-            yield from _fix(context, drift)
-            done.fixed += 1
-        except (VersionConflict, ConditionFailed):
-            reason = "somebody wrote to it meanwhile; verify again"
-        except (ItemError, PlanError) as problem:
-            reason = str(problem)
+        reason = yield from fix(context, drift, per_second, on_fix)
         if reason:
             done.left.append((drift, reason))
-        if on_fix is not None:
-            on_fix(drift, reason)
-        if per_second is not None:
-            yield Pause(1.0 / per_second)
+        else:
+            done.fixed += 1
     return done
+
+
+def fix(
+    context: Context, drift: Drift, per_second: float | None = None, on_fix: OnFix | None = None
+) -> Flow[str]:
+    """Put one drift right; gives the reason where it stays."""
+    reason = ""
+    try:
+        yield from _fix(context, drift)
+    except (VersionConflict, ConditionFailed):
+        reason = "somebody wrote to it meanwhile; verify again"
+    except (ItemError, PlanError) as problem:
+        reason = str(problem)
+    if on_fix is not None:
+        on_fix(drift, reason)
+    if per_second is not None:
+        yield Pause(1.0 / per_second)
+    return reason
 
 
 def plan(drift: Drift) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
@@ -17,7 +18,7 @@ from keyfold.errors import Undecodable
 from keyfold.maintain.cascade import OrphanMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
-from keyfold.maintain.drift import Drift, Report
+from keyfold.maintain.drift import Drift
 from keyfold.maintain.facts import Facts
 from keyfold.maintain.pointer import PointerMaintainer
 from keyfold.maintain.shards import AMOUNT, TYPE_NAME, holder_text
@@ -27,6 +28,7 @@ from keyfold.runtime.flow import Call, Flow
 
 WireItem = dict[str, Any]
 Progress = Callable[[int], None]
+Suspect = Callable[[Drift], Flow[None]]
 
 
 class Structures:
@@ -57,15 +59,27 @@ class Structures:
             elif isinstance(maintainer, Unique):
                 self.uniques[_unique_prefix(maintainer)] = place
 
+    def counters_alone(self) -> Structures:
+        """The same, at the same places, without anything but counters."""
+        alone = copy(self)
+        alone.indexes = False
+        alone.copies, alone.parents, alone.uniques = {}, {}, {}
+        alone.by_source = {
+            source: [one for one in known if isinstance(one[1], CounterMaintainer)]
+            for source, known in self.by_source.items()
+        }
+        return alone
+
 
 def survey(
     context: Context,
     structures: Structures,
     facts: Facts,
-    report: Report,
+    suspect: Suspect,
     progress: Progress | None = None,
-) -> Flow[None]:
-    """Scan all tables once."""
+) -> Flow[int]:
+    """Scan all tables once; items that are wrong in themselves are handed over page by page."""
+    scanned = 0
     for table in structures.design.tables.values():
         request: dict[str, Any] = {
             "TableName": context.physical(table.schema),
@@ -74,42 +88,41 @@ def survey(
         while True:
             answer = yield Call("Scan", request)
             for item in answer["Items"]:
-                _note(table, item, structures, facts, report)
-            report.scanned += len(answer["Items"])
+                wrong = _note(table, item, structures, facts)
+                if wrong is not None:
+                    yield from suspect(wrong)
+            scanned += len(answer["Items"])
             if progress is not None:
-                progress(report.scanned)
+                progress(scanned)
             last = answer.get("LastEvaluatedKey")
             if last is None:
                 break
             request = {**request, "ExclusiveStartKey": last}
+    return scanned
 
 
-def _note(
-    table: Table, item: WireItem, structures: Structures, facts: Facts, report: Report
-) -> None:
+def _note(table: Table, item: WireItem, structures: Structures, facts: Facts) -> Drift | None:
     spec = recognised(table, item)
     if spec is None:
         _note_marker(table, item, structures, facts)
-        return
+        return None
     try:
         entity: Entity = spec.decode(item)
         wrong = wrong_attributes(spec, entity, item) if structures.indexes else None
     except Undecodable as problem:
         key = key_of(table, item)
-        report.add(Drift("undecodable", spec.name, table.name, key, None, str(problem)))
-        return
-    if wrong is not None:
-        report.add(wrong)
+        return Drift("undecodable", spec.name, table.name, key, None, str(problem))
     _note_expected(entity, structures, facts)
     _note_found(spec, entity, structures, facts)
+    return wrong
 
 
 def _note_expected(entity: Entity, structures: Structures, facts: Facts) -> None:
     own = ref_bytes(entity.ref())
     for place, maintainer in structures.by_source.get(type(entity), ()):
         if isinstance(maintainer, PointerMaintainer):
-            for copy in maintainer.copies(entity):
-                facts.expect(place, ref_bytes(copy.ref()), digest(copy), own)
+            for one in maintainer.copies(entity):
+                facts.expect(place, ref_bytes(one.ref()), digest(one), own)
         elif isinstance(maintainer, CounterMaintainer):
             holder = maintainer.holder(entity)
             if holder is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -21,12 +20,13 @@ from keyfold.maintain.cascade import OrphanMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift, Kind, Report
-from keyfold.maintain.facts import Facts
+from keyfold.maintain.facts import Amount, Facts
 from keyfold.maintain.pointer import PointerMaintainer
 from keyfold.maintain.reconcile import raw
 from keyfold.maintain.survey import (
     Progress,
     Structures,
+    Suspect,
     digest,
     fetch,
     ref_bytes,
@@ -38,8 +38,6 @@ from keyfold.maintain.unique import HOLDER, Unique
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Call, Flow
-
-Amounts = dict[tuple[int, str], tuple[Decimal, Decimal | None, bytes | None, bytes | None]]
 
 
 def verify(
@@ -59,6 +57,18 @@ def labels(context: Context) -> list[str]:
     return ["index", *(m.label for m in structures.maintainers)]
 
 
+def structures_of(context: Context, only: Iterable[str]) -> Structures:
+    """The structures with these labels, or all of them."""
+    wanted = frozenset(only)
+    unknown = wanted - set(labels(context))
+    if unknown:
+        raise PlanError(
+            f"{context.design.name} has no {', '.join(sorted(unknown))}; it has "
+            f"{', '.join(labels(context))}"
+        )
+    return Structures(context.design, wanted)
+
+
 def verification(
     context: Context,
     *,
@@ -67,39 +77,49 @@ def verification(
     progress: Progress | None = None,
 ) -> Flow[Report]:
     """The same as a flow, for any handle."""
-    wanted = frozenset(only)
-    unknown = wanted - set(labels(context))
-    if unknown:
-        raise PlanError(
-            f"{context.design.name} has no {', '.join(sorted(unknown))}; it has "
-            f"{', '.join(labels(context))}"
-        )
-    structures = Structures(context.design, wanted)
-    noted, report = Report(limit), Report(limit)
+    structures, report = structures_of(context, only), Report(limit)
+
+    def add(drift: Drift) -> Flow[None]:
+        report.add(drift)
+        yield from ()
+
+    report.scanned = yield from examine(context, structures, add, progress)
+    return report
+
+
+def examine(
+    context: Context, structures: Structures, found: Suspect, progress: Progress | None = None
+) -> Flow[int]:
+    """Look at everything and hand over each drift; gives how many items there are."""
     facts = Facts()
+
+    def suspect(drift: Drift) -> Flow[None]:
+        if (yield from _still_wrong(context, drift)):
+            yield from found(drift)
+
     try:
-        yield from survey(context, structures, facts, noted, progress)
-        report.scanned = noted.scanned
-        for drift in noted.drifts:
-            if (yield from _still_wrong(context, drift)):
-                report.add(drift)
-        amounts = _suspicious(structures, facts)
-        if amounts:
-            amounts = yield from _steady(context, structures, amounts)
-        for (place, holder), found in amounts.items():
-            report.add((yield from _wrong_amount(context, structures, place, holder, *found)))
+        scanned = yield from survey(context, structures, facts, suspect, progress)
+        if next(facts.differing_amounts(), None) is not None:
+            facts.count_again()
+            yield from survey(context, structures.counters_alone(), facts, lambda _: _nothing())
+            for amount in facts.steady_amounts():
+                wrong = yield from _wrong_amount(context, structures, amount)
+                if wrong is not None:
+                    yield from found(wrong)
         for place, address, origin, clash in facts.differing_copies():
             maintainer = structures.maintainers[place]
-            found_drift = yield from _wrong_copy(
-                context, structures, maintainer, address, origin, clash
-            )
-            if found_drift is not None:
-                report.add(found_drift)
+            copy = yield from _wrong_copy(context, structures, maintainer, address, origin, clash)
+            if copy is not None:
+                yield from found(copy)
         for place, maintainer in enumerate(structures.maintainers):
-            yield from _wrong_links(context, structures, facts, report, place, maintainer)
+            yield from _wrong_links(context, structures, facts, found, place, maintainer)
     finally:
         facts.close()
-    return report
+    return scanned
+
+
+def _nothing() -> Flow[None]:
+    yield from ()
 
 
 def _still_wrong(context: Context, drift: Drift) -> Flow[bool]:
@@ -115,60 +135,19 @@ def _still_wrong(context: Context, drift: Drift) -> Flow[bool]:
         return True
 
 
-def _suspicious(structures: Structures, facts: Facts) -> Amounts:
-    found: Amounts = {}
-    for place, holder, expected, held, key, sample in facts.differing_amounts():
-        counter: CounterMaintainer = structures.maintainers[place]
-        # Where the holder is gone, its number is gone with it.
-        if held is None and not counter.declared.creates and counter.declared.shards == 1:
-            continue
-        found[place, holder] = (expected, held, key, sample)
-    return found
-
-
-def _steady(context: Context, structures: Structures, first: Amounts) -> Flow[Amounts]:
-    """What a second scan finds wrong by the same amount; the rest was in motion."""
-    counters = {structures.maintainers[place].label for place, _ in first}
-    again, facts = Structures(structures.design, frozenset(counters)), Facts()
-    try:
-        yield from survey(context, again, facts, Report())
-        second = {
-            (again.maintainers[place].label, holder): values
-            for (place, holder), values in _suspicious(again, facts).items()
-        }
-    finally:
-        facts.close()
-    steady: Amounts = {}
-    for (place, holder), values in first.items():
-        repeated = second.get((structures.maintainers[place].label, holder))
-        if repeated is not None and _gap(repeated) == _gap(values):
-            steady[place, holder] = repeated
-    return steady
-
-
-def _gap(values: tuple[Decimal, Decimal | None, bytes | None, bytes | None]) -> Decimal:
-    return values[0] - (values[1] or 0)
-
-
-def _wrong_amount(
-    context: Context,
-    structures: Structures,
-    place: int,
-    holder: str,
-    expected: Decimal,
-    found: Decimal | None,
-    key: bytes | None,
-    sample: bytes | None,
-) -> Flow[Drift]:
-    counter: CounterMaintainer = structures.maintainers[place]
+def _wrong_amount(context: Context, structures: Structures, amount: Amount) -> Flow[Drift | None]:
+    counter: CounterMaintainer = structures.maintainers[amount.structure]
+    # Where the holder is gone, its number is gone with it.
+    if amount.found is None and not counter.declared.creates and counter.declared.shards == 1:
+        return None
     subject: Ref[Any] | None = None
-    if key is not None or sample is not None:
-        item = yield from fetch(context, structures.design, key or sample or b"")
+    if amount.key is not None or amount.sample is not None:
+        item = yield from fetch(context, structures.design, amount.key or amount.sample or b"")
         if item is not None:
-            subject = item.ref() if key is not None else counter.holder(item)
-    shown = {"holder": {"S": holder}} if subject is None else subject.wire()
+            subject = item.ref() if amount.key is not None else counter.holder(item)
+    shown = {"holder": {"S": amount.holder}} if subject is None else subject.wire()
     table = counter.target.__table__.name
-    return Drift("counter", counter.label, table, shown, expected, found, subject)
+    return Drift("counter", counter.label, table, shown, amount.expected, amount.found, subject)
 
 
 def _wrong_copy(
@@ -237,7 +216,7 @@ def _wrong_links(
     context: Context,
     structures: Structures,
     facts: Facts,
-    report: Report,
+    found: Suspect,
     place: int,
     maintainer: Any,
 ) -> Flow[None]:
@@ -258,7 +237,7 @@ def _wrong_links(
             if item is None:
                 wanted = f"{parent}"
                 label = maintainer.label.removesuffix(" orphans")
-                report.add(Drift("orphan", label, table, key, wanted, None, parent))
+                yield from found(Drift("orphan", label, table, key, wanted, None, parent))
             continue
         if item is None:
             continue
@@ -266,7 +245,7 @@ def _wrong_links(
         shown = getattr(child, maintainer.copy)
         if value != shown:
             label = maintainer.origin.label
-            report.add(Drift("copied", label, table, key, value, shown, child.ref()))
+            yield from found(Drift("copied", label, table, key, value, shown, child.ref()))
 
 
 def canonical_of(maintainer: PointerMaintainer, copy: Entity | None) -> Ref[Any] | None:
