@@ -12,6 +12,7 @@ from keyfold.review.check import (
     keys,
     live,
     migrations,
+    patterns,
     queries,
     streams,
     writes,
@@ -22,15 +23,16 @@ from keyfold.review.check.rule import RULES, SEVERITIES, Element, Problem, Rule
 from keyfold.settings import nearest
 
 FAMILIES = {
-    "K": ("Keys", keys),
-    "Q": ("Access patterns", queries),
-    "X": ("Indexes", indexes),
-    "W": ("Writes", writes),
-    "S": ("Streams, counters, feeds", streams),
-    "M": ("Migrations", migrations),
-    "D": ("The document itself", document),
-    "L": ("The live table", live),
+    "K": ("Keys", (keys,)),
+    "Q": ("Access patterns", (queries, patterns)),
+    "X": ("Indexes", (indexes,)),
+    "W": ("Writes", (writes,)),
+    "S": ("Streams, counters, feeds", (streams,)),
+    "M": ("Migrations", (migrations,)),
+    "D": ("The document itself", (document,)),
+    "L": ("The live table", (live,)),
 }
+"""The families of rules with the modules that register them."""
 
 
 def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:

@@ -220,6 +220,21 @@ class Facts:
             return None
         return Range(low=min(prefixes), high=max(prefixes) + HIGHEST)
 
+    # Sizes and numbers, where the design gives them
+
+    def most(self, pattern: Pattern) -> int | None:
+        """The most items that a pattern's partition can hold."""
+        found = [self.schema.by_entity.get(name) for name in pattern.entities]
+        counts = [entity.per_partition for entity in found if entity is not None]
+        known = [count for count in counts if count is not None]
+        return sum(known) if found and len(known) == len(found) else None
+
+    def size(self, pattern: Pattern) -> int:
+        """The bytes of the largest item that a pattern returns, or 1 KB where nothing is said."""
+        found = [self.schema.by_entity.get(name) for name in pattern.entities]
+        sizes = [entity.bytes for entity in found if entity is not None and entity.bytes]
+        return max(sizes, default=1024)
+
     # Writes
 
     @cached_property

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from keyfold.design.schema import Entity
-from keyfold.limits import PARTITION_WRITE_UNITS
+from keyfold.limits import PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, READ_UNIT_BYTES
 from keyfold.review.check.facts import Facts
 from keyfold.review.check.rule import Problem, rule
 
@@ -52,6 +53,27 @@ def hot_counter_or_edge(facts: Facts) -> Iterator[Problem]:
                 f"writes {units:,.0f} units a second to one partition at its peak; one takes "
                 f"{PARTITION_WRITE_UNITS:,}",
                 f"Spread the partition key over {_shards(units)} shards.",
+            )
+
+    yield from _hot_reads(facts)
+
+
+def _hot_reads(facts: Facts) -> Iterator[Problem]:
+    """Patterns that read one and the same key more often than one key can be read."""
+    for pattern in facts.schema.patterns:
+        if pattern.rate is None or pattern.partition is None or not pattern.partition.is_literal:
+            continue
+        items = 1 if pattern.kind in ("get", "latest", "exists") else pattern.limit
+        items = items or facts.most(pattern) or 1
+        units = math.ceil(items * facts.size(pattern) / READ_UNIT_BYTES)
+        load = pattern.rate * units * (1.0 if pattern.consistent else 0.5)
+        if load > PARTITION_READ_UNITS:
+            yield Problem(
+                pattern,
+                pattern.name,
+                f"reads `{pattern.partition}` with {load:,.0f} units a second; one key gives "
+                f"{PARTITION_READ_UNITS:,}",
+                "Keep several copies under different keys, or cache the answer.",
             )
 
 

@@ -1,0 +1,192 @@
+"""Q, continued: is each pattern served by a key, at a price that does not grow with its answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import Pattern
+from keyfold.design.template import Slot, Template
+from keyfold.review.check.facts import Facts
+from keyfold.review.check.rule import Problem, rule
+
+
+def asked(pattern: Pattern) -> str:
+    """The condition on the sort key, in the words of the design."""
+    return pattern.condition.raw or f"{pattern.condition.operator} {pattern.condition.template}"
+
+
+def _given(pattern: Pattern) -> list[Slot]:
+    parts = list(pattern.partition.parts) if pattern.partition else []
+    parts += pattern.condition.template.parts if pattern.condition.template else ()
+    return [part for part in parts if isinstance(part, Slot)]
+
+
+@rule("Q7", "n-plus-one", "error", "A list view needs a read for each row")
+def n_plus_one(facts: Facts) -> Iterator[Problem]:
+    for pattern in facts.schema.patterns:
+        if not pattern.per_row:
+            continue
+        inner = facts.schema.by_pattern.get(pattern.per_row)
+        if inner is not None and _is_batched(facts, pattern, inner):
+            continue
+        how = f", a query of {inner.index} that no batch can hold" if inner and inner.index else ""
+        yield Problem(
+            pattern,
+            pattern.name,
+            f"reads {pattern.per_row} again for each row{how}",
+            "Copy what the list shows onto its rows, or keep the whole key there and batch the "
+            "gets.",
+        )
+
+
+def _is_batched(facts: Facts, pattern: Pattern, inner: Pattern) -> bool:
+    """Whether each row holds the whole key of what is read next, so that one batch gets them."""
+    if inner.kind != "get" or inner.index is not None:
+        return False
+    rows = [
+        facts.schema.by_entity[name] for name in pattern.entities if name in facts.schema.by_entity
+    ]
+    needed = {slot.field for slot in _given(inner)}
+    return all(needed <= set(row.by_field) for row in rows)
+
+
+@rule("Q8", "fan-in-unbounded", "warning", "The number of queries grows with the edges")
+def fan_in_unbounded(facts: Facts) -> Iterator[Problem]:
+    for pattern in facts.schema.patterns:
+        if pattern.kind == "merge" and pattern.max_partitions is None:
+            over = pattern.partitions or "partition"
+            yield Problem(
+                pattern,
+                pattern.name,
+                f"makes one query for each of {over}, and nothing limits their number",
+                "State max_partitions and what happens beyond it, or keep a copy per reader.",
+            )
+
+
+@rule("Q9", "merge-no-dedupe", "warning", "One thing reachable by two partitions comes twice")
+def merge_no_dedupe(facts: Facts) -> Iterator[Problem]:
+    for pattern in facts.schema.patterns:
+        if pattern.kind != "merge" or pattern.deduplicated:
+            continue
+        for name in pattern.entities:
+            entity = facts.schema.by_entity.get(name)
+            if entity is not None and entity.copy is not None:
+                yield Problem(
+                    pattern,
+                    pattern.name,
+                    f"merges partitions that hold copies of one {entity.copy.of}: a thing in two "
+                    "of them comes twice",
+                    f"Drop duplicates by the id of {entity.copy.of} while merging.",
+                )
+
+
+@rule("Q10", "pattern-unserved", "error", "No key serves the pattern, or nothing writes its items")
+def pattern_unserved(facts: Facts) -> Iterator[Problem]:
+    for pattern in facts.schema.patterns:
+        table = facts.schema.by_table.get(pattern.table)
+        if table is None or (pattern.index and table.index(pattern.index) is None):
+            where = pattern.index or pattern.table
+            yield Problem(
+                pattern,
+                pattern.name,
+                f"reads {where}, which the design does not have",
+                "Declare it, or read from one that is there.",
+            )
+            continue
+        if pattern.partition is None and pattern.kind != "scan":
+            yield Problem(
+                pattern,
+                pattern.name,
+                "names no partition key, so that nothing but a scan can serve it",
+                "Give the key or index that serves it, or drop the pattern.",
+            )
+            continue
+        yield from _unwritten(facts, pattern)
+
+
+def _unwritten(facts: Facts, pattern: Pattern) -> Iterator[Problem]:
+    reached = {a.entity.name for a in facts.reached(pattern)}
+    where = pattern.index or pattern.table
+    for name in pattern.entities:
+        entity = facts.schema.by_entity.get(name)
+        if entity is None or name in reached or (entity.key is None and pattern.index is None):
+            continue
+        yield Problem(
+            pattern,
+            pattern.name,
+            f"no {name} has such a key in {where}: `{pattern.partition}`"
+            + (f", `{asked(pattern)}`" if pattern.condition.template else ""),
+            f"Give {name} this key, or ask for the key it has.",
+        )
+    for shape in (pattern.partition, *pattern.other_partitions):
+        if shape is None or not pattern.other_partitions:
+            continue
+        served = any(
+            facts.meet(shape, None, a.key.partition, a.entity)
+            and facts.meets_condition(pattern, a)
+            and a.entity.name in pattern.entities
+            for a in facts.appearances(pattern.table, pattern.index)
+        )
+        if not served:
+            yield Problem(
+                pattern,
+                pattern.name,
+                f"reads the partition `{shape}` of {where}, which no {', '.join(pattern.entities)} "
+                "is written to",
+                "Write the items that are to be found there, or drop the partition.",
+            )
+
+
+@rule("Q11", "pattern-name-drift", "info", "A pattern or operation uses names nobody declares")
+def pattern_name_drift(facts: Facts) -> Iterator[Problem]:
+    known = facts.schema.by_entity
+    for pattern in facts.schema.patterns:
+        unknown = [name for name in pattern.entities if name not in known]
+        if unknown:
+            yield Problem(
+                pattern,
+                pattern.name,
+                f"is about {', '.join(unknown)}, which the design does not declare",
+                "Declare the entity, or correct the name.",
+            )
+        drifted = dict(_renamed(facts, pattern))
+        if drifted:
+            pairs = ", ".join(f"{mine} for {theirs}" for mine, theirs in drifted.items())
+            yield Problem(
+                pattern,
+                pattern.name,
+                f"its key condition says {pairs}",
+                "Use the entity's own names.",
+            )
+    for operation in facts.schema.operations:
+        reads = [*operation.reads, *operation.then]
+        names = [name for name in reads if name not in facts.schema.by_pattern]
+        names += [effect.entity for effect in operation.effects if effect.entity not in known]
+        if names:
+            yield Problem(
+                operation,
+                operation.name,
+                f"names {', '.join(dict.fromkeys(names))}, which the design does not declare",
+                "Declare the pattern or entity, or correct the name.",
+            )
+
+
+def _renamed(facts: Facts, pattern: Pattern) -> Iterator[tuple[str, str]]:
+    """Parameters that stand where a key has a field of another name."""
+    for appearance in facts.reached(pattern):
+        if appearance.entity.name not in pattern.entities:
+            continue
+        shapes = (pattern.partition, *pattern.other_partitions)
+        pairs: list[tuple[Template | None, Template | None]] = [
+            (shape, appearance.key.partition)
+            for shape in shapes
+            if shape and facts.meet(shape, None, appearance.key.partition, appearance.entity)
+        ]
+        if pattern.condition.operator in ("eq", "begins_with"):
+            pairs.append((pattern.condition.template, appearance.key.sort))
+        for mine, theirs in pairs:
+            if mine is None or theirs is None:
+                continue
+            for a, b in zip(mine.fields, theirs.fields, strict=False):
+                if a != b and appearance.entity.by_field and a not in appearance.entity.by_field:
+                    yield a, b
