@@ -27,7 +27,6 @@ TYPES = [
     "string_set",
     "timestamp",
 ]
-FORMATS = ("iso", "iso_ms", "iso_s", "epoch", "epoch_ms")
 
 _ANGLED = re.compile(r"<([A-Za-z_][A-Za-z0-9_]*)(:[^<>]*)?>")
 _ATTRIBUTE = re.compile(

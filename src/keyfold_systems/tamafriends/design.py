@@ -161,7 +161,12 @@ class Block(Entity, table=table, type_name="BLOCK"):
     key = Key("USER#{user_id}", "BLOCK#{blocked_id}")
 
 
-class Comment(Entity, table=table, type_name="COMMENT"):
+class Comment(
+    Entity,
+    table=table,
+    type_name="COMMENT",
+    silence=(("W8", "comments live as long as their post, and are deleted with it"),),
+):
     """Something said about a post; it carries where the post is, so that counting reads nothing."""
 
     post_id: Id

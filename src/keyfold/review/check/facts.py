@@ -9,7 +9,6 @@ from functools import cached_property
 
 from keyfold.design.formats import PLAIN
 from keyfold.design.schema import (
-    Attribute,
     Condition,
     Effect,
     Entity,
@@ -24,7 +23,6 @@ from keyfold.design.template import HIGHEST, Literal, Slot, Template
 from keyfold.review.keyspace import Range, Space, meet, spaces
 from keyfold.review.references import References
 
-IDENTIFIERS = ("id", "uuid", "ulid")
 UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
 _MACHINE_MADE = re.compile(r"(?:^|[a-z]_|[a-z](?=[A-Z]))(?:id|Id|uuid|Uuid|code|Code|token|Token)$")
 """Names of values that programs make up, so that nobody types them in another case."""
@@ -60,12 +58,9 @@ class Facts:
 
     # Attributes
 
-    def attribute(self, entity: Entity, field: str) -> Attribute | None:
-        return entity.by_field.get(field)
-
     def is_identifier(self, entity: Entity, field: str) -> bool:
         found = entity.by_field.get(field)
-        return found is not None and (found.type in IDENTIFIERS or bool(found.looks_like))
+        return found is not None and (found.type == "id" or bool(found.looks_like))
 
     def is_moment(self, entity: Entity, slot: Slot) -> bool:
         found = entity.by_field.get(slot.field)
@@ -84,7 +79,7 @@ class Facts:
         found = entity.by_field.get(field)
         if found is None or not found.mutable or entity.immutable:
             return False
-        if found.refers or found.type in IDENTIFIERS or found.looks_like:
+        if found.refers or found.type == "id" or found.looks_like:
             return any(field in effect.fields for _, effect in self.writes(entity.name, "update"))
         return field not in (entity.key.fields if entity.key else ())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import Attribute, Entity, Pattern, Schema, Table
+from keyfold.design.shorthand import SIGNS
 from keyfold.review.docs.blocks import (
     Block,
     Code,
@@ -23,7 +24,6 @@ from keyfold.review.docs.requests import ASSUMED_BYTES, read_units, request, wri
 from keyfold.review.docs.write_flow import flows, write_flow
 
 MANY_FLOWS = 12
-SIGNS = {"eq": "=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 
 def document(schema: Schema) -> Document:
@@ -396,13 +396,14 @@ def _feeds(schema: Schema) -> Iterator[Block]:
             feed.post,
             feed.item or "–",
             ways[feed.mode],
+            feed.edge or "–",
             f"{feed.cap:,}" if feed.cap else "–",
             feed.trimmed_by or "–",
         )
         for feed in schema.feeds
     )
     if rows:
-        yield Grid(("Feed", "Posts", "Items", "How", "Cap", "Trimmed by"), rows)
+        yield Grid(("Feed", "Posts", "Items", "How", "Along", "Cap", "Trimmed by"), rows)
 
 
 def _retention(schema: Schema) -> Iterator[Block]:

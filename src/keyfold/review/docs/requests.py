@@ -7,12 +7,12 @@ import math
 from typing import Any
 
 from keyfold.design.schema import Condition, Pattern, Schema
+from keyfold.design.shorthand import SIGNS
 from keyfold.design.template import Template
 from keyfold.limits import PAGE_BYTES, READ_UNIT_BYTES, WRITE_UNIT_BYTES
 
 ASSUMED_BYTES = 1024
 """The size of an item where the design gives none."""
-_SIGNS = {"eq": "=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 
 def request(schema: Schema, pattern: Pattern) -> str:
@@ -83,7 +83,7 @@ def _clause(condition: Condition) -> tuple[str, dict[str, str]]:
     if condition.operator == "begins_with":
         return "begins_with(#sk, :sk)", {":sk": operand}
     if condition.operator != "between":
-        return f"#sk {_SIGNS[condition.operator]} :sk", {":sk": operand}
+        return f"#sk {SIGNS[condition.operator]} :sk", {":sk": operand}
     if condition.upper is not None:
         return "#sk BETWEEN :low AND :high", {":low": operand, ":high": _text(condition.upper)}
     low = f"{operand}{{{condition.low.parameter}}}" if condition.low else operand
