@@ -4,7 +4,17 @@ from keyfold.design.schema import Index, Table
 from keyfold.migrations.backend import Backend, backend_of
 from keyfold.migrations.diff import Change, diff
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side
-from keyfold.migrations.moves import Derive, Move, Output, Route, move, rebuild, rekey
+from keyfold.migrations.moves import (
+    Derive,
+    Move,
+    Output,
+    Recount,
+    Route,
+    move,
+    rebuild,
+    recount,
+    rekey,
+)
 from keyfold.migrations.operations import (
     CreateIndex,
     CreateTable,
@@ -49,6 +59,7 @@ __all__ = [
     "Pace",
     "Phase",
     "Progress",
+    "Recount",
     "Rewrite",
     "Route",
     "Router",
@@ -62,6 +73,7 @@ __all__ = [
     "fill_indexes",
     "move",
     "rebuild",
+    "recount",
     "rekey",
     "rename_attribute",
     "transform_attribute",

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from keyfold.migrations.moves import Derive, Move, Route
+from keyfold.errors import MigrationError
+from keyfold.migrations.moves import Derive, Move, Recount, Route
 from keyfold.migrations.operations import CreateTable, DropTable, Operation
 from keyfold.migrations.rewrites import Rewrite
 
@@ -36,7 +37,7 @@ PHASES: Final[tuple[Phase, ...]] = (
 """In order; a migration's phase is the last one that is complete."""
 
 Side = Literal["old", "new"]
-Step = Operation | Move | Derive | Rewrite
+Step = Operation | Move | Derive | Recount | Rewrite
 
 
 def reached(phase: Phase, wanted: Phase) -> bool:
@@ -51,6 +52,19 @@ class Migration:
     steps: Sequence[Step]
     expects: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
+
+    def __post_init__(self) -> None:
+        recounted = {label for step in self.recounts for label in step.labels}
+        for move in self.moves:
+            if left := sorted(set(move.counters) - recounted):
+                raise MigrationError(
+                    f"{self.name}: what {move.name} moves is counted by {', '.join(left)}, and "
+                    "copying does not count; add the step recount(design)"
+                )
+
+    @property
+    def recounts(self) -> list[Recount]:
+        return [step for step in self.steps if isinstance(step, Recount)]
 
     def operations(self, when: str) -> list[Operation]:
         return [s for s in self.steps if isinstance(s, Operation) and s.when == when]

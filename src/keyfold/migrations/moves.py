@@ -14,7 +14,9 @@ from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.schema import Table
 from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
-from keyfold.migrations.backend import Item
+from keyfold.maintain import rebuild as rebuild_structures
+from keyfold.migrations.backend import Backend, Item
+from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
 from keyfold.runtime.writes import transactional
 
@@ -24,7 +26,7 @@ New = TypeVar("New", bound=Entity)
 
 @dataclass(frozen=True)
 class Output:
-    """An item on the other side; `claims` may not take a value that another item holds."""
+    """An item on the other side; `claim` is the condition that nobody else holds its value."""
 
     table: str
     item: Item
@@ -41,7 +43,7 @@ class Route:
 
     name: str
     source: str
-    targets: tuple[str, ...]
+    target: str
     selects: Selects
     outputs: Outputs
 
@@ -53,9 +55,11 @@ class Move:
     name: str
     forward: Route
     backward: Route
+    counters: tuple[str, ...] = ()
+    """Counters of the moved items: they have to be recounted."""
 
     def words(self) -> str:
-        return f"move {self.name} from {self.forward.source} to {self.forward.targets[0]}"
+        return f"move {self.name} from {self.forward.source} to {self.forward.target}"
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,38 @@ class Derive:
 
     def words(self) -> str:
         return f"derive {self.name}"
+
+
+@dataclass(frozen=True)
+class Recount:
+    """Counters made right from what they count, when the items are where they belong."""
+
+    design: Design
+    labels: tuple[str, ...]
+
+    def words(self) -> str:
+        return f"recount {', '.join(self.labels)}"
+
+    def run(self, backend: Backend) -> None:
+        """While traffic goes on; it looks again until nothing differs."""
+        opened = self.design.open(
+            backend.client,
+            clock=backend.clock,
+            table_prefix=backend.prefix,
+            table_names=backend.names,
+            create_tables=False,
+        )
+        rebuild_structures(opened, self.labels)
+
+
+def recount(design: Design, *fields: str) -> Recount:
+    """Recount counters, named as `Catalog.uses`; without names all of the design."""
+    design.complete()
+    known = [m.label for m in design.maintainers if m.kind == "counter"]
+    labels = tuple(f"counter {name}" for name in fields) or tuple(known)
+    if unknown := [label for label in labels if label not in known]:
+        raise MigrationError(f"{design.name} has no {unknown[0]}; it has {', '.join(known)}")
+    return Recount(design, labels)
 
 
 def move(
@@ -82,6 +118,7 @@ def move(
         name,
         _typed_route(name, old.__spec__, new.__spec__, forward),
         _typed_route(f"{name}, back", new.__spec__, old.__spec__, backward),
+        _counters(new.__spec__),
     )
 
 
@@ -92,11 +129,8 @@ def rebuild(entity: type[Entity]) -> Derive:
     def outputs(item: Item) -> Iterable[Output]:
         return written_with(spec, spec.decode(item))[1:]
 
-    tables = tuple(dict.fromkeys(output_tables(spec)))
-    return Derive(
-        f"the copies of {entity.__name__}",
-        Route(f"copies of {entity.__name__}", spec.table.name, tables, spec.recognises, outputs),
-    )
+    name, table = f"the copies of {entity.__name__}", spec.table.name
+    return Derive(name, Route(name, table, table, spec.recognises, outputs))
 
 
 def _typed_route(
@@ -105,8 +139,7 @@ def _typed_route(
     def outputs(item: Item) -> Iterable[Output]:
         return written_with(target, change(source.decode(item)))
 
-    tables = tuple(dict.fromkeys([target.table.name, *output_tables(target)]))
-    return Route(name, source.table.name, tables, source.recognises, outputs)
+    return Route(name, source.table.name, target.table.name, source.recognises, outputs)
 
 
 def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:
@@ -124,25 +157,13 @@ def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:
     return found
 
 
-def output_tables(spec: EntitySpec) -> list[str]:
-    tables = []
-    for maintainer in _maintainers(spec):
-        holder = maintainer.pointer if maintainer.kind == "pointer" else spec.entity
-        tables.append(holder.__table__.name)
-    return tables
-
-
 def _maintainers(spec: EntitySpec) -> list[Any]:
     spec.table.design.complete()
-    found: list[Any] = list(transactional(spec))
-    for maintainer in found:
-        if maintainer.kind == "counter":
-            raise MigrationError(
-                f"{spec.name} is counted by {maintainer.describe().name}; a move cannot count. "
-                "Declare the counter with sync='stream' and rebuild it after the move, or keep "
-                "pointers and count those"
-            )
-    return found
+    return list(transactional(spec))
+
+
+def _counters(spec: EntitySpec) -> tuple[str, ...]:
+    return tuple(m.label for m in _maintainers(spec) if m.kind == "counter")
 
 
 def rekey(
@@ -159,7 +180,6 @@ def rekey(
     them again; those that are attributes of the entity need not be given.
     """
     spec = entity.__spec__
-    spec.table.design.complete()
     old_keys = dict(zip(table.key_attributes, map(parse_template, key), strict=True))
     old_places = dict(old_keys)
     for name, templates in (indexes or {}).items():
@@ -190,13 +210,12 @@ def rekey(
             back.setdefault(table.type_attribute, {"S": type_name})
         return [Output(table.name, back)]
 
-    tables = tuple(dict.fromkeys([spec.table.name, *output_tables(spec)]))
+    name, new_table = entity.__name__, spec.table.name
     return Move(
-        entity.__name__,
-        Route(entity.__name__, table.name, tables, was, forward),
-        Route(
-            f"{entity.__name__}, back", spec.table.name, (table.name,), spec.recognises, backward
-        ),
+        name,
+        Route(name, table.name, new_table, was, forward),
+        Route(f"{name}, back", new_table, table.name, spec.recognises, backward),
+        _counters(spec),
     )
 
 

@@ -19,14 +19,14 @@ from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, Verif
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
-from keyfold.migrations.operations import CreateTable, DisableStream, DropTable, EnableStream
+from keyfold.migrations.operations import CreateTable, DisableStream, EnableStream
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.scanning import Pace, Scan
 from keyfold.migrations.sides import Refused, Sides, rewrite_item
 from keyfold.migrations.snapshot import fingerprint
 from keyfold.migrations.state import Problem, State, StateStore
-from keyfold.migrations.verify import Comparison, Verifier
+from keyfold.migrations.verify import Comparison, Verifier, unmoved
 
 POLL_SECONDS: Final = 0.02
 ROUTER_REFRESH: Final = 0.25
@@ -252,6 +252,8 @@ class Migrator:
 
                 Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
             copier.catch_up()
+            for step in self.migration.recounts:
+                step.run(self.backend)
 
     def _rewrite(self, rewrite: Rewrite, sides: Sides, item: Item) -> None:
         try:
@@ -368,6 +370,8 @@ class Migrator:
 
     def _hold(self) -> None:
         """Changes of the new side reach the old one, so that going back loses nothing."""
+        for step in self.migration.recounts:
+            step.run(self.backend)
         if self.migration.moves:
             self._copier("old").catch_up()
 
@@ -386,22 +390,8 @@ class Migrator:
         self.store.forget(keep_state=True)
 
     def _refuse_unmoved(self) -> None:
-        sides = self._sides("new")
-        for operation in self.migration.operations("contract"):
-            if not isinstance(operation, DropTable):
-                continue
-            table = operation.table.name
-            if self.backend.describe(table) is None:
-                continue
-            left: list[Item] = []
-
-            def handle(items: list[Item], table: str = table, left: list[Item] = left) -> float:
-                left.extend(
-                    sides.key_of(table, item) for item in items if not sides.concerns(table, item)
-                )
-                return 0.0
-
-            Scan(self.store, f"check {table}", table, self.pace, silent).run(handle, resume=False)
+        for table in sorted(self.migration.dropped):
+            left = unmoved(self.store, self._sides("new"), table, self.pace)
             if left:
                 raise Pending(
                     f"{self.migration.name}: {table} holds {len(left)} items that no step moves "

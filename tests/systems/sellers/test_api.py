@@ -12,15 +12,45 @@ from keyfold.serve.auth import DevelopmentTokens
 
 from .conftest import World
 
-OPERATIONS = """
-getMyAccount getAccountByEmail getProfile listMyProfiles createSellerProfile updateSellerProfile
-deleteSellerProfile shareProfileDirect revokeShare getShare listSharesByProfile listSharedProfiles
-createProfileInvite redeemProfileInvite revokeProfileInvite listInvitesByProfile getInviteDetails
-createSeason getSeason listSeasonsByProfile updateSeason deleteSeason listCatalogUsage
-createOrder getOrder listOrdersBySeason listOrdersByProfile updateOrder deleteOrder
-requestSeasonReport getSeasonReport createCatalog getCatalog listMyCatalogs listPublicCatalogs
-updateCatalog deleteCatalog
-""".split()
+OPERATIONS = [
+    "getMyAccount",
+    "getAccountByEmail",
+    "getProfile",
+    "listMyProfiles",
+    "createSellerProfile",
+    "updateSellerProfile",
+    "deleteSellerProfile",
+    "shareProfileDirect",
+    "revokeShare",
+    "getShare",
+    "listSharesByProfile",
+    "listSharedProfiles",
+    "createProfileInvite",
+    "redeemProfileInvite",
+    "revokeProfileInvite",
+    "listInvitesByProfile",
+    "getInviteDetails",
+    "createSeason",
+    "getSeason",
+    "listSeasonsByProfile",
+    "updateSeason",
+    "deleteSeason",
+    "listCatalogUsage",
+    "createOrder",
+    "getOrder",
+    "listOrdersBySeason",
+    "listOrdersByProfile",
+    "updateOrder",
+    "deleteOrder",
+    "requestSeasonReport",
+    "getSeasonReport",
+    "createCatalog",
+    "getCatalog",
+    "listMyCatalogs",
+    "listPublicCatalogs",
+    "updateCatalog",
+    "deleteCatalog",
+]
 
 
 @pytest.fixture

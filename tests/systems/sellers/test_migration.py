@@ -28,7 +28,7 @@ from .town import Town, Worker, fill
 FULL = bool(os.environ.get("SELLERS_FULL"))
 RECORDS = 100_000 if FULL else 2_500
 SELLERS = 8
-KILLS = 4 if FULL else 2
+KILLS = 4 if FULL else 1
 
 
 class Migration:

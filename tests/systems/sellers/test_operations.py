@@ -13,8 +13,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.engine import Engine
 from keyfold.errors import NotFound, UniqueTaken
 from keyfold.serve import Conflict, Identity, Missing, NotAllowed, PageRequest
+from keyfold_systems.sellers import design
 from keyfold_systems.sellers.design import LineItem, Permissions
 from keyfold_systems.sellers.payloads import (
     NewAccount,
@@ -23,6 +26,7 @@ from keyfold_systems.sellers.payloads import (
     OrderChanges,
     SeasonChanges,
 )
+from keyfold_systems.sellers.service import Sellers
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
 
@@ -340,3 +344,23 @@ async def test_lists_are_read_in_one_request_and_shared_profiles_without_the_pro
     with world.db.work("shared profiles", requests=1):
         found = await world.service.list_shared_profiles(PAGE, MIA)
     assert [p.seller_name for p in found] == [f"P{n}" for n in range(5)]
+
+
+async def test_what_the_document_waited_for_is_there_at_once_although_indexes_lag() -> None:
+    client = AsyncEmbeddedClient(Engine.open(":memory:", index_lag=3600.0))
+    db = await design.design.open_async(client)
+    world = World(Sellers(db), db)
+    profile = await world.profile()
+    season = await world.season(profile, (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id)
+    service = world.service
+    assert [p.profile_id for p in await service.list_my_profiles(PAGE, OLGA)] == [profile]
+    listed = await service.list_seasons_by_profile(profile, PAGE, OLGA)
+    assert [s.season_id for s in listed] == [season.season_id]
+    orders = await service.list_orders_by_season(season.season_id, PAGE, OLGA)
+    assert [o.order_id for o in orders] == [order.order_id]
+    assert await service.get_order(order.order_id, OLGA) == order
+    code = await invite(world, profile)
+    await service.redeem_profile_invite(code, MIA)
+    assert (await service.get_profile(profile, MIA)).permissions == ["READ", "WRITE"]
+    await client.close()

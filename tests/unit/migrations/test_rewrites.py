@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Db, Design, Entity, Id, Index, Key, On, Unique
-from keyfold.errors import VerifyFailed
+from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Unique
+from keyfold.errors import MigrationError, VerifyFailed
 from keyfold.migrations import (
     Backend,
     Migration,
     Migrator,
+    Move,
     add_attribute,
     drop_attribute,
     fill_indexes,
+    move,
     rebuild,
+    recount,
     rename_attribute,
     transform_attribute,
 )
@@ -142,3 +145,54 @@ def test_a_rewrite_that_raises_on_an_item_blocks_the_end(shop: Shop, db: Db) -> 
     with pytest.raises(VerifyFailed, match="AttributeError"):
         run(shop.backend, transform_attribute("People", "name", lambda name: name.upper()))
     assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "ADA"}
+
+
+counted = Design("counted")
+shelves = counted.table("Shelves")
+
+
+class Shelf(Entity, table=shelves):
+    shelf_id: Id
+    books: Annotated[int, Counter("Book")] = 0
+    key = Key("SHELF#{shelf_id}", "SHELF")
+
+
+class Book(Entity, table=shelves):
+    book_id: Id
+    shelf_id: str
+    key = Key("SHELF#{shelf_id}", "BOOK#{book_id}")
+
+
+uncounted = Design("uncounted")
+
+
+class OldBook(Entity, table=uncounted.table("Books", partition="bookId", sort=None)):
+    book_id: Id
+    shelf_id: str
+    key = Key("{book_id}")
+
+
+def book_move() -> Move:
+    return move(
+        OldBook,
+        Book,
+        forward=lambda old: Book(book_id=old.book_id, shelf_id=old.shelf_id),
+        backward=lambda new: OldBook(book_id=new.book_id, shelf_id=new.shelf_id),
+    )
+
+
+def test_moved_items_are_recounted(shop: Shop) -> None:
+    old = uncounted.open(shop.backend.client)
+    new = counted.open(shop.backend.client)
+    new.create(Shelf(shelf_id="a"))
+    for number in range(7):
+        old.create(OldBook(book_id=f"b{number}", shelf_id="a"))
+    run(shop.backend, book_move(), recount(counted), to="hold")
+    assert new.get(Shelf.key(shelf_id="a")).books == 7
+    new.delete(Book.key(shelf_id="a", book_id="b1"))
+    assert new.get(Shelf.key(shelf_id="a")).books == 6
+
+
+def test_a_move_of_counted_items_without_a_recount_is_refused() -> None:
+    with pytest.raises(MigrationError, match=r"counter Shelf\.books.*recount"):
+        Migration("x", [book_move()])
