@@ -19,7 +19,7 @@ CREATE TABLE links (structure INT, origin BLOB, child BLOB, digest BLOB,
 CREATE TABLE origins (structure INT, origin BLOB, digest BLOB,
                       PRIMARY KEY (structure, origin)) WITHOUT ROWID;
 """
-_WAITING: Final = 20_000
+_WAITING: Final = 4_000
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ class Structures:
         self.sharded: dict[str, int] = {}
         self.parents: dict[type[Entity], list[tuple[int, Any]]] = {}
         self.uniques: dict[str, int] = {}
+        self.by_type = {
+            (entity.__table__.name, entity.__spec__.type_name): entity.__spec__
+            for entity in design.entities.values()
+        }
         for place, maintainer in enumerate(self.maintainers):
             self.by_source.setdefault(maintainer.source, []).append((place, maintainer))
             if isinstance(maintainer, PointerMaintainer):
@@ -58,6 +62,16 @@ class Structures:
                 self.parents.setdefault(maintainer.related.parent, []).append((place, maintainer))
             elif isinstance(maintainer, Unique):
                 self.uniques[_unique_prefix(maintainer)] = place
+
+    def recognise(self, table: Table, item: WireItem) -> EntitySpec | None:
+        """The entity that an item belongs to; None for items that are none of ours."""
+        attribute = table.schema.type_attribute
+        if attribute is not None and attribute in item:
+            return self.by_type.get((table.name, item[attribute].get("S", "")))
+        for entity in table.entities:
+            if entity.__spec__.recognises(item):
+                return entity.__spec__
+        return None
 
     def counters_alone(self) -> Structures:
         """The same, at the same places, without anything but counters."""
@@ -102,23 +116,23 @@ def survey(
 
 
 def _note(table: Table, item: WireItem, structures: Structures, facts: Facts) -> Drift | None:
-    spec = recognised(table, item)
+    spec = structures.recognise(table, item)
     if spec is None:
         _note_marker(table, item, structures, facts)
         return None
+    key = key_of(table, item)
     try:
         entity: Entity = spec.decode(item)
         wrong = wrong_attributes(spec, entity, item) if structures.indexes else None
     except Undecodable as problem:
-        key = key_of(table, item)
         return Drift("undecodable", spec.name, table.name, key, None, str(problem))
-    _note_expected(entity, structures, facts)
-    _note_found(spec, entity, structures, facts)
+    own = address_bytes(spec.name, key)
+    _note_expected(entity, own, structures, facts)
+    _note_found(spec, entity, own, structures, facts)
     return wrong
 
 
-def _note_expected(entity: Entity, structures: Structures, facts: Facts) -> None:
-    own = ref_bytes(entity.ref())
+def _note_expected(entity: Entity, own: bytes, structures: Structures, facts: Facts) -> None:
     for place, maintainer in structures.by_source.get(type(entity), ()):
         if isinstance(maintainer, PointerMaintainer):
             for one in maintainer.copies(entity):
@@ -145,8 +159,9 @@ def _note_expected(entity: Entity, structures: Structures, facts: Facts) -> None
                 facts.link(place, ref_bytes(parent), own, shown)
 
 
-def _note_found(spec: EntitySpec, entity: Entity, structures: Structures, facts: Facts) -> None:
-    own = ref_bytes(entity.ref())
+def _note_found(
+    spec: EntitySpec, entity: Entity, own: bytes, structures: Structures, facts: Facts
+) -> None:
     for place in structures.copies.get(type(entity), ()):
         facts.find(place, own, digest(entity))
     for place, counter in structures.held.get(type(entity), ()):
@@ -201,20 +216,17 @@ def wrong_attributes(spec: EntitySpec, entity: Entity, item: Mapping[str, Any]) 
     )
 
 
-def recognised(table: Table, item: Mapping[str, Any]) -> EntitySpec | None:
-    for entity in table.entities:
-        if entity.__spec__.recognises(dict(item)):
-            return entity.__spec__
-    return None
-
-
 def key_of(table: Table, item: Mapping[str, Any]) -> WireItem:
     return {name: item[name] for name in table.schema.key_attributes}
 
 
 def ref_bytes(ref: Ref[Any]) -> bytes:
     """An item's address as bytes; `fetch` reads the item."""
-    return orjson.dumps([ref.entity.__name__, ref.wire()], option=orjson.OPT_SORT_KEYS)
+    return address_bytes(ref.entity.__name__, ref.wire())
+
+
+def address_bytes(entity: str, key: Mapping[str, Any]) -> bytes:
+    return orjson.dumps([entity, key], option=orjson.OPT_SORT_KEYS)
 
 
 def fetch(context: Context, design: Design, address: bytes) -> Flow[Entity | None]:

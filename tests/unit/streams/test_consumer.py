@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from keyfold import Db, Design, Entity, Id, Key
+from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine, ttl
 from keyfold.errors import DeclarationError, PlanError, RebuildNeeded
@@ -240,3 +241,27 @@ def test_processors_are_part_of_the_schema(social: Any) -> None:
     [described] = social.design.schema.consumers
     assert (described.name, described.events) == ("react", ("INSERT", "MODIFY", "REMOVE"))
     assert described.exactly_once
+
+
+def test_workers_share_the_shards_of_a_stream(social: Any, clock: ManualClock) -> None:
+    with Engine.open(":memory:", clock=clock, stream_shards=4) as engine:
+        db = social.design.open(EmbeddedClient(engine), clock=clock)
+        first, second = Consumer(db), Consumer(db)
+        first.run_once()
+        for _ in range(3):
+            clock.advance(Options().lease_seconds / 3)
+            second.run_once()
+            first.run_once()
+        owners = [shard.owner for shard in first.status().shards]
+        assert sorted(map(owners.count, (first.worker, second.worker))) == [2, 2]
+
+        for number in range(12):
+            db.create(social.post(post_id=f"p{number}", title="Hello", group_ids={"a"}))
+            db.create(social.like(post_id=f"p{number}", user_id="ada"))
+        seen = first.run_once().records, second.run_once().records
+        assert all(seen)
+        second.close()
+        clock.advance(Options().lease_seconds / 3)
+        first.drain()
+        assert {one.likes for one in db.scan(social.post)} == {1}
+        assert len(list(db.scan(social.pointer))) == 12
