@@ -22,8 +22,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.clients import connect
-    from keyfold.design.file import dumps
     from keyfold.review.draft.table import inspect
+
+    try:
+        from keyfold.design.file import dumps
+    except ModuleNotFoundError as missing:
+        raise KeyfoldError(
+            f"design files need {missing.name}; install it with: pip install 'keyfold[review]'"
+        ) from None
 
     if args.sample < 1:
         raise KeyfoldError("--sample must be 1 or more")
