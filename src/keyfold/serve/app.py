@@ -70,6 +70,9 @@ def create_app(services: Sequence[Service], settings: Settings | None = None) ->
     routes += _own_routes(services, chosen)
     if chosen.development and isinstance(tokens, DevelopmentTokens):
         routes += sign_in_routes(tokens, chosen.people)
+    if isinstance(tokens, DevelopmentTokens):
+        for one in services:
+            one.issue = tokens.issue
     if chosen.media is not None:
         for one in services:
             one.media = chosen.media

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from keyfold.errors import DeclarationError
@@ -18,7 +18,8 @@ class Service:
 
     `design` is what `keyfold api` opens the database from. `name` is where the service is
     mounted; it defaults to the class's name in lower case with dashes. `media` is the store of
-    uploads that the application was given, if any.
+    uploads that the application was given, if any; `issue` makes a token for a user, where the
+    application has a key to sign with, for services that check passwords themselves.
     """
 
     name: ClassVar[str] = "service"
@@ -26,6 +27,7 @@ class Service:
     operations: ClassVar[dict[str, Operation]] = {}
     related: ClassVar[list[RelatedField]] = []
     media: MediaStore | None = None
+    issue: Callable[[str], str] | None = None
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__()

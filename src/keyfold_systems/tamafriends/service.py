@@ -1,0 +1,379 @@
+"""The operations of TamaFriends."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from keyfold import AsyncDb, Design, Page, check, create, delete, new_ulid
+from keyfold.errors import AlreadyExists, NotFound
+from keyfold.serve import (
+    Arguments,
+    Conflict,
+    Identity,
+    Invalid,
+    Missing,
+    NotAllowed,
+    NotAuthenticated,
+    PageRequest,
+    Payload,
+    Service,
+    anyone,
+    authenticated,
+    itself,
+    mutation,
+    query,
+    rule,
+)
+from keyfold_systems.tamafriends import passwords
+from keyfold_systems.tamafriends.design import (
+    Block,
+    Comment,
+    Credential,
+    Email,
+    Follow,
+    Handle,
+    Like,
+    Post,
+    Text,
+    Username,
+    UserProfile,
+    comment_by_id,
+    comments_of_post,
+    comments_of_user,
+    design,
+    followers,
+    following,
+    likers_of_post,
+    likes_of_user,
+    post_by_id,
+    posts_of_user,
+    profile_by_email,
+    profile_by_handle,
+    profile_by_username,
+)
+
+Password = Annotated[str, Field(min_length=8, max_length=200)]
+
+
+class NewAccount(Payload):
+    """What you say to join."""
+
+    email: Email
+    username: Username
+    handle: Handle
+    display_name: Annotated[str, Field(min_length=1, max_length=80)]
+    password: Password
+
+
+class Login(Payload):
+    """Email or username, and password."""
+
+    login: Annotated[str, Field(min_length=1, max_length=200)]
+    password: Password
+
+
+class Signed(Payload):
+    """A token for the following requests."""
+
+    user_id: str
+    token: str
+
+
+class ProfileChange(Payload):
+    """What changes about you; what is left out stays."""
+
+    email: Email | None = None
+    username: Username | None = None
+    handle: Handle | None = None
+    display_name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
+    bio: Annotated[str, Field(max_length=500)] | None = None
+
+
+class Profile(Payload):
+    """What everybody sees of a user."""
+
+    user_id: str
+    handle: str
+    display_name: str
+    bio: str
+    followers: int
+    following: int
+
+
+@rule
+async def author(service: TamaFriends, caller: Identity, arguments: Arguments) -> bool:
+    post = await post_by_id(service.db, arguments["post_id"])
+    return post is not None and post.user_id == caller.id
+
+
+class TamaFriends(Service):
+    """Posts, comments, likes and follows."""
+
+    design: ClassVar[Design] = design
+
+    def __init__(self, db: AsyncDb) -> None:
+        self.db = db
+
+    @mutation("/accounts", name="signUp", allow=anyone, status=201)
+    async def sign_up(self, input: NewAccount) -> Signed:
+        """Join; email, username and handle are yours alone."""
+        user_id, salt = new_ulid(), passwords.new_salt()
+        values = input.model_dump(exclude={"password"})
+        digest = await passwords.digest(input.password, salt)
+        await self.db.transact(
+            create(UserProfile(user_id=user_id, **values)),
+            create(Credential(user_id=user_id, salt=salt, digest=digest)),
+        )
+        return Signed(user_id=user_id, token=self._token(user_id))
+
+    @mutation("/sessions", name="signIn", allow=anyone, status=201)
+    async def sign_in(self, input: Login) -> Signed:
+        """Sign in with your email or username."""
+        lookup = profile_by_email if "@" in input.login else profile_by_username
+        found = await lookup(self.db, input.login)
+        credential = (
+            None if found is None else await self.db.find(Credential.key(user_id=found.user_id))
+        )
+        # An unknown login costs the same time as a wrong password.
+        salt = credential.salt if credential is not None else b"no such account."
+        digest = await passwords.digest(input.password, salt)
+        if found is None or credential is None or not passwords.same(digest, credential.digest):
+            raise NotAuthenticated("Login or password is wrong.")
+        return Signed(user_id=found.user_id, token=self._token(found.user_id))
+
+    @query("/users/{user_id}", allow=authenticated)
+    async def user(self, user_id: str) -> Profile:
+        """Somebody's profile."""
+        return _shown(await self.db.get(UserProfile.key(user_id=user_id)))
+
+    @query("/users/{user_id}/account", allow=itself("user_id"))
+    async def account(self, user_id: str) -> UserProfile:
+        """Your own profile, with what only you see."""
+        return await self.db.get(UserProfile.key(user_id=user_id))
+
+    @query("/handles/{handle}", allow=authenticated)
+    async def user_by_handle(self, handle: str) -> Profile:
+        """A profile by its handle."""
+        found = await profile_by_handle(self.db, handle)
+        if found is None:
+            raise Missing("There is no such user.")
+        return _shown(found)
+
+    @mutation("/users/{user_id}", name="editProfile", method="PATCH", allow=itself("user_id"))
+    async def edit_profile(
+        self, user_id: str, input: ProfileChange, expected_version: int | None = None
+    ) -> UserProfile:
+        """Change your profile, email, username or handle."""
+        profile = await self.db.get(UserProfile.key(user_id=user_id))
+        if expected_version is not None:
+            profile = profile.model_copy(update={"version": expected_version})
+        changes = input.model_dump(exclude_none=True)
+        return await self.db.update(profile, **changes) if changes else profile
+
+    @mutation("/users/{user_id}", name="deleteAccount", method="DELETE", allow=itself("user_id"))
+    async def delete_account(self, user_id: str) -> None:
+        """Leave; posts, comments, likes and follows go after you."""
+        await self.db.delete(UserProfile.key(user_id=user_id), must_exist=True)
+
+    @mutation("/posts", name="createPost", allow=authenticated, status=201)
+    async def create_post(self, text: Text, caller: Identity) -> Post:
+        """Share something."""
+        post = Post(
+            user_id=caller.id, post_id=new_ulid(), text=text, created_at=self.db.context.now()
+        )
+        there = check(UserProfile.key(user_id=caller.id))
+        made: Post = (await self.db.transact(create(post), there))[0]
+        return made
+
+    @query("/posts/{post_id}", allow=authenticated)
+    async def post(self, post_id: str) -> Post:
+        """A post."""
+        return await self._post(post_id)
+
+    @mutation("/posts/{post_id}", name="editPost", method="PATCH", allow=author)
+    async def edit_post(self, post_id: str, text: Text) -> Post:
+        """Change a post of yours."""
+        post = await self._post(post_id)
+        return await self.db.update(post.ref(), text=text)
+
+    @mutation("/posts/{post_id}", name="deletePost", method="DELETE", allow=author)
+    async def delete_post(self, post_id: str) -> None:
+        """Delete a post of yours; its comments and likes go after it."""
+        await self.db.delete((await self._post(post_id)).ref(), must_exist=True)
+
+    @query("/users/{user_id}/posts", allow=authenticated)
+    async def posts(self, user_id: str, page: PageRequest) -> Page[Post]:
+        """Somebody's posts, newest first."""
+        return await posts_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @mutation("/posts/{post_id}/likes", name="like", allow=authenticated, status=201)
+    async def like(self, post_id: str, caller: Identity) -> Like:
+        """Like a post."""
+        post = await self._post(post_id)
+        await self._refuse_blocked(post.user_id, caller.id)
+        like = Like(
+            post_id=post_id,
+            user_id=caller.id,
+            post_user_id=post.user_id,
+            post_created_at=post.created_at,
+            created_at=self.db.context.now(),
+        )
+        try:
+            made: Like = (await self.db.transact(create(like), check(post.ref())))[0]
+        except AlreadyExists:
+            raise Conflict("You like it already.", code="ALREADY_LIKED") from None
+        return made
+
+    @mutation("/posts/{post_id}/likes/mine", name="unlike", method="DELETE", allow=authenticated)
+    async def unlike(self, post_id: str, caller: Identity) -> None:
+        """Take a like back."""
+        await self.db.delete(Like.key(post_id=post_id, user_id=caller.id), must_exist=True)
+
+    @query("/posts/{post_id}/likes", allow=authenticated)
+    async def likers(self, post_id: str, page: PageRequest) -> Page[Like]:
+        """Who likes a post."""
+        return await likers_of_post.after(page.cursor)(self.db, post_id, limit=page.limit)
+
+    @query("/users/{user_id}/likes", allow=itself("user_id"))
+    async def likes(self, user_id: str, page: PageRequest) -> Page[Like]:
+        """What you like, newest first."""
+        return await likes_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @mutation("/posts/{post_id}/comments", name="comment", allow=authenticated, status=201)
+    async def comment(self, post_id: str, text: Text, caller: Identity) -> Comment:
+        """Say something about a post."""
+        post = await self._post(post_id)
+        await self._refuse_blocked(post.user_id, caller.id)
+        profile = await self.db.get(UserProfile.key(user_id=caller.id))
+        said = Comment(
+            post_id=post_id,
+            comment_id=new_ulid(),
+            user_id=caller.id,
+            user_handle=profile.handle,
+            text=text,
+            post_user_id=post.user_id,
+            post_created_at=post.created_at,
+            created_at=self.db.context.now(),
+        )
+        made: Comment = (await self.db.transact(create(said), check(post.ref())))[0]
+        return made
+
+    @query("/comments/{comment_id}", allow=authenticated)
+    async def comment_by_id(self, comment_id: str) -> Comment:
+        """A comment."""
+        return await self._comment(comment_id)
+
+    @mutation("/comments/{comment_id}", name="deleteComment", method="DELETE", allow=authenticated)
+    async def delete_comment(self, comment_id: str, caller: Identity) -> None:
+        """Delete a comment of yours, or one under a post of yours."""
+        said = await self._comment(comment_id)
+        if caller.id not in (said.user_id, said.post_user_id):
+            raise NotAllowed("This is somebody else's comment.")
+        await self.db.delete(said.ref())
+
+    @query("/posts/{post_id}/comments", allow=authenticated)
+    async def comments(self, post_id: str, page: PageRequest) -> Page[Comment]:
+        """What is said about a post, in order."""
+        return await comments_of_post.after(page.cursor)(self.db, post_id, limit=page.limit)
+
+    @query("/users/{user_id}/comments", allow=authenticated)
+    async def comments_of_user(self, user_id: str, page: PageRequest) -> Page[Comment]:
+        """What somebody said, newest first."""
+        return await comments_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @mutation("/users/{user_id}/following", name="follow", allow=itself("user_id"), status=201)
+    async def follow(self, user_id: str, followee_id: str) -> Follow:
+        """Follow somebody."""
+        if followee_id == user_id:
+            raise Invalid("followeeId", "you cannot follow yourself")
+        await self._refuse_blocked(followee_id, user_id)
+        edge = Follow(follower_id=user_id, followee_id=followee_id)
+        try:
+            made: Follow = (
+                await self.db.transact(
+                    create(edge),
+                    check(UserProfile.key(user_id=followee_id)),
+                    check(UserProfile.key(user_id=user_id)),
+                )
+            )[0]
+        except AlreadyExists:
+            raise Conflict("You follow them already.", code="ALREADY_FOLLOWING") from None
+        return made
+
+    @mutation(
+        "/users/{user_id}/following/{followee_id}",
+        name="unfollow",
+        method="DELETE",
+        allow=itself("user_id"),
+    )
+    async def unfollow(self, user_id: str, followee_id: str) -> None:
+        """Stop following somebody."""
+        edge = Follow.key(follower_id=user_id, followee_id=followee_id)
+        await self.db.delete(edge, must_exist=True)
+
+    @query("/users/{user_id}/followers", allow=authenticated)
+    async def followers(self, user_id: str, page: PageRequest) -> Page[Follow]:
+        """Who follows somebody."""
+        return await followers.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @query("/users/{user_id}/following", allow=authenticated)
+    async def following(self, user_id: str, page: PageRequest) -> Page[Follow]:
+        """Whom somebody follows."""
+        return await following.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @mutation("/users/{user_id}/blocks", name="block", allow=itself("user_id"), status=201)
+    async def block(self, user_id: str, blocked_id: str) -> Block:
+        """Keep somebody away: they neither follow you nor like or comment what you post."""
+        if blocked_id == user_id:
+            raise Invalid("blockedId", "you cannot block yourself")
+        made = await self.db.put(Block(user_id=user_id, blocked_id=blocked_id))
+        await self.db.transact(
+            delete(Follow.key(follower_id=blocked_id, followee_id=user_id)),
+            delete(Follow.key(follower_id=user_id, followee_id=blocked_id)),
+        )
+        return made
+
+    @mutation(
+        "/users/{user_id}/blocks/{blocked_id}",
+        name="unblock",
+        method="DELETE",
+        allow=itself("user_id"),
+    )
+    async def unblock(self, user_id: str, blocked_id: str) -> None:
+        """Let somebody near again."""
+        await self.db.delete(Block.key(user_id=user_id, blocked_id=blocked_id), must_exist=True)
+
+    async def _post(self, post_id: str) -> Post:
+        found = await post_by_id(self.db, post_id)
+        if found is None:
+            raise Missing("There is no such post.")
+        return found
+
+    async def _comment(self, comment_id: str) -> Comment:
+        found = await comment_by_id(self.db, comment_id)
+        if found is None:
+            raise Missing("There is no such comment.")
+        return found
+
+    async def _refuse_blocked(self, user_id: str, other_id: str) -> None:
+        pair = [
+            Block.key(user_id=user_id, blocked_id=other_id),
+            Block.key(user_id=other_id, blocked_id=user_id),
+        ]
+        if any(await self.db.get_many(pair)):
+            raise NotAllowed("One of you has blocked the other.", code="BLOCKED")
+
+    def _token(self, user_id: str) -> str:
+        if self.issue is None:
+            raise NotFound("this application signs no tokens; sign in with its identity provider")
+        return self.issue(user_id)
+
+
+def service(db: AsyncDb) -> TamaFriends:
+    return TamaFriends(db)
+
+
+def _shown(profile: UserProfile) -> Profile:
+    return Profile.model_validate(profile.model_dump(include=set(Profile.model_fields)))
