@@ -80,7 +80,8 @@ async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
         people.append(await db.create(profile))
     salt = passwords.new_salt()
     digest = await passwords.digest(PASSWORD, salt)
-    await db.put_many([Credential(user_id=p.user_id, salt=salt, digest=digest) for p in people])
+    for person in people:
+        await db.create(Credential(user_id=person.user_id, salt=salt, digest=digest))
     return people
 
 
