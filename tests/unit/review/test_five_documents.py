@@ -23,6 +23,7 @@ EXPECTED: dict[str, dict[str, list[str]]] = {
         "Q10": ["Hangouts of a user"],
         "X9": ["HangoutPointer on EntityTimeIndex"],
         "X11": ["HangoutPointer on EntityTimeIndex"],
+        "X15": ["UserGroupIndex and EntityTimeIndex"],
         "W1": ["createHangout on Hangout", "createHangout on HangoutPointer"],
         "W2": ["updateHangoutTitle on Hangout", "updateHangoutTitle on HangoutPointer"],
         "W3": ["updateHangoutTitle", "createHangout"],

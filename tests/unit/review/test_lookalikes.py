@@ -17,12 +17,16 @@ entities:
 patterns:
   Groups of a user: {query: Member, index: Inverted, where: SK = MEMBER#<userId>, limit: 20}
 """,
-    "two indexes that share an attribute": """
+    "two entities in two indexes that share an attribute": """
 design: d
 tables:
   main:
     key: [PK, SK]
-    indexes: {ByUser: {key: [gsi1pk, gsi1sk]}, ByTime: {key: {gsi1pk: S, startsAt: N}}}
+    indexes:
+      ByUser: {key: [gsi1pk, gsi1sk]}
+      ByTime:
+        key: {gsi1pk: S, startsAt: N}
+        silence: [{code: X15, reason: no entity sets both sort keys}]
 entities:
   Member:
     key: {PK: GROUP#<groupId>, SK: MEMBER#<userId>}

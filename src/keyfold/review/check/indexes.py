@@ -367,3 +367,20 @@ def integrity_via_index(facts: Facts) -> Iterator[Problem]:
                 "Guard with a condition in the same transaction: a counter, or a marker item.",
                 (pattern,),
             )
+
+
+@rule("X15", "shared-index-attribute", "info", "One attribute is the partition key of two indexes")
+def shared_index_attribute(facts: Facts) -> Iterator[Problem]:
+    for table in facts.schema.tables:
+        for first, second in combinations(table.indexes, 2):
+            if first.local or second.local or first.partition != second.partition:
+                continue
+            yield Problem(
+                second,
+                f"{first.name} and {second.name}",
+                f"both have {first.partition} as partition key: an item lies in one partition of "
+                "both, and enters the second as soon as it has its sort key",
+                "Mind which entities set which sort key, or give each index an attribute of its "
+                "own.",
+                (first, table),
+            )
