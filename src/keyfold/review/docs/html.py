@@ -13,7 +13,10 @@ _SLOT = re.compile(r"(\{\w[\w:]*\})")
 _SEVERITIES = {"error", "warning", "info"}
 
 
-def html(document: Document) -> str:
+FOOTER = "Written by keyfold docs from the design itself."
+
+
+def html(document: Document, *, footer: str = FOOTER) -> str:
     style = (resources.files("keyfold.review.docs") / "page.css").read_text(encoding="utf-8")
     menu = "".join(_entry(section) for section in document.sections)
     body = "".join(_section(section) for section in document.sections)
@@ -25,7 +28,7 @@ def html(document: Document) -> str:
         f"<title>{title}</title><style>{style}</style></head><body>"
         f'<nav aria-label="Contents"><a class="brand" href="#top">{title}</a><ul>{menu}</ul></nav>'
         f'<main id="top"><header><h1>{title}</h1><p class="summary">{_inline(document.summary)}</p>'
-        f"</header>{body}<footer>Written by keyfold docs from the design itself.</footer></main>"
+        f"</header>{body}<footer>{escape(footer)}</footer></main>"
         "</body></html>\n"
     )
 

@@ -10,9 +10,9 @@ _LINK = re.compile(r"\[([^\]]+)\]\(#[^)]+\)")
 NOTE = "<!-- Written by keyfold docs. Change the design, then write it again. -->"
 
 
-def markdown(document: Document, *, pictures: str) -> str:
+def markdown(document: Document, *, pictures: str, note: str = NOTE) -> str:
     """The text; pictures are looked for under the given folder."""
-    lines = [NOTE, "", f"# {document.title}", ""]
+    lines = [note, "", f"# {document.title}", ""]
     if document.summary:
         lines += [document.summary, ""]
     for section in document.sections:

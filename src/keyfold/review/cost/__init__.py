@@ -1,0 +1,53 @@
+"""What a design costs: a workload, the units of every read and write, and the bill."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import orjson
+
+from keyfold.review.cost.bill import Bill, bill
+from keyfold.review.cost.reading import load, loads
+from keyfold.review.cost.text import text
+from keyfold.review.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
+from keyfold.review.docs.blocks import Document, Picture
+from keyfold.review.docs.html import html
+from keyfold.review.docs.markdown import markdown
+
+Format = Literal["text", "json", "html", "markdown"]
+
+
+NOTE = "Written by keyfold from the design and its workload."
+
+
+def rendered(document: Document, data: dict[str, Any], format: Format) -> str:
+    """A report in one of its formats."""
+    if format == "json":
+        return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
+    if format == "html":
+        return html(document, footer=NOTE)
+    if format == "markdown":
+        return markdown(_without_pictures(document), pictures="", note=f"<!-- {NOTE} -->")
+    return text(document)
+
+
+def _without_pictures(document: Document) -> Document:
+    sections = tuple(
+        replace(section, blocks=tuple(b for b in section.blocks if not isinstance(b, Picture)))
+        for section in document.sections
+    )
+    return replace(document, sections=sections)
+
+
+__all__ = [
+    "Bill",
+    "EntityLoad",
+    "PatternLoad",
+    "Workload",
+    "WriteLoad",
+    "bill",
+    "load",
+    "loads",
+    "rendered",
+]

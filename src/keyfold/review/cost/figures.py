@@ -1,0 +1,250 @@
+"""The numbers of a workload, with stated defaults where it says nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from math import ceil
+
+from keyfold.design.schema import Entity, Index, Pattern, Placement, Schema
+from keyfold.prices import Prices, prices
+from keyfold.review.check.facts import Facts
+from keyfold.review.cost import sizes
+from keyfold.review.cost.workload import EntityLoad, PatternLoad, Rate, Workload, WriteLoad
+
+ITEMS = 10_000
+PAGE = 25
+RATE = 1.0
+PEAK_FACTOR = 3.0
+COPIES = 3.0
+PARTITIONS = 10.0
+EACH = 10.0
+HOT_FACTOR = 10.0
+"""The most popular key is taken to get so many times the traffic of an average one."""
+ALONE = ("email", "username", "handle", "slug")
+"""Fields that tell items apart in most designs."""
+
+
+class Figures:
+    """A design with its workload; every assumption that was needed is kept."""
+
+    def __init__(self, schema: Schema, workload: Workload) -> None:
+        self.schema, self.workload = schema, workload
+        self.facts = Facts(schema)
+        self._assumed: dict[str, None] = {}
+        self._sizes: dict[str, dict[str, float]] = {}
+        self._owners = {_plain(e.name) + "id": e for e in schema.entities if e.role == "canonical"}
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return tuple(self._assumed)
+
+    def assume(self, sentence: str) -> None:
+        self._assumed[sentence] = None
+
+    @property
+    def prices(self) -> Prices:
+        asked = prices(self.workload.region)
+        own = {**vars(asked), **self.workload.prices}
+        return Prices(**own)
+
+    # Entities
+
+    def load(self, entity: Entity) -> EntityLoad:
+        return self.workload.entities.get(entity.name, EntityLoad())
+
+    def items(self, entity: Entity) -> float:
+        stated = self.load(entity).items
+        if stated is not None:
+            return stated
+        if entity.copy is not None and (source := self.schema.by_entity.get(entity.copy.of)):
+            return self.items(source) * self.copies(entity)
+        self.assume(f"{entity.name} has {ITEMS:,} items")
+        return float(ITEMS)
+
+    def copies(self, entity: Entity) -> float:
+        """How many items of a pointer one canonical item has."""
+        assert entity.copy is not None, f"{entity.name} is no pointer"
+        stated = self.load(entity)
+        if stated.copies is not None:
+            return stated.copies
+        source = self.schema.by_entity.get(entity.copy.of)
+        if stated.items is not None and source is not None and self.load(source).items:
+            return stated.items / self.items(source)
+        if not entity.copy.each:
+            return 1.0
+        self.assume(f"each {entity.copy.of} has {COPIES:g} copies as {entity.name}")
+        return COPIES
+
+    def growth(self, entity: Entity) -> float:
+        return self.load(entity).growth or 0.0
+
+    def attribute_bytes(self, entity: Entity) -> dict[str, float]:
+        """Bytes of every attribute; together they are the item's size."""
+        if entity.name not in self._sizes:
+            self._sizes[entity.name] = self._attribute_bytes(entity)
+        return self._sizes[entity.name]
+
+    def _attribute_bytes(self, entity: Entity) -> dict[str, float]:
+        load = self.load(entity)
+        named = {a.field: a.name for a in entity.attributes}
+        stated = {named.get(name, name): float(size) for name, size in load.attributes.items()}
+        found: dict[str, float] = {**sizes.attributes(self.schema, entity), **stated}
+        whole = load.bytes or entity.bytes
+        if whole is None:
+            if len(stated) < len(entity.attributes):
+                about = round(sum(found.values()))
+                self.assume(f"an item of {entity.name} takes {about:,} bytes, by its types")
+            return found
+        open_ = {name: size for name, size in found.items() if name not in stated}
+        rest, total = whole - sum(stated.values()), sum(open_.values())
+        if total and rest > 0:
+            found |= {name: size * rest / total for name, size in open_.items()}
+        return found
+
+    def item_bytes(self, entity: Entity) -> int:
+        stated = self.load(entity).bytes or entity.bytes
+        return stated or ceil(sum(self.attribute_bytes(entity).values()) - 1e-6)
+
+    def entry_bytes(self, entity: Entity, index: Index) -> int:
+        """Bytes of an item's entry in an index."""
+        if index.projection == "ALL":
+            return self.item_bytes(entity)
+        held = self.attribute_bytes(entity)
+        table = self.schema.by_table[entity.table]
+        names = sizes.projected(table, index, set(held))
+        return ceil(sum(held[name] for name in names) - 1e-6)
+
+    def share(self, entity: Entity, placement: Placement) -> float:
+        """The share of an entity's items that an index holds."""
+        stated = self.load(entity).share.get(placement.index)
+        if stated is not None:
+            return stated
+        if not placement.when and not placement.condition:
+            return 1.0
+        self.assume(f"half of all {entity.name} are in {placement.index}")
+        return 0.5
+
+    def distinct(self, entity: Entity, fields: Iterable[str]) -> float:
+        """How many different values a set of fields has, over an entity's items."""
+        items = max(self.items(entity), 1.0)
+        found = 1.0
+        for field in dict.fromkeys(fields):
+            found *= self._distinct(entity, field, items)
+        return max(1.0, min(found, items))
+
+    def _distinct(self, entity: Entity, field: str, items: float) -> float:
+        load = self.load(entity)
+        if field in load.distinct:
+            return load.distinct[field]
+        key = entity.key
+        if self.is_own_id(entity, field) or (key is not None and key.fields == (field,)):
+            return items
+        attribute = entity.by_field.get(field)
+        if attribute is not None:
+            if attribute.values:
+                return float(len(attribute.values))
+            if attribute.type == "boolean":
+                return 2.0
+            if attribute.type in ("timestamp", "date"):
+                return items
+            if attribute.refers in self.schema.by_entity:
+                return self.items(self.schema.by_entity[attribute.refers])
+        for ending, owner in self._owners.items():
+            if owner is not entity and _plain(field).endswith(ending):
+                return self.items(owner)
+        assumed = max(1.0, items / 10)
+        self.assume(f"{entity.name}.{field} has {assumed:,.0f} different values")
+        return assumed
+
+    def is_own_id(self, entity: Entity, field: str) -> bool:
+        """Whether a field alone tells the items of an entity apart."""
+        if entity.copy is not None:
+            return False
+        attribute = entity.by_field.get(field)
+        if attribute is not None and attribute.refers:
+            return False
+        if any(unique.fields == (field,) for unique in entity.uniques):
+            return True
+        stated = self.load(entity).distinct.get(field)
+        if stated is not None:
+            return stated >= max(self.items(entity), 1.0)
+        own = _plain(entity.name)
+        return _plain(field) in (f"{own}id", f"{own}code", *ALONE)
+
+    def matched(self, entity: Entity, fields: Iterable[str]) -> float:
+        """Items of an entity that share one value of these fields."""
+        return self.items(entity) / self.distinct(entity, fields)
+
+    def hottest(self, entity: Entity, fields: tuple[str, ...]) -> float:
+        """The share of traffic that the most popular partition gets."""
+        stated = self.load(entity).hottest
+        shares = [stated[field] for field in fields if field in stated]
+        if shares:
+            return min(shares)
+        return min(1.0, HOT_FACTOR / self.distinct(entity, fields))
+
+    # Traffic
+
+    def pattern(self, pattern: Pattern) -> PatternLoad:
+        return self.workload.patterns.get(pattern.name, PatternLoad())
+
+    def rate(self, pattern: Pattern) -> Rate:
+        load = self.pattern(pattern)
+        average = load.rate if load.rate is not None else pattern.rate
+        if average is None:
+            self.assume(f"{pattern.name} is called {RATE:g} time a second")
+            average = RATE
+        return self._rate(average, load.peak)
+
+    def write_rate(self, write: WriteLoad) -> Rate:
+        average = write.rate
+        if average is None:
+            self.assume(f"{write.name} is called {RATE:g} time a second")
+            average = RATE
+        return self._rate(average, write.peak)
+
+    def _rate(self, average: float, peak: float | None) -> Rate:
+        if peak is not None:
+            return Rate(average, max(average, peak))
+        factor = self.workload.peak_factor
+        if factor is None:
+            self.assume(f"peaks are {PEAK_FACTOR:g} times the average where none is stated")
+            factor = PEAK_FACTOR
+        return Rate(average, average * max(factor, 1.0))
+
+    def page(self, pattern: Pattern) -> float:
+        if pattern.kind in ("latest", "exists"):
+            return 1.0
+        stated = self.pattern(pattern).page
+        if stated is not None:
+            return stated
+        if pattern.limit is not None:
+            self.assume(
+                f"{pattern.name} reads full pages of {pattern.limit} where there are as many"
+            )
+            return float(pattern.limit)
+        self.assume(f"{pattern.name} reads pages of {PAGE}")
+        return float(PAGE)
+
+    def partitions(self, pattern: Pattern) -> float:
+        """How many partitions one call reads."""
+        if pattern.kind != "merge":
+            return 1.0
+        stated = self.pattern(pattern).partitions
+        if stated is not None:
+            return max(stated, 1.0)
+        if pattern.partitions or pattern.max_partitions:
+            self.assume(f"{pattern.name} reads {PARTITIONS:g} partitions a call")
+            return min(PARTITIONS, float(pattern.max_partitions or PARTITIONS))
+        return 1.0 + len(pattern.other_partitions)
+
+    def each(self, write: WriteLoad) -> float:
+        if write.each is not None:
+            return write.each
+        self.assume(f"{write.name} writes {EACH:g} items where it says each")
+        return EACH
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold())

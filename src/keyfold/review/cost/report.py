@@ -1,0 +1,270 @@
+"""The cost report: a bill as a document, and as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.limits import GB, MB
+from keyfold.review.cost.bill import WARM, Bill, HotKey, PathLine, PatternLine, WriteLine
+from keyfold.review.cost.charts import Bar, bars
+from keyfold.review.docs.blocks import Block, Document, Picture, Section, Table, Text
+
+SHOWN = 12
+
+
+def money(dollars: float) -> str:
+    if 0 < abs(dollars) < 0.005:
+        return "under 1 ¢"
+    return f"${dollars:,.2f}"
+
+
+def number(value: float) -> str:
+    if value and abs(value) < 0.01:
+        return "< 0.01"
+    return f"{value:,.2f}".rstrip("0").rstrip(".") if abs(value) < 100 else f"{value:,.0f}"
+
+
+def percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 or not share else "< 1%"
+
+
+def volume(bytes_: float) -> str:
+    return f"{bytes_ / GB:,.2f} GB" if bytes_ >= GB else f"{bytes_ / MB:,.1f} MB"
+
+
+def document(bill: Bill) -> Document:
+    """The report of a bill."""
+    asked = bill.prices
+    summary = (
+        f"{money(bill.dollars)} a month on demand: {money(bill.reads_dollars)} for reads, "
+        f"{money(bill.writes_dollars)} for writes, {money(bill.storage_dollars)} for storage. "
+        f"Provisioned for its peaks it is {money(bill.provisioned_dollars)}, scaled by itself "
+        f"{money(bill.scaled_dollars)}. Prices of {asked.region}, {asked.as_of}."
+    )
+    sections = [
+        Section("Access patterns", "patterns", tuple(_patterns(bill))),
+        Section("Writes", "writes", tuple(_writes(bill))),
+        Section("Tables and indexes", "paths", tuple(_paths(bill))),
+        Section("Hot keys", "hot", tuple(_hot(bill))),
+        Section("Assumed", "assumed", tuple(_assumed(bill))),
+    ]
+    return Document(f"What {bill.schema.name} costs", summary, tuple(sections))
+
+
+def _patterns(bill: Bill) -> list[Block]:
+    head = ("Pattern", "Reads", "A second", "Units a call", "Requests", "A month", "Share")
+    rows = tuple(_pattern_row(line, bill) for line in bill.patterns)
+    told = (
+        f"{percent(bill.index_share)} of all reads go through an index; "
+        f"{percent(bill.consistent_share)} can be consistent."
+    )
+    blocks: list[Block] = [Text(told), Table(head, rows)]
+    shown = [line for line in bill.patterns if line.dollars][:SHOWN]
+    if shown:
+        picture = bars(
+            "Dollars a month by access pattern",
+            [
+                Bar(
+                    line.pattern.name,
+                    ((line.dollars, "warm" if line.by_index else "slot"),),
+                    money(line.dollars),
+                )
+                for line in shown
+            ],
+            (("from the table", "slot"), ("through an index", "warm")),
+        )
+        blocks.insert(1, Picture("cost-patterns", picture, "Dollars a month by access pattern"))
+    return blocks
+
+
+def _pattern_row(line: PatternLine, bill: Bill) -> tuple[str, ...]:
+    return (
+        line.pattern.name,
+        f"`{line.read.path}`" + (", consistent" if line.read.consistent else ""),
+        number(line.rate.average),
+        number(line.read.total),
+        number(line.read.requests),
+        money(line.dollars),
+        percent(line.dollars / bill.dollars if bill.dollars else 0.0),
+    )
+
+
+def _writes(bill: Bill) -> list[Block]:
+    if not bill.writes:
+        return [Text("The workload states no writes.")]
+    head = ("Write", "A second", "Items", "Indexes", "Copies and counts", "Units a call", "A month")
+    rows = tuple(_write_row(line) for line in bill.writes)
+    picture = bars(
+        "Dollars a month by write",
+        [_write_bar(line) for line in bill.writes[:SHOWN]],
+        (("items", "slot"), ("index entries", "warm"), ("copies, counters, markers", "violet")),
+    )
+    caption = "Dollars a month by write"
+    return [Picture("cost-writes", picture, caption), Table(head, rows)]
+
+
+def _units(line: WriteLine, *why: str) -> float:
+    return sum(part.units for part in line.write.parts if part.why in why)
+
+
+def _write_bar(line: WriteLine) -> Bar:
+    per_unit = line.dollars / line.write.units if line.write.units else 0.0
+    parts = (
+        (_units(line, "item") * per_unit, "slot"),
+        (_units(line, "index") * per_unit, "warm"),
+        (_units(line, "copy", "counter", "marker") * per_unit, "violet"),
+    )
+    return Bar(line.write.name, parts, money(line.dollars))
+
+
+def _write_row(line: WriteLine) -> tuple[str, ...]:
+    return (
+        line.write.name,
+        number(line.rate.average),
+        number(_units(line, "item")),
+        number(_units(line, "index")),
+        number(_units(line, "copy", "counter", "marker")),
+        number(line.write.units),
+        money(line.dollars),
+    )
+
+
+def _paths(bill: Bill) -> list[Block]:
+    head = (
+        "Table or index",
+        "Read units/s",
+        "Write units/s",
+        "Stored",
+        "In a year",
+        "On demand",
+        "Provisioned",
+        "Storage",
+        "Serves",
+    )
+    rows = tuple(_path_row(line) for line in bill.paths)
+    idle = [str(line.path) for line in bill.paths if line.path.index and not line.serves]
+    blocks: list[Block] = [Table(head, rows)]
+    if idle:
+        blocks.append(Text(f"No pattern reads {', '.join(f'`{name}`' for name in idle)}."))
+    return blocks
+
+
+def _path_row(line: PathLine) -> tuple[str, ...]:
+    return (
+        f"`{line.path}`",
+        number(line.read.average),
+        number(line.written.average),
+        volume(line.bytes),
+        volume(line.bytes_later),
+        money(line.on_demand),
+        money(line.provisioned),
+        money(line.storage),
+        ", ".join(line.serves) or "nothing",
+    )
+
+
+def _hot(bill: Bill) -> list[Block]:
+    warm = [hot for hot in bill.hot if hot.share >= WARM]
+    if warm:
+        told = "At their peaks these keys come near, or over, what one partition can take."
+    else:
+        told = "No key comes near what one partition can take, even at its peak."
+    head = ("Table or index", "Key", "Units a second at peak", "Limit", "Used")
+    rows = tuple(_hot_row(hot) for hot in bill.hot[:5])
+    return [Text(told), Table(head, rows)] if rows else [Text(told)]
+
+
+def _hot_row(hot: HotKey) -> tuple[str, ...]:
+    return (
+        f"`{hot.path}`",
+        f"`{hot.key}`",
+        f"{number(hot.units)} {hot.kind}",
+        f"{hot.limit:,}",
+        percent(hot.share),
+    )
+
+
+def _assumed(bill: Bill) -> list[Block]:
+    if not bill.assumptions:
+        return [Text("Nothing: the workload states every number that was used.")]
+    told = "The workload does not say these; state them to make the numbers yours."
+    rows = tuple((sentence,) for sentence in bill.assumptions)
+    return [Text(told), Table(("Assumption",), rows)]
+
+
+def plain(bill: Bill) -> dict[str, Any]:
+    """The bill as data for other programs."""
+    return {
+        "design": bill.schema.name,
+        "region": bill.prices.region,
+        "dollars": {
+            "on_demand": bill.dollars,
+            "provisioned": bill.provisioned_dollars,
+            "provisioned_scaled": bill.scaled_dollars,
+            "reads": bill.reads_dollars,
+            "writes": bill.writes_dollars,
+            "storage": bill.storage_dollars,
+        },
+        "indexes": bill.indexes,
+        "index_share": bill.index_share,
+        "consistent_share": bill.consistent_share,
+        "patterns": [
+            {
+                "name": line.pattern.name,
+                "table": line.read.path.table,
+                "index": line.read.path.index,
+                "consistent": line.read.consistent,
+                "rate": line.rate.average,
+                "peak": line.rate.peak,
+                "units": line.read.total,
+                "requests": line.read.requests,
+                "dollars": line.dollars,
+            }
+            for line in bill.patterns
+        ],
+        "writes": [
+            {
+                "name": line.write.name,
+                "rate": line.rate.average,
+                "peak": line.rate.peak,
+                "units": line.write.units,
+                "parts": [
+                    {
+                        "path": str(part.path),
+                        "entity": part.entity,
+                        "units": part.units,
+                        "why": part.why,
+                    }
+                    for part in line.write.parts
+                ],
+                "dollars": line.dollars,
+            }
+            for line in bill.writes
+        ],
+        "paths": [
+            {
+                "table": line.path.table,
+                "index": line.path.index,
+                "read_units": line.read.average,
+                "write_units": line.written.average,
+                "bytes": line.bytes,
+                "bytes_in_a_year": line.bytes_later,
+                "on_demand": line.on_demand,
+                "provisioned": line.provisioned,
+                "storage": line.storage,
+                "serves": list(line.serves),
+            }
+            for line in bill.paths
+        ],
+        "hot_keys": [
+            {
+                "path": str(hot.path),
+                "key": hot.key,
+                "kind": hot.kind,
+                "units": hot.units,
+                "limit": hot.limit,
+            }
+            for hot in bill.hot
+        ],
+        "assumptions": list(bill.assumptions),
+    }

@@ -1,0 +1,80 @@
+"""How large items and index entries are, from what is stated and what types usually take."""
+
+from __future__ import annotations
+
+from keyfold.design.schema import Attribute, Entity, Index, KeyTemplates, Schema, Table
+from keyfold.design.template import Literal, Template
+
+TYPICAL = {
+    "id": 36,
+    "string": 24,
+    "timestamp": 27,
+    "date": 10,
+    "number": 4,
+    "boolean": 1,
+    "list": 120,
+    "map": 120,
+    "model": 120,
+    "string_set": 80,
+    "number_set": 40,
+    "binary": 100,
+    "binary_set": 200,
+    "signed_url": 200,
+    "any": 50,
+}
+"""Bytes of a value of each type, where nothing is stated."""
+_SLOT = 24
+
+
+def value_bytes(attribute: Attribute) -> int:
+    if attribute.stored.startswith("epoch"):
+        return 7
+    if attribute.field.casefold().endswith("id") and attribute.type == "string":
+        return TYPICAL["id"]
+    return TYPICAL.get(attribute.type, TYPICAL["any"])
+
+
+def template_bytes(template: Template, entity: Entity) -> int:
+    total = 0
+    for part in template.parts:
+        if isinstance(part, Literal):
+            total += len(part.text.encode())
+        else:
+            attribute = entity.by_field.get(part.field)
+            total += value_bytes(attribute) if attribute else _SLOT
+    return total
+
+
+def attributes(schema: Schema, entity: Entity) -> dict[str, int]:
+    """Estimated bytes of every stored attribute, its name included."""
+    table = schema.by_table[entity.table]
+    sizes = {a.name: len(a.name.encode()) + value_bytes(a) for a in entity.attributes}
+    if table.type_attribute:
+        sizes.setdefault(
+            table.type_attribute, len(table.type_attribute) + len(entity.type_name or entity.name)
+        )
+    for owner, key in keys(table, entity):
+        for name, template in ((owner.partition, key.partition), (owner.sort, key.sort)):
+            if name and template is not None and name not in sizes:
+                sizes[name] = len(name.encode()) + template_bytes(template, entity)
+    return sizes
+
+
+def keys(table: Table, entity: Entity) -> list[tuple[Table | Index, KeyTemplates]]:
+    """Every key of an entity's items with the table or index that it is a key of."""
+    found: list[tuple[Table | Index, KeyTemplates]] = []
+    if entity.key is not None:
+        found.append((table, entity.key))
+    for placement in entity.placements:
+        index = table.index(placement.index)
+        if index is not None:
+            found.append((index, placement.key))
+    return found
+
+
+def projected(table: Table, index: Index, names: set[str]) -> set[str]:
+    """The attributes that an index holds of an item that has these."""
+    if index.projection == "ALL":
+        return names
+    keys = {table.partition, table.sort, index.partition, index.sort}
+    return names & (keys | set(index.included))

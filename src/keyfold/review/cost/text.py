@@ -1,0 +1,66 @@
+"""A report on the terminal: titles, sentences and aligned columns."""
+
+from __future__ import annotations
+
+import textwrap
+
+from keyfold.review.docs.blocks import Code, Document, Heading, Picture, Table, Text
+
+WIDTH = 96
+_CELL = 44
+
+
+def text(document: Document) -> str:
+    lines = [document.title, "=" * len(document.title), "", *_wrapped(document.summary), ""]
+    for section in document.sections:
+        lines += [section.title, "-" * len(section.title)]
+        for block in section.blocks:
+            if not isinstance(block, Picture):
+                lines += [*_lines(block), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _wrapped(sentence: str) -> list[str]:
+    return textwrap.wrap(_bare(sentence), WIDTH) or [""]
+
+
+def _bare(words: str) -> str:
+    return words.replace("`", "").replace("**", "")
+
+
+def _lines(block: Text | Table | Code | Heading) -> list[str]:
+    if isinstance(block, Text):
+        return _wrapped(block.text)
+    if isinstance(block, Heading):
+        return [block.text]
+    if isinstance(block, Code):
+        return [f"    {line}" for line in block.text.splitlines()]
+    return _table(block)
+
+
+def _table(table: Table) -> list[str]:
+    rows = [table.head, *table.rows]
+    widest = _CELL if len(table.head) > 1 else WIDTH
+    cells = [[textwrap.wrap(_bare(cell), widest) or [""] for cell in row] for row in rows]
+    widths = [
+        max(len(line) for row in cells for line in row[column]) for column in range(len(table.head))
+    ]
+    right = [
+        all(_is_number(row[column]) for row in table.rows) for column in range(len(table.head))
+    ]
+    out = []
+    for place, row in enumerate(cells):
+        for line in range(max(len(cell) for cell in row)):
+            parts = [cell[line] if line < len(cell) else "" for cell in row]
+            shown = [
+                part.rjust(width) if number else part.ljust(width)
+                for part, width, number in zip(parts, widths, right, strict=True)
+            ]
+            out.append("  ".join(shown).rstrip())
+        if not place:
+            out.append("  ".join("-" * width for width in widths))
+    return out
+
+
+def _is_number(cell: str) -> bool:
+    return cell[:1] in "$0123456789<-+u" and any(c.isdigit() for c in cell) if cell else True
