@@ -195,7 +195,10 @@ class Design:
             entities=tuple(entity.__spec__.describe() for entity in self.entities.values()),
             patterns=tuple(pattern.describe() for pattern in self.patterns.values()),
             counters=counters,
-            consumers=tuple(processor.describe() for processor in self.processors),
+            consumers=(
+                *(m.describe() for m in self.maintainers if m.kind == "copied"),
+                *(processor.describe() for processor in self.processors),
+            ),
             description=self.description,
             enforced=True,
         )

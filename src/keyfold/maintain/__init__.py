@@ -5,6 +5,7 @@ from keyfold.maintain.copied import Copied
 from keyfold.maintain.counter import Counter
 from keyfold.maintain.drift import Drift, Report
 from keyfold.maintain.edge import Edge, Mirror, Sharded, across_shards
+from keyfold.maintain.feed import Feed
 from keyfold.maintain.pointer import Pointer
 from keyfold.maintain.rebuild import rebuild
 from keyfold.maintain.repair import Repaired, plan, repair, repairing
@@ -18,6 +19,7 @@ __all__ = [
     "Counter",
     "Drift",
     "Edge",
+    "Feed",
     "Mirror",
     "Pointer",
     "Repaired",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from keyfold.design import codes
+from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.place import caller
@@ -49,8 +49,9 @@ class Copied:
                     suggestion=f"Its fields are: {', '.join(origin.__spec__.fields)}.",
                 )
             related = Related(origin, entity, self.through, self.via, owner=owner, place=self.place)
-            design.maintain(OriginMaintainer(related, self.field, field))
-            design.maintain(CopyMaintainer(related, self.field, field))
+            maintainer = OriginMaintainer(related, self.field, field, self.place)
+            design.maintain(maintainer)
+            design.maintain(CopyMaintainer(maintainer))
 
         design.when_complete(resolve)
 
@@ -61,8 +62,8 @@ class OriginMaintainer:
     kind = "copied"
     sync = "stream"
 
-    def __init__(self, related: Related, field: str, copy: str) -> None:
-        self.related, self.field, self.copy = related, field, copy
+    def __init__(self, related: Related, field: str, copy: str, place: schema.Place) -> None:
+        self.related, self.field, self.copy, self.place = related, field, copy, place
         self.source = related.parent
         self.label = f"copied {related.child.__name__}.{copy}"
 
@@ -102,6 +103,24 @@ class OriginMaintainer:
         condition = self.related.belongs(origin)
         return Update(ref, {self.copy: change}, condition, counting=True)
 
+    def describe(self) -> schema.Consumer:
+        child = self.related.child
+        via = self.related.key.declared.index or ""
+        change = schema.Effect(
+            "update", child.__name__, guarded=True, fields=(self.copy,), each=True, via_index=via
+        )
+        return schema.Consumer(
+            name=self.label,
+            table=self.source.__table__.name,
+            entities=(self.source.__name__,),
+            events=("INSERT", "MODIFY"),
+            effects=(change,),
+            exactly_once=True,
+            dead_letter="keyfold_streams",
+            description=f"Keeps {child.__name__}.{self.copy} equal to {self.field}.",
+            place=self.place,
+        )
+
 
 class CopyMaintainer:
     """Checks the value that a new copy came with, which may be older than the origin's."""
@@ -109,9 +128,10 @@ class CopyMaintainer:
     kind = "copy"
     sync = "stream"
 
-    def __init__(self, related: Related, field: str, copy: str) -> None:
-        self.origin = OriginMaintainer(related, field, copy)
-        self.related, self.field, self.copy = related, field, copy
+    def __init__(self, origin: OriginMaintainer) -> None:
+        related = origin.related
+        self.origin, self.related = origin, related
+        self.field, self.copy = origin.field, origin.copy
         self.source = related.child
         self.label = f"{self.origin.label} new"
 

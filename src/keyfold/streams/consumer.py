@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 import threading
@@ -26,6 +27,8 @@ from keyfold.streams.processing import Outcome
 from keyfold.streams.shard import Reader, Shard, shards
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import Status, status
+
+logger = logging.getLogger("keyfold.streams")
 
 IMAGES: Final = "NEW_AND_OLD_IMAGES"
 OnProgress = Callable[[Outcome], None]
@@ -234,7 +237,11 @@ class Consumer:
         with ThreadPoolExecutor(threads, "keyfold-consumer") as pool:
             try:
                 while not self._stopping.is_set():
-                    outcome = self.run_once(pool if threads > 1 else None)
+                    try:
+                        outcome = self.run_once(pool if threads > 1 else None)
+                    except TRANSIENT as problem:
+                        logger.warning("the backend is in trouble, reading goes on: %s", problem)
+                        outcome = Outcome()
                     if on_progress is not None:
                         on_progress(outcome)
                     if not outcome.records:
@@ -298,7 +305,11 @@ class AsyncConsumer:
         """Read until `stop`."""
         try:
             while not self._stopping.is_set():
-                outcome = await self.run_once()
+                try:
+                    outcome = await self.run_once()
+                except TRANSIENT as problem:
+                    logger.warning("the backend is in trouble, reading goes on: %s", problem)
+                    outcome = Outcome()
                 if on_progress is not None:
                     on_progress(outcome)
                 if not outcome.records:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from inspect import isawaitable
+from typing import Any, TypeVar
 
 import orjson
 
+from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
+from keyfold.design.keys import Ref
+from keyfold.design.read import Read
 from keyfold.errors import ProcessorFailed
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.streams.record import Record
+
+E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,14 @@ class Delivery:
         """Whether the item was removed because its time to live was over."""
         return self.record.expired
 
+    async def find(self, ref: Ref[E]) -> E | None:
+        """The item, or None; for processors that run in plain and asynchronous consumers."""
+        return await _answer(self.db.find(ref))
+
+    async def read(self, wanted: Read[T]) -> T:
+        """What a query gives, likewise."""
+        return await _answer(self.db.read(wanted))
+
     def emit(self, name: str, payload: Mapping[str, Any], *, key: str = "") -> Event:
         """Send a domain event once the writes of this delivery are done."""
         if not name or not isinstance(payload, Mapping):
@@ -83,3 +98,7 @@ class Delivery:
         event.body()
         self.events.append(event)
         return event
+
+
+async def _answer(given: T | Awaitable[T]) -> T:
+    return await given if isawaitable(given) else given

@@ -406,3 +406,5 @@ def test_the_schema_tells_shards_cascades_and_roles() -> None:
     assert schema.by_entity["FollowFollowers"].role == "edge"
     assert schema.by_entity["CounterShard"].role == "counter"
     assert {c.name: c.shards for c in schema.counters}["Post.likes"] == 8
+    [copying] = schema.consumers
+    assert (copying.entities, copying.effects[0].fields) == (("Room",), ("room_name",))

@@ -362,3 +362,42 @@ def test_the_lambda_handler_refuses_records_of_a_foreign_table(db: Db) -> None:
     record = {"eventSourceARN": "arn:aws:dynamodb:r:1:table/Other/stream/x", "dynamodb": {}}
     with pytest.raises(KeyfoldError, match="the table Other, which the design does not have"):
         stream_handler(db)({"Records": [record]}, None)
+
+
+def test_one_poisoned_counter_is_found_among_many_and_does_not_stop_them(
+    db: Db, social: Any, options: Options
+) -> None:
+    db.create(social.post(post_id="good", title="Hello"))
+    key = {"PK": {"S": "POST#p"}, "SK": {"S": "POST"}}
+    Consumer(db, options=options).drain()
+    for user in range(20):
+        db.create(social.like(post_id="good", user_id=f"u{user}"))
+        if user in (5, 6):
+            db.create(social.like(post_id="p", user_id=f"u{user}"))
+    db.client.call(
+        "UpdateItem",
+        {
+            "TableName": "Social",
+            "Key": key,
+            "UpdateExpression": "SET likes = :text",
+            "ExpressionAttributeValues": {":text": {"S": "many"}},
+        },
+    )
+    outcome = Consumer(db, options=options).drain()
+    assert db.get(social.post.key(post_id="good")).likes == 20
+    effects = {dead.effect for dead in db.run(letters(db.context))}
+    assert "counter Post.likes" in effects
+    assert outcome.dead == len(db.run(letters(db.context)))
+    db.client.call(
+        "UpdateItem",
+        {
+            "TableName": "Social",
+            "Key": key,
+            "UpdateExpression": "SET likes = :zero",
+            "ExpressionAttributeValues": {":zero": {"N": "0"}},
+        },
+    )
+    for dead in db.run(letters(db.context)):
+        if dead.effect == "counter Post.likes":
+            db.run(replay(db, dead))
+    assert db.get(social.post.key(post_id="p")).likes == 2
