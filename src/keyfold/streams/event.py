@@ -76,9 +76,9 @@ class Delivery:
         """The item, or None; for processors that run in plain and asynchronous consumers."""
         return await _answer(self.db.find(ref))
 
-    async def read(self, wanted: Read[T]) -> T:
+    async def read(self, wanted: Read[T], *, cursor: str | None = None) -> T:
         """What a query gives, likewise."""
-        return await _answer(self.db.read(wanted))
+        return await _answer(self.db.read(wanted, cursor=cursor))
 
     def emit(self, name: str, payload: Mapping[str, Any], *, key: str = "") -> Event:
         """Send a domain event once the writes of this delivery are done."""

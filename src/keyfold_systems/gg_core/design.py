@@ -10,10 +10,13 @@ from pydantic import BaseModel, Field
 
 from keyfold import (
     AtMost,
+    Cascade,
+    Copied,
     Counter,
     Created,
     Design,
     Entity,
+    Feed,
     Get,
     Id,
     Index,
@@ -28,8 +31,6 @@ from keyfold import (
     Version,
     get,
 )
-from keyfold.maintain import Cascade, Copied
-from keyfold.maintain.feed import Feed
 
 design = Design("gg_core", description="Goals, groups, quests, chat and a hybrid feed.")
 

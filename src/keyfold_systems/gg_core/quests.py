@@ -7,31 +7,28 @@ again counts nothing. The step that reaches the target completes the quest and m
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from keyfold import create, put, update
 from keyfold.runtime import Intent
-from keyfold.runtime.flow import Flow
-from keyfold.runtime.reads import find, read
 from keyfold.streams import Delivery
 from keyfold_systems.gg_core.design import Award, Goal, Quest, QuestStep, Task, design
 
-MOST_QUESTS = 200
 
-
-def counts(quest: Quest, user_id: str, task_id: str, goal_id: str, at: datetime) -> bool:
-    """Whether something completed at this time is a step of a quest."""
-    if quest.status != "active" or quest.user_id != user_id:
+def counts_task(quest: Quest, task: Task) -> bool:
+    """Whether a completed task is a step of an active quest."""
+    at = task.completed_at
+    if at is None or not in_time(quest, at):
         return False
-    if quest.deadline is not None and at > quest.deadline:
-        return False
-    linked = task_id in quest.linked_task_ids or goal_id in quest.linked_goal_ids
     if quest.kind == "linked":
-        return linked
-    if quest.count_scope == "linked" and not linked:
-        return False
+        return task.task_id in quest.linked_task_ids
+    linked = task.task_id in quest.linked_task_ids or task.goal_id in quest.linked_goal_ids
+    return linked or quest.count_scope == "any"
+
+
+def in_time(quest: Quest, at: datetime) -> bool:
+    """Whether something that happened at this time counts for a quest."""
     start = quest.start_at or quest.created_at
-    if at < start:
+    if at < start or (quest.deadline is not None and at > quest.deadline):
         return False
     return quest.period_seconds is None or at <= start + timedelta(seconds=quest.period_seconds)
 
@@ -44,57 +41,48 @@ def target(quest: Quest) -> int:
 
 
 @design.on(Task, "modify", name="count_task")
-def count_task(old: Task, new: Task, delivery: Delivery) -> Any:
+async def count_task(old: Task, new: Task, delivery: Delivery) -> list[Intent]:
     """A completed task is a step of the quests it belongs to."""
     if new.completed_at is None or old.completed_at is not None:
-        return None
+        return []
     delivery.emit("TaskCompleted", {"userId": new.user_id, "taskId": new.task_id})
-    db: Any = delivery.db
-    return db.run(_steps(db.context, new.user_id, new.task_id, new.goal_id, new.completed_at))
+    return [
+        put(QuestStep(quest_id=q.id, user_id=q.user_id, task_id=new.task_id, at=new.completed_at))
+        for q in await _active(delivery, new.user_id)
+        if counts_task(q, new)
+    ]
 
 
 @design.on(Goal, "modify", name="count_goal")
-def count_goal(old: Goal, new: Goal, delivery: Delivery) -> Any:
+async def count_goal(old: Goal, new: Goal, delivery: Delivery) -> list[Intent]:
     """A completed goal is a step of the quests that are linked to it."""
     if new.status != "completed" or old.status == "completed":
-        return None
+        return []
     delivery.emit("GoalCompleted", {"userId": new.user_id, "goalId": new.goal_id})
-    db: Any = delivery.db
     at = delivery.record.at
-    return db.run(_steps(db.context, new.user_id, new.goal_id, new.goal_id, at, goals=True))
+    return [
+        put(QuestStep(quest_id=q.id, user_id=q.user_id, task_id=new.goal_id, at=at))
+        for q in await _active(delivery, new.user_id)
+        if q.kind == "linked" and new.goal_id in q.linked_goal_ids and in_time(q, at)
+    ]
 
 
 @design.on(QuestStep, "insert", name="complete_quest")
-def complete_quest(_: QuestStep | None, new: QuestStep, delivery: Delivery) -> Any:
+async def complete_quest(_: None, new: QuestStep, delivery: Delivery) -> list[Intent]:
     """The step that reaches the target completes the quest and awards its points."""
-    db: Any = delivery.db
-    return db.run(_completion(db.context, new))
-
-
-def _steps(
-    context: Any, user_id: str, thing: str, goal_id: str, at: datetime, *, goals: bool = False
-) -> Flow[list[Intent]]:
-    query = Quest.by_user.query(user_id=user_id).descending().limit(MOST_QUESTS)
-    page = yield from read(context, query, {})
-    steps: list[Intent] = []
-    for quest in page:
-        if goals and quest.kind != "linked":
-            continue
-        linked_goal = goal_id if goals else ""
-        if counts(quest, user_id, thing, linked_goal or _goal(quest, goal_id), at):
-            step = QuestStep(quest_id=quest.id, user_id=user_id, task_id=thing, at=at)
-            steps.append(put(step))
-    return steps
-
-
-def _goal(quest: Quest, goal_id: str) -> str:
-    """A task counts by its goal only for counted quests; a linked one waits for the goal."""
-    return goal_id if quest.kind == "quantitative" else ""
-
-
-def _completion(context: Any, step: QuestStep) -> Flow[list[Intent]]:
-    quest = yield from find(context, Quest.key(user_id=step.user_id, id=step.quest_id))
+    quest = await delivery.find(Quest.key(user_id=new.user_id, id=new.quest_id))
     if quest is None or quest.status != "active" or quest.progress < target(quest):
         return []
+    delivery.emit("QuestCompleted", {"userId": quest.user_id, "questId": quest.id})
     award = Award(user_id=quest.user_id, quest_id=quest.id, xp=quest.reward_xp)
     return [update(quest, status="completed"), create(award)]
+
+
+async def _active(delivery: Delivery, user_id: str) -> list[Quest]:
+    query = Quest.key.query(user_id=user_id).consistent()
+    page = await delivery.read(query)
+    found = list(page)
+    while page.cursor is not None:
+        page = await delivery.read(query, cursor=page.cursor)
+        found += page
+    return [quest for quest in found if quest.status == "active"]
