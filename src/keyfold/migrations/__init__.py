@@ -34,7 +34,7 @@ from keyfold.migrations.rewrites import (
     rename_attribute,
     transform_attribute,
 )
-from keyfold.migrations.router import Router
+from keyfold.migrations.router import Router, SyncRouter
 from keyfold.migrations.runner import Migrator, Status
 from keyfold.migrations.scanning import Pace
 
@@ -65,6 +65,7 @@ __all__ = [
     "Router",
     "Side",
     "Status",
+    "SyncRouter",
     "Table",
     "add_attribute",
     "backend_of",

@@ -23,6 +23,8 @@ class Record:
     key: Item
     old: Item | None
     new: Item | None
+    created: float = 0.0
+    """When, in whole seconds: nothing before this moment comes after it in its shard."""
 
     @classmethod
     def read(cls, table: str, record: dict[str, Any]) -> Record:
@@ -32,7 +34,8 @@ class Record:
             raise MigrationError(
                 f"the stream of {table} does not carry items; it must be NEW_AND_OLD_IMAGES"
             )
-        return cls(table, change["SequenceNumber"], change["Keys"], old, new)
+        created = float(change.get("ApproximateCreationDateTime", 0))
+        return cls(table, change["SequenceNumber"], change["Keys"], old, new, created)
 
     @property
     def order(self) -> str:

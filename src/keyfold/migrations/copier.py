@@ -30,9 +30,6 @@ from keyfold.migrations.sides import Refused, Sides, rewrite_item
 from keyfold.migrations.state import Problem, StateStore, key_text
 
 _ATTEMPTS: Final = 12
-_SHORT_READ: Final = 200
-"""A read with fewer changes has reached the end of the streams."""
-_SHORT_READS: Final = 2
 _TELL_EVERY: Final = 0.1
 _REFUSED: Final = "ConditionalCheckFailed"
 _TRANSIENT: Final = frozenset(
@@ -65,29 +62,33 @@ class Copier:
         ]
         self._lock = threading.Lock()
         self._told = 0.0
+        self._reached = 0.0
+        """Every change before this moment has been copied."""
         self._troubled = {(p.table, key_text(p.key)) for p in store.problems()}
 
     def poll(self) -> int:
         """Copy what one read of each shard gives; says how many changes there were."""
         seen = 0
         with self._lock:
-            started = self.backend.clock.now()
+            reached = self.backend.clock.now()
             for reader in self._readers:
                 for shard, records in reader.batches():
                     self.copy_changes(records)
                     if records:
                         reader.done(shard, records[-1])
+                        reached = min(reached, records[-1].created)
                     seen += len(records)
-        if seen < _SHORT_READ and started > self._told + _TELL_EVERY:
-            self.store.caught_up(started)
-            self._told = started
+            self._reached = max(self._reached, reached)
+        if self._reached > self._told + _TELL_EVERY:
+            self.store.caught_up(self._reached)
+            self._told = self._reached
         return seen
 
     def catch_up(self) -> None:
-        """Copy what has changed so far; traffic goes on."""
-        short = 0
-        while short < _SHORT_READS:
-            short = short + 1 if self.poll() < _SHORT_READ else 0
+        """Copy everything that has changed so far; traffic goes on."""
+        now = self.backend.clock.now()
+        while self._reached < now:
+            self.poll()
 
     def drain(self, settle: float = 0.0) -> None:
         """Copy until nothing is left, and nothing comes for `settle` seconds; nobody writes."""

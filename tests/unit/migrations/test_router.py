@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from keyfold.clients.embedded import AsyncEmbeddedClient
-from keyfold.migrations import Router
+from keyfold.migrations import Router, SyncRouter
 from keyfold.migrations import router as router_module
 
-from .conftest import Shop
+from .conftest import OldOrder, Order, Shop
 
 
 @pytest.fixture
@@ -85,7 +87,7 @@ async def test_who_wrote_reads_its_own_write_until_the_copy_has_arrived(
         shop.old_order("o1")
     assert await sides(router, "ada") == ("old", "old")
     assert await sides(router, "bo") == ("new", "old")
-    monkeypatch.setattr(router_module, "_MARGIN", -0.001)
+    monkeypatch.setattr(router_module, "MARGIN_SECONDS", -0.001)
     await asyncio.sleep(0.15)
     await asyncio.to_thread(shop.migrator()._copier("new").drain)
     assert await sides(router, "ada") == ("new", "old")
@@ -129,9 +131,44 @@ async def test_writes_wait_while_sides_change_and_go_back_when_the_migrator_is_g
     await apply(shop, "switch-reads")
     migrator = shop.migrator()
     migrator.store.change(migrator.store.load(), closed=True)
-    assert not router._state.closed
+    assert not router._routing.state.closed
     monkeypatch.setattr(router_module, "PATIENCE_SECONDS", 0.1)
     await asyncio.sleep(0.02)
     async with router.writing("ada") as side:
         assert side == "old"
     assert not migrator.store.load().closed
+
+
+def test_threads_follow_the_phases_too(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(router_module, "ROUTER_REFRESH", 0.01)
+    router = SyncRouter(shop.backend.client, shop.migration.name)
+    stopped = threading.Event()
+    written: list[str] = []
+
+    def write() -> None:
+        number = 0
+        while not stopped.is_set():
+            number += 1
+            with router.writing("ada") as side:
+                key = f"{threading.get_ident()}-{number}"
+                if side == "old":
+                    shop.old_order(key)
+                else:
+                    shop.new.create(Order(season_id="s1", order_id=key, cents=100))
+                written.append(key)
+            with router.reading("ada") as side:
+                if side == "old":
+                    shop.old.get(OldOrder.key(order_id=key))
+                else:
+                    shop.new.get(Order.key(season_id="s1", order_id=key))
+            stopped.wait(0.002)
+
+    with ThreadPoolExecutor(3) as pool:
+        jobs = [pool.submit(write) for _ in range(3)]
+        shop.migrator().apply("hold")
+        shop.migrator().rollback()
+        shop.migrator().apply("hold")
+        stopped.set()
+        for job in jobs:
+            job.result()
+    assert {order.order_id for order in shop.new.scan(Order)} == set(written)
