@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -173,7 +174,7 @@ class _Reader:
         return replace(read, placements=(*read.placements, *_by_attributes(read, table)))
 
     def pattern(self, name: str, value: Value) -> Pattern:
-        kinds: _Also = {kind: lambda v, k=kind: _verb(k, v) for kind in KINDS}  # type: ignore[misc]
+        kinds: _Also = {kind: partial(_verb, kind) for kind in KINDS}
         own: _Also = {
             **kinds,
             "partition": _partitions,

@@ -20,7 +20,7 @@ from keyfold.review.docs.blocks import Table as Grid
 from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.findings import findings
 from keyfold.review.docs.key_map import key_map
-from keyfold.review.docs.requests import ASSUMED_BYTES, read_units, request, write_units
+from keyfold.review.docs.requests import ASSUMED_BYTES, read_units, request, told, write_units
 from keyfold.review.docs.write_flow import flows, write_flow
 
 MANY_FLOWS = 12
@@ -167,7 +167,7 @@ def _placed(entity: Entity, index: str) -> str:
         if placement.when:
             cell += f" when {', '.join(placement.when)} is there"
         elif placement.condition:
-            cell += f" when {placement.condition}"
+            cell += f" when {told(placement.condition)}"
         cells.append(cell)
     return " and ".join(cells) or "–"
 
@@ -305,7 +305,7 @@ def _counters(schema: Schema) -> Iterator[Block]:
             f"**{counter.target}.{counter.attribute}**",
             (f"sum of {counter.sums} of " if counter.sums else "number of ")
             + counter.counts
-            + (f" where {counter.where}" if counter.where else ""),
+            + (f" where {told(counter.where)}" if counter.where else ""),
             SYNCS[counter.sync] if counter.exactly_once else "by adding: **a repeat counts twice**",
             str(counter.shards),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from keyfold.design.schema import Entity, Schema
 from keyfold.review.docs.relations import Relation, relations
 from keyfold.review.docs.svg import Drawing, mono_width, sans_width
@@ -61,13 +63,32 @@ def _columns(schema: Schema, found: tuple[Relation, ...]) -> list[list[Entity]]:
     columns: dict[int, list[Entity]] = {}
     for entity in schema.entities:
         columns.setdefault(depth[entity.name], []).append(entity)
-    return [_split_tall(columns[level], ties) for level in sorted(columns)]
+    return _untangled([columns[level] for level in sorted(columns)], found)
 
 
-def _split_tall(column: list[Entity], ties: list[tuple[str, str]]) -> list[Entity]:
-    """Entities that refer to the same thing stand together."""
-    first = dict(reversed(ties))
-    return sorted(column, key=lambda entity: first.get(entity.name, ""))
+def _untangled(columns: list[list[Entity]], found: tuple[Relation, ...]) -> list[list[Entity]]:
+    """Each entity near the middle of what it is tied to; those tied to nothing at the bottom."""
+    ties: dict[str, list[str]] = {}
+    for relation in found:
+        ties.setdefault(relation.source, []).append(relation.target)
+        ties.setdefault(relation.target, []).append(relation.source)
+    for _ in range(4):
+        for column in columns:
+            height = {
+                entity.name: (row + 0.5) / len(other)
+                for other in columns
+                for row, entity in enumerate(other)
+            }
+            column.sort(key=_nearness(ties, height))
+    return columns
+
+
+def _nearness(ties: dict[str, list[str]], height: dict[str, float]) -> Callable[[Entity], float]:
+    def middle(entity: Entity) -> float:
+        known = [height[name] for name in ties.get(entity.name, []) if name in height]
+        return sum(known) / len(known) if known else 2.0
+
+    return middle
 
 
 def _card(drawing: Drawing, entity: Entity, x: float, y: float, width: float) -> None:

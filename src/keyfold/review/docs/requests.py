@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from keyfold.design.schema import Condition, Pattern, Schema
@@ -28,6 +29,12 @@ def _laid_out(body: dict[str, Any]) -> str:
     """JSON with one parameter to a line."""
     lines = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in body.items())
     return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def told(condition: str) -> str:
+    """A condition of a Python design in the words of a document: `{now}`, `'going'`."""
+    condition = re.sub(r"Param\('(\w+)'\)", r"{\1}", condition)
+    return re.sub(r"<[\w.]+: ([^<>]*)>", r"\1", condition)
 
 
 def _names(schema: Schema, pattern: Pattern) -> tuple[str, str | None, str, str]:
@@ -65,7 +72,7 @@ def _query(schema: Schema, pattern: Pattern) -> dict[str, Any]:
     body["ExpressionAttributeNames"] = names
     body["ExpressionAttributeValues"] = values
     if pattern.filter:
-        body["FilterExpression"] = pattern.filter
+        body["FilterExpression"] = told(pattern.filter)
     if pattern.descending:
         body["ScanIndexForward"] = False
     if pattern.kind == "count":
