@@ -37,7 +37,7 @@ def read(kind: type[Any], value: Value, *, also: dict[str, Any] | None = None) -
 
     `also` adds words with their own readers; each answers a mapping of fields.
     """
-    known = hints(kind)
+    known = hints(kind)  # type: ignore[arg-type]  # mypy: a class is hashable
     special: dict[str, Callable[[Value], dict[str, Any]]] = also or {}
     stated: dict[str, Any] = {}
     for name, inner in value.items(f"the fields of {_called(kind)}"):
@@ -131,7 +131,8 @@ def _called(kind: type) -> str:
 def plain(record: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields of a record that differ from their defaults, ready for YAML."""
     stated: dict[str, Any] = {}
-    for word, (name, _) in hints(type(record)).items():
+    kind = type(record)
+    for word, (name, _) in hints(kind).items():  # type: ignore[arg-type]  # as above
         if name in skip:
             continue
         found = getattr(record, name)

@@ -109,7 +109,7 @@ def test_a_full_disk_fails_cleanly_and_later_calls_work(
         create_table(engine, "Stored", indexes={"by_data": ("data:S",)})
         _put(engine, "before")
         connection = engine._database.commits._writer.connection
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        [(pages,)] = connection.execute("PRAGMA page_count").fetchall()
         connection.execute(f"PRAGMA max_page_count = {pages}").fetchall()
         with pytest.raises(Full, match="disk is full"):
             _fill(engine)

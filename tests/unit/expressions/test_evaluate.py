@@ -25,7 +25,7 @@ from keyfold.expressions.bind import Placeholders
 from keyfold.expressions.evaluate import matches
 from keyfold.values.codec import decode, encode
 
-ITEM = {
+ITEM: dict[str, Any] = {
     "s": {"S": "hello"},
     "n": {"N": "42"},
     "b": {"B": "aGVsbG8="},
@@ -170,14 +170,14 @@ def _oracle(node: Condition, item: dict[str, Any]) -> bool:
             return path.root not in item
     path = _subject(node)
     present = path.root in item
-    value = item.get(path.root)
+    value: Any = item.get(path.root)
     match node:
         case Compare("<>", _, Value(content)):
             return not (present and _same(value, decode(content)))
         case Compare("=", _, Value(content)):
             return present and _same(value, decode(content))
         case Compare(order, _, Value(content)):
-            other = decode(content)
+            other: Any = decode(content)
             if not present or type(value) is not type(other):
                 return False
             return bool(ORDERS[order](value, other))

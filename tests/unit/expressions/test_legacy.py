@@ -10,7 +10,7 @@ from keyfold.expressions.ast import Add, Delete, KeyTerm, Path, Remove, Set, Val
 from keyfold.expressions.evaluate import matches
 
 INVALID = "One or more parameter values were invalid: "
-ITEM = {"s": {"S": "hello"}, "n": {"N": "5"}, "ss": {"SS": ["a", "b"]}}
+ITEM: dict[str, Any] = {"s": {"S": "hello"}, "n": {"N": "5"}, "ss": {"SS": ["a", "b"]}}
 
 
 def _refusal(read: Any, request: dict[str, Any]) -> str:

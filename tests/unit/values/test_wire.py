@@ -61,7 +61,11 @@ def test_refusals_are_dynamodbs_words(value: dict[str, Any], message: str) -> No
 
 
 def test_numbers_come_out_canonical_at_every_depth() -> None:
-    given = {"n": {"N": "1.0"}, "s": {"NS": ["2.50", "1"]}, "l": {"L": [{"M": {"x": {"N": "+3"}}}]}}
+    given: dict[str, Any] = {
+        "n": {"N": "1.0"},
+        "s": {"NS": ["2.50", "1"]},
+        "l": {"L": [{"M": {"x": {"N": "+3"}}}]},
+    }
     assert check_item(given) == {
         "n": {"N": "1"},
         "s": {"NS": ["2.5", "1"]},

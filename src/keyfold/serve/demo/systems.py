@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from keyfold.errors import KeyfoldError
 from keyfold.runtime import AsyncDb, Design
@@ -25,7 +26,7 @@ class System:
     title: str
     design: Design
     serve: Callable[[AsyncDb], Service]
-    fill: Callable[[AsyncDb], Awaitable[int]]
+    fill: Callable[[AsyncDb], Coroutine[Any, Any, int]]
     users: Sequence[Identity]
     example: str
     """The path of a query that the first user may ask."""

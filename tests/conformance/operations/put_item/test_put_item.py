@@ -19,7 +19,7 @@ def _get(call: Call, table: str) -> dict[str, Any]:
 
 
 def test_every_type_comes_back_as_it_was_put(call: Call, table: str) -> None:
-    item = {
+    item: dict[str, Any] = {
         **KEY,
         "text": {"S": "ü€😀"},
         "number": {"N": "-12345678901234567890123456789.012345678"},
