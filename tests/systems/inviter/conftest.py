@@ -1,0 +1,82 @@
+"""Inviter on a recording engine with a clock that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.clock import ManualClock
+from keyfold.engine import Engine
+from keyfold.serve import Identity
+from keyfold_systems.inviter.design import Group, Hangout, design
+from keyfold_systems.inviter.service import Inviter, NewHangout
+
+NOW = datetime(2025, 8, 9, 12, tzinfo=UTC)
+
+
+class Recorder(AsyncEmbeddedClient):
+    """Keeps every request."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.requests: list[tuple[str, Mapping[str, Any]]] = []
+
+    async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        self.requests.append((operation, request))
+        return await super().call(operation, request)
+
+    async def items(self) -> list[dict[str, Any]]:
+        answer = await super().call("Scan", {"TableName": "InviterTable"})
+        return list(answer["Items"])
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW.timestamp())
+
+
+@pytest.fixture
+def client(clock: ManualClock) -> Recorder:
+    return Recorder(Engine.open(":memory:", clock=clock))
+
+
+@pytest.fixture
+async def db(client: Recorder, clock: ManualClock) -> AsyncIterator[AsyncDb]:
+    async with await design.open_async(client, clock=clock, on_loop="raise") as opened:
+        yield opened
+
+
+class Town:
+    """A service with a few people in it."""
+
+    def __init__(self, service: Inviter) -> None:
+        self.service = service
+        self.ada, self.ben, self.cleo = (Identity.of(one) for one in ("ada", "ben", "cleo"))
+
+    async def settle(self) -> Group:
+        for one in (self.ada, self.ben, self.cleo):
+            await self.service.save_user(one.id, f"{one.id.title()} A")
+        group = await self.service.create_group("Runners", self.ada)
+        await self.service.join_group(group.group_id, self.ben)
+        return group
+
+    async def hangout(self, group: Group, hours: int = 24, **values: Any) -> Hangout:
+        starts = NOW + timedelta(hours=hours)
+        given = {
+            "title": "Run",
+            "starts_at": starts,
+            "ends_at": starts + timedelta(hours=2),
+            "group_ids": {group.group_id},
+            **values,
+        }
+        return await self.service.create_hangout(NewHangout.model_validate(given), self.ada)
+
+
+@pytest.fixture
+def town(db: AsyncDb) -> Town:
+    return Town(Inviter(db))
