@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from keyfold.errors import LimitExceeded, ValidationError
+from keyfold.errors import ValidationError
 from keyfold.limits import (
     GLOBAL_INDEXES,
     INDEX_INCLUDED_ATTRIBUTES,
@@ -14,6 +14,8 @@ from keyfold.limits import (
 )
 
 _INVALID = "One or more parameter values were invalid: "
+_FIRST_IS_HASH = "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
+_MOST_UNITS = 1_000_000_000_000
 
 KeySchema = Sequence[Mapping[str, str]]
 Definition = Mapping[str, Any]
@@ -24,38 +26,46 @@ def check_creation(request: Definition) -> None:
     billing = request.get("BillingMode", "PROVISIONED")
     _check_billing(request, billing)
     attributes = attribute_names(request.get("AttributeDefinitions", ()))
-    _check_table_keys(request["KeySchema"], attributes)
-    local, global_ = _indexes(request)
-    used = _names(request["KeySchema"])
-    if request.get("LocalSecondaryIndexes") is not None:
-        _check_local(request, local)
-    if request.get("GlobalSecondaryIndexes") is not None:
-        _check_global(global_)
+    schema = request["KeySchema"]
+    local, global_ = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
+    _check_table_keys(schema, attributes)
+    if local is None and global_ is None and len(schema) != len(attributes):
+        raise ValidationError(
+            f"{_INVALID}Number of attributes in KeySchema does not exactly match number of "
+            "attributes defined in AttributeDefinitions"
+        )
     seen: set[str] = set()
-    for index in (*local, *global_):
-        check_index(index, attributes)
-        if index["IndexName"] in seen:
-            raise ValidationError(f"{_INVALID}Duplicate index name: {index['IndexName']}")
-        seen.add(index["IndexName"])
-        used += [name for name in _names(index["KeySchema"]) if name not in used]
-    for index in local:
-        _check_local_keys(index, request["KeySchema"])
-    for index in global_:
-        check_throughput(index, billing)
-    check_included((*local, *global_))
-    _check_attributes_used(attributes, used, has_indexes=bool(local or global_))
+    if local is not None:
+        _check_local(local, schema, attributes, seen)
+    if global_ is not None:
+        _check_global(global_, billing, attributes, seen)
+    indexes = (*(local or ()), *(global_ or ()))
+    check_included(indexes)
+    _check_attributes_used(attributes, [schema, *(index["KeySchema"] for index in indexes)])
     check_stream(request.get("StreamSpecification"))
 
 
-def check_index(index: Definition, attributes: Sequence[str]) -> None:
-    """The rules every index obeys."""
-    names = _names(index["KeySchema"])
-    if any(name not in attributes for name in names):
+def check_index_keys(index: Definition, attributes: Sequence[str]) -> None:
+    """The rules that the key schema of every index obeys."""
+    schema = index["KeySchema"]
+    _check_defined(schema, attributes)
+    _check_distinct(schema)
+    kinds = [element["KeyType"] for element in schema]
+    if kinds[0] != "HASH":
+        raise ValidationError(_FIRST_IS_HASH)
+    if kinds != sorted(kinds):
         raise ValidationError(
-            f"{_INVALID}Some index key attributes are not defined in AttributeDefinitions. "
-            f"Keys: {_listed(names)}, AttributeDefinitions: {_listed(attributes)}"
+            "Invalid KeySchema: All HASH key attributes must precede the RANGE key attributes"
         )
-    _check_order(index["KeySchema"])
+    for kind in ("HASH", "RANGE"):
+        if kinds.count(kind) > INDEX_KEY_ATTRIBUTES:
+            raise ValidationError(
+                f"{_INVALID}Number of {kind} attributes in KeySchema exceeds the limit of "
+                f"{INDEX_KEY_ATTRIBUTES}"
+            )
+
+
+def check_projection(index: Definition) -> None:
     projection = index.get("Projection") or {}
     kind, extra = projection.get("ProjectionType"), projection.get("NonKeyAttributes")
     if kind is None:
@@ -110,7 +120,7 @@ def check_stream(specification: Definition | None) -> None:
 
 def check_global_count(count: int) -> None:
     if count > GLOBAL_INDEXES:
-        raise LimitExceeded(
+        raise ValidationError(
             f"{_INVALID}GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES}"
         )
 
@@ -133,10 +143,6 @@ def numbered(indexes: Sequence[Definition], first: int) -> list[dict[str, Any]]:
     return [{**index, "Number": first + at} for at, index in enumerate(indexes)]
 
 
-def _indexes(request: Definition) -> tuple[Sequence[Definition], Sequence[Definition]]:
-    return request.get("LocalSecondaryIndexes") or (), request.get("GlobalSecondaryIndexes") or ()
-
-
 def _names(schema: KeySchema) -> list[str]:
     return [element["AttributeName"] for element in schema]
 
@@ -157,92 +163,109 @@ def _check_billing(request: Definition, billing: str) -> None:
             f"{_INVALID}ReadCapacityUnits and WriteCapacityUnits must both be specified when "
             "BillingMode is PROVISIONED"
         )
+    check_units(throughput)
+
+
+def check_units(throughput: Definition | None) -> None:
+    for name, units in (throughput or {}).items():
+        if units > _MOST_UNITS:
+            raise ValidationError(f"Given value {units} for {name} is out of bounds")
 
 
 def _check_table_keys(schema: KeySchema, attributes: Sequence[str]) -> None:
-    names = _names(schema)
-    if any(name not in attributes for name in names) or len(set(names)) != len(names):
+    if len(schema) > len(attributes):
         raise ValidationError("Invalid KeySchema: Some index key attribute have no definition")
+    _check_defined(schema, attributes)
+    _check_distinct(schema)
+    _check_kinds(schema)
+
+
+def _check_kinds(schema: KeySchema) -> None:
     if schema[0]["KeyType"] != "HASH":
-        raise ValidationError(
-            "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
-        )
+        raise ValidationError(_FIRST_IS_HASH)
     if len(schema) > 1 and schema[1]["KeyType"] != "RANGE":
         raise ValidationError(
             "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
         )
 
 
-def _check_order(schema: KeySchema) -> None:
-    """Partition attributes first, then sort attributes, at most four of each, none twice."""
-    kinds = [element["KeyType"] for element in schema]
-    if kinds[0] != "HASH":
+def _check_defined(schema: KeySchema, attributes: Sequence[str]) -> None:
+    names = _names(schema)
+    if any(name not in attributes for name in names):
         raise ValidationError(
-            "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
+            f"{_INVALID}Some index key attributes are not defined in AttributeDefinitions. "
+            f"Keys: {_listed(names)}, AttributeDefinitions: {_listed(attributes)}"
         )
-    if kinds != sorted(kinds):
-        raise ValidationError(
-            "Invalid KeySchema: All HASH key attributes must precede the RANGE key attributes"
-        )
-    for kind in ("HASH", "RANGE"):
-        if kinds.count(kind) > INDEX_KEY_ATTRIBUTES:
-            raise ValidationError(
-                f"{_INVALID}Number of {kind} attributes in KeySchema exceeds the limit of "
-                f"{INDEX_KEY_ATTRIBUTES}"
-            )
+
+
+def _check_distinct(schema: KeySchema) -> None:
     names = _names(schema)
     if len(set(names)) != len(names):
         raise ValidationError(
-            f"{_INVALID}Both the Hash Key and the Range Key element in the KeySchema have the "
-            "same name"
+            "Both the Hash Key and the Range Key element in the KeySchema have the same name"
         )
 
 
-def _check_local(request: Definition, local: Sequence[Definition]) -> None:
+def _check_local(
+    local: Sequence[Definition], table: KeySchema, attributes: Sequence[str], seen: set[str]
+) -> None:
     if not local:
         raise ValidationError(f"{_INVALID}List of LocalSecondaryIndexes is empty")
-    if len(request["KeySchema"]) < 2:
+    if len(table) < 2:
         raise ValidationError(
             f"{_INVALID}Table KeySchema does not have a range key, which is required when "
             "specifying a LocalSecondaryIndex"
         )
+    for index in local:
+        _check_local_keys(index, table, attributes)
+        check_projection(index)
+        _check_name(index, seen)
     if len(local) > LOCAL_INDEXES:
         raise ValidationError(
             f"{_INVALID}Number of LocalSecondaryIndexes exceeds per-table limit of {LOCAL_INDEXES}"
         )
 
 
-def _check_global(global_: Sequence[Definition]) -> None:
-    if not global_:
-        raise ValidationError(f"{_INVALID}List of GlobalSecondaryIndexes is empty")
-    check_global_count(len(global_))
-
-
-def _check_local_keys(index: Definition, table: KeySchema) -> None:
+def _check_local_keys(index: Definition, table: KeySchema, attributes: Sequence[str]) -> None:
     schema, name = index["KeySchema"], index["IndexName"]
+    _check_defined(schema, attributes)
+    _check_distinct(schema)
+    _check_kinds(schema)
+    if len(schema) < 2:
+        raise ValidationError(
+            f"{_INVALID}Index KeySchema does not have a range key for index: {name}"
+        )
     mine, theirs = schema[0]["AttributeName"], table[0]["AttributeName"]
     if mine != theirs:
         raise ValidationError(
             f"{_INVALID}Index KeySchema does not have the same leading hash key as table KeySchema "
             f"for index: {name}. index hash key: {mine}, table hash key: {theirs}"
         )
-    if [element["KeyType"] for element in schema] != ["HASH", "RANGE"]:
-        raise ValidationError(
-            f"{_INVALID}Index KeySchema does not have a range key for index: {name}"
-        )
 
 
-def _check_attributes_used(
-    attributes: Sequence[str], used: Sequence[str], *, has_indexes: bool
+def _check_global(
+    global_: Sequence[Definition], billing: str, attributes: Sequence[str], seen: set[str]
 ) -> None:
-    if all(name in used for name in attributes):
-        return
-    if not has_indexes:
+    if not global_:
+        raise ValidationError(f"{_INVALID}List of GlobalSecondaryIndexes is empty")
+    for index in global_:
+        check_index_keys(index, attributes)
+        check_projection(index)
+        check_throughput(index, billing)
+        _check_name(index, seen)
+    check_global_count(len(global_))
+
+
+def _check_name(index: Definition, seen: set[str]) -> None:
+    if index["IndexName"] in seen:
+        raise ValidationError(f"{_INVALID}Duplicate index name: {index['IndexName']}")
+    seen.add(index["IndexName"])
+
+
+def _check_attributes_used(attributes: Sequence[str], schemas: Iterable[KeySchema]) -> None:
+    used = list(dict.fromkeys(name for schema in schemas for name in _names(schema)))
+    if any(name not in used for name in attributes):
         raise ValidationError(
-            f"{_INVALID}Number of attributes in KeySchema does not exactly match number of "
-            "attributes defined in AttributeDefinitions"
+            f"{_INVALID}Some AttributeDefinitions are not used. AttributeDefinitions: "
+            f"{_listed(attributes)}, keys used: {_listed(used)}"
         )
-    raise ValidationError(
-        f"{_INVALID}Some AttributeDefinitions are not used. AttributeDefinitions: "
-        f"{_listed(attributes)}, keys used: {_listed(used)}"
-    )

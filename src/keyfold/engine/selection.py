@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from keyfold.engine.answers import Listing
 from keyfold.engine.capacity import wanted
 from keyfold.engine.catalog import Catalog
-from keyfold.engine.read import Page, Reading, place_of
+from keyfold.engine.read import Page, Reading
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Index, Table
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate
-from keyfold.expressions.ast import Condition, Projection
+from keyfold.expressions.ast import Condition, Path, Projection
 from keyfold.expressions.projection import compiled
 from keyfold.expressions.roots import roots
 from keyfold.values import Item
-from keyfold.values.wire import check_item
 
 _INVALID = "One or more parameter values were invalid: "
 
@@ -124,29 +123,21 @@ def _refuse_unprojected(index: Index, missing: list[str]) -> None:
         )
 
 
-def starting_place(table: Table, index: Index | None, request: dict[str, Any]) -> bytes | None:
-    """The place behind which to go on, from the request's ExclusiveStartKey."""
-    start = request.get("ExclusiveStartKey")
-    if start is None:
-        return None
-    key = check_item(start)
-    attributes = set(table.schema.attributes)
-    if index is not None:
-        attributes.update(index.schema.attributes)
-    if len(key) != len(attributes):
-        raise ValidationError(_WRONG_START if index is not None else _WRONG_TABLE_START)
-    if not table.schema.has(key):
-        raise ValidationError(f"{_WRONG_START}: {_MISMATCH}")
-    if index is not None and not index.schema.has(key):
-        raise ValidationError(f"{_WRONG_START}: {_MISMATCH}")
-    return place_of(table, index, key)
-
-
-_WRONG_START = "The provided starting key is invalid"
-_MISMATCH = "The provided key element does not match the schema"
-_WRONG_TABLE_START = (
-    "The provided starting key is invalid: The provided key element does not match the schema"
-)
+def refuse_nested_keys(table: Table, named: Iterable[Path]) -> None:
+    """Keys are scalars: a path cannot lead into one."""
+    nested = {path.root for path in named if len(path.parts) > 1}
+    if not nested:
+        return
+    for kind, schemas in (
+        ("Key", [table.schema]),
+        ("IndexKey", [index.schema for index in table.indexes]),
+    ):
+        for name in (name for schema in schemas for name in schema.attributes):
+            if name in nested:
+                raise ValidationError(
+                    "Key attributes must be scalars; list random access '[]' and map lookup '.' "
+                    f"are not allowed: {kind}: {name}"
+                )
 
 
 def answer(request: dict[str, Any], reading: Reading, page: Page) -> dict[str, Any]:

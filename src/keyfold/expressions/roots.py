@@ -1,4 +1,4 @@
-"""The top-level attributes that a condition speaks of."""
+"""The paths and top-level attributes that a condition speaks of."""
 
 from __future__ import annotations
 
@@ -20,25 +20,30 @@ from keyfold.expressions.ast import (
 
 def roots(node: Condition | Operand) -> Iterator[str]:
     """The attribute names at the start of all paths in a bound tree, in order."""
+    return (path.root for path in paths(node))
+
+
+def paths(node: Condition | Operand) -> Iterator[Path]:
+    """All paths in a tree, in order."""
     match node:
         case Path():
-            yield node.root
+            yield node
         case And(terms) | Or(terms):
             for term in terms:
-                yield from roots(term)
+                yield from paths(term)
         case Not(term):
-            yield from roots(term)
+            yield from paths(term)
         case Compare(_, left, right):
-            yield from roots(left)
-            yield from roots(right)
+            yield from paths(left)
+            yield from paths(right)
         case Between(operand, low, high):
             for each in (operand, low, high):
-                yield from roots(each)
+                yield from paths(each)
         case In(operand, options):
             for each in (operand, *options):
-                yield from roots(each)
+                yield from paths(each)
         case Call(_, arguments):
             for each in arguments:
-                yield from roots(each)
+                yield from paths(each)
         case _:
             return

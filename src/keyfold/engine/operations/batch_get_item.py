@@ -14,6 +14,7 @@ from keyfold.errors import ValidationError
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import compiled
 from keyfold.limits import BATCH_GET_BYTES, BATCH_GET_ITEMS
+from keyfold.values import Item
 from keyfold.values.units import read_units
 from keyfold.values.wire import check_item
 
@@ -26,6 +27,7 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
     for name, wish in wishes.items():
         parameters.refuse_mixture(wish, ("ProjectionExpression",), ("AttributesToGet",))
         keys = [check_item(key) for key in wish["Keys"]]
+        _refuse_repeated(keys)
         asked.append((name, wish, keys, parameters.read(wish).projection))
     answer: dict[str, Any] = {"Responses": {}, "UnprocessedKeys": {}}
     ledger = Ledger()
@@ -35,8 +37,6 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
         for name, wish, keys, projection in asked:
             table = database.catalog.get(session, name)
             places = [place_of_key(table, key) for key in keys]
-            if len(set(places)) != len(places):
-                raise ValidationError("Provided list of item keys contains duplicates")
             located.append((table, name, wish, places, projection))
         for table, name, wish, places, projection in located:
             consistent = bool(wish.get("ConsistentRead"))
@@ -62,3 +62,8 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
     if detail is not None:
         answer["ConsumedCapacity"] = ledger.answer(detail)
     return answer
+
+
+def _refuse_repeated(keys: list[Item]) -> None:
+    if len({orjson.dumps(key, option=orjson.OPT_SORT_KEYS) for key in keys}) < len(keys):
+        raise ValidationError("Provided list of item keys contains duplicates")

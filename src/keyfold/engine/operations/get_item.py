@@ -10,6 +10,7 @@ from keyfold.engine import answers
 from keyfold.engine.capacity import Capacity, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
+from keyfold.engine.selection import refuse_nested_keys
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
 from keyfold.values.units import read_units
@@ -23,6 +24,8 @@ def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
         place = place_of_key(table, key)
+        if projection is not None:
+            refuse_nested_keys(table, projection)
         stored = session.find(table.id, place)
     consistent = bool(request.get("ConsistentRead"))
     if database.heat is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import selection
+from keyfold.engine import selection, starting_key
 from keyfold.engine.database import Database
 from keyfold.engine.read import Reading, key_range, read_page
-from keyfold.engine.tables import Index, Table
+from keyfold.engine.tables import HASH_BYTES, Index, Table
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, keys, parameters
-from keyfold.expressions.roots import roots
+from keyfold.expressions.roots import paths, roots
+from keyfold.values import Item
 
 _EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")
 _LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions")
@@ -19,16 +20,17 @@ _LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditio
 def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
     selection.check_select(request, "Querying")
-    expressions = parameters.read(request)
-    if expressions.key_terms is None:
+    start = starting_key.read(request)
+    if request.get("KeyConditions") is None and request.get("KeyConditionExpression") is None:
         raise ValidationError(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in "
             "the request."
         )
+    expressions = parameters.read(request)
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
         index = selection.index_of(database.catalog, session, table, request)
-        reading = _reading(table, index, request, expressions)
+        reading = _reading(table, index, start, request, expressions)
         page = read_page(database, session, reading)
     if database.heat is not None and reading.index is None:
         consumed = page.capacity(reading, consistent=bool(request.get("ConsistentRead")))
@@ -37,18 +39,29 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reading(
-    table: Table, index: Index | None, request: dict[str, Any], expressions: parameters.Expressions
+    table: Table,
+    index: Index | None,
+    start: Item | None,
+    request: dict[str, Any],
+    expressions: parameters.Expressions,
 ) -> Reading:
     schema = table.schema if index is None else index.schema
-    assert expressions.key_terms is not None
+    assert expressions.key_terms is not None, "a query has key conditions"
+    behind = None
+    if start is not None:
+        behind = starting_key.place(table, index, start, of_scan=False)
     chosen = keys.select(expressions.key_terms, schema.partition, schema.sort, schema.types)
     place = schema.partition_place(dict(zip(schema.partition, chosen.partition, strict=True)))
     first, end = key_range(chosen, place)
-    shape, fetches = selection.shape_of(index, request.get("Select"), expressions.projection)
     backward = request.get("ScanIndexForward") is False
-    start = selection.starting_place(table, index, request)
-    if start is not None:
-        first, end = _resume(start, place, first, end, backward=backward)
+    if behind is not None:
+        has_range = bool(chosen.sort_equal or chosen.range)
+        _check_boundaries(behind, place, first, end, has_range=has_range)
+        first, end = (first, behind) if backward else (behind + b"\0", end)
+    if expressions.projection is not None:
+        selection.refuse_nested_keys(table, expressions.projection)
+    matches = _filter(request, expressions, table, index)
+    shape, fetches = selection.shape_of(index, request.get("Select"), expressions.projection)
     return Reading(
         table,
         index,
@@ -56,39 +69,54 @@ def _reading(
         end,
         backward=backward,
         limit=request.get("Limit"),
-        matches=_filter(expressions, table, index),
+        matches=matches,
         shape=shape,
         counts_only=request.get("Select") == "COUNT",
         fetches=fetches,
     )
 
 
-def _resume(
-    start: bytes, partition: bytes, first: bytes, end: bytes, *, backward: bool
-) -> tuple[bytes, bytes]:
-    """The part of the range that is left behind the starting key."""
-    if not start.startswith(partition):
+def _check_boundaries(
+    start: bytes, partition: bytes, first: bytes, end: bytes, *, has_range: bool
+) -> None:
+    """A query goes on behind a key that it could have ended at."""
+    if first <= start < end:
+        return
+    if not has_range:
         raise ValidationError(
             "The provided starting key is outside query boundaries based on provided conditions"
         )
-    if not first <= start < end:
+    if not _in_range(start, partition, first, end):
         raise ValidationError("The provided starting key does not match the range key predicate")
-    return (first, start) if backward else (start + b"\0", end)
+    raise ValidationError("The query can return at most one row and cannot be restarted")
+
+
+def _in_range(start: bytes, partition: bytes, first: bytes, end: bytes) -> bool:
+    """Whether the sort part of a key of another partition is in the range."""
+    if start.startswith(partition):
+        return False
+    sort = start[start.index(b"\0\0", HASH_BYTES) + 2 :]
+    return first <= partition + sort < end
 
 
 def _filter(
-    expressions: parameters.Expressions, table: Table, index: Index | None
+    request: dict[str, Any],
+    expressions: parameters.Expressions,
+    table: Table,
+    index: Index | None,
 ) -> evaluate.Test | None:
     if expressions.filter is None:
         return None
     schema = table.schema if index is None else index.schema
+    parameter = "Filter Expression" if "FilterExpression" in request else "QueryFilter"
     mentioned = set(roots(expressions.filter))
     for name in schema.attributes:
         if name in mentioned:
             raise ValidationError(
-                "Filter Expression can only contain non-primary key attributes: "
+                f"{parameter} can only contain non-primary key attributes: "
                 f"Primary key attribute: {name}"
             )
+    selection.refuse_nested_keys(table, paths(expressions.filter))
     if index is not None:
         selection.refuse_unprojected_filter(index, expressions.filter)
     return evaluate.compiled(expressions.filter)

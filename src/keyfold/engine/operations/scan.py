@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import selection
+from keyfold.engine import selection, starting_key
 from keyfold.engine.database import Database
 from keyfold.engine.read import Reading, read_page
 from keyfold.engine.tables import Index, Table, segment
 from keyfold.errors import ValidationError
 from keyfold.expressions import parameters
+from keyfold.expressions.roots import paths
+from keyfold.values import Item
 
 _EXPRESSIONS = ("ProjectionExpression", "FilterExpression")
 _LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
@@ -17,31 +19,46 @@ _LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
 
 def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
+    # Legacy parameters are looked at before the starting key and the segments, expressions after.
+    is_modern = any(request.get(name) is not None for name in _EXPRESSIONS)
+    expressions = parameters.Expressions() if is_modern else parameters.read(request)
+    start = starting_key.read(request)
     _check_segments(request.get("Segment"), request.get("TotalSegments"))
     selection.check_select(request, "Scanning")
-    expressions = parameters.read(request)
+    if is_modern:
+        expressions = parameters.read(request)
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
         index = selection.index_of(database.catalog, session, table, request)
-        reading = _reading(table, index, request, expressions)
+        reading = _reading(table, index, start, request, expressions)
         page = read_page(database, session, reading)
     return selection.answer(request, reading, page)
 
 
 def _reading(
-    table: Table, index: Index | None, request: dict[str, Any], expressions: parameters.Expressions
+    table: Table,
+    index: Index | None,
+    start: Item | None,
+    request: dict[str, Any],
+    expressions: parameters.Expressions,
 ) -> Reading:
     number, total = request.get("Segment") or 0, request.get("TotalSegments") or 1
     first, end = segment(number, total)
-    shape, fetches = selection.shape_of(index, request.get("Select"), expressions.projection)
-    start = selection.starting_place(table, index, request)
+    behind = None
     if start is not None:
-        if not first <= start < end:
+        behind = starting_key.place(table, index, start, of_scan=True)
+    shape, fetches = selection.shape_of(index, request.get("Select"), expressions.projection)
+    if behind is not None:
+        if not first <= behind < end:
             raise ValidationError(
                 "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
                 f"ExclusiveStartKey with correct Segment. TotalSegments: {total} Segment: {number}"
             )
-        first = start + b"\0"
+        first = behind + b"\0"
+    if expressions.projection is not None:
+        selection.refuse_nested_keys(table, expressions.projection)
+    if expressions.filter is not None:
+        selection.refuse_nested_keys(table, paths(expressions.filter))
     return Reading(
         table,
         index,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +12,12 @@ from keyfold.engine.tables import Table
 from keyfold.errors import AccessDenied, TableNotFound, ValidationError
 
 TAGS_PER_RESOURCE = 50
+_TABLE_ARN = re.compile(r"arn:aws:dynamodb:[^:]+:\d+:table/[^/]{3,}").fullmatch
 
 
 def tag_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     added = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
+    _check_arn(request["ResourceArn"])
     if not added:
         raise ValidationError("Atleast one Tag needs to be provided as Input.")
     return _change(database, request, lambda tags: {**tags, **added})
@@ -22,6 +25,7 @@ def tag_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 def untag_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     removed = set(request["TagKeys"])
+    _check_arn(request["ResourceArn"])
     if not removed:
         raise ValidationError("Atleast one Tag Key needs to be provided as Input.")
     return _change(
@@ -57,9 +61,13 @@ def _change(
     return {}
 
 
-def _table(database: Database, session: Session, arn: str) -> Table:
-    if not arn.startswith("arn:aws:dynamodb:") or ":table/" not in arn:
+def _check_arn(arn: str) -> None:
+    if not _TABLE_ARN(arn):
         raise ValidationError(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+
+
+def _table(database: Database, session: Session, arn: str) -> Table:
+    _check_arn(arn)
     if not arn.startswith(database.arn("")):
         raise AccessDenied(f"User is not authorized to perform this operation on resource: {arn}")
     table = database.catalog.find(session, arn)

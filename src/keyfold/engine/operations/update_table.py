@@ -27,7 +27,7 @@ _CHANGES = (
 
 
 def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    if all(request.get(change) is None for change in _CHANGES):
+    if all(request.get(change) in (None, []) for change in _CHANGES):
         raise ValidationError(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
@@ -38,8 +38,10 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             f"{_INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
             "BillingMode is PAY_PER_REQUEST"
         )
+    definitions.check_units(throughput)
     definitions.check_stream(request.get("StreamSpecification"))
     updates = request.get("GlobalSecondaryIndexUpdates") or ()
+    _check_updates(updates)
     created = [update["Create"] for update in updates if update.get("Create") is not None]
 
     def work(session: Session) -> tuple[dict[str, Any], Table, int | None]:
@@ -65,6 +67,30 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if row is not None:
         database.backfills.start(table.name, created[0]["IndexName"], row)
     return {"TableDescription": answer}
+
+
+def _check_updates(updates: Sequence[dict[str, Any]]) -> None:
+    seen = set()
+    for update in updates:
+        if not update:
+            raise ValidationError(
+                f"{_INVALID}One of GlobalSecondaryIndexUpdate.Update, "
+                "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be "
+                "null"
+            )
+        if len(update) > 1:
+            raise ValidationError(
+                f"{_INVALID}Only one of GlobalSecondaryIndexUpdate.Update, "
+                "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete may be given"
+            )
+        for wish in update.values():
+            if wish["IndexName"] in seen:
+                raise ValidationError(
+                    f"{_INVALID}Only one global secondary index update per index is allowed "
+                    f"simultaneously. Index: {wish['IndexName']}"
+                )
+            seen.add(wish["IndexName"])
+            definitions.check_units(wish.get("ProvisionedThroughput"))
 
 
 def _with_settings(database: Database, table: Table, request: dict[str, Any]) -> Table:
@@ -124,11 +150,6 @@ def _with_indexes(
             "simultaneously per table"
         )
     for update in updates:
-        if len(update) != 1:
-            raise ValidationError(
-                f"{_INVALID}Exactly one of Create, Update and Delete must be given in each member "
-                "of GlobalSecondaryIndexUpdates"
-            )
         ((kind, wish),) = update.items()
         table = _INDEX_CHANGES[kind](session, table, wish, request)
     return table
@@ -141,7 +162,8 @@ def _create_index(
         raise ValidationError("Attempting to create an index which already exists")
     attributes = {a["AttributeName"]: a for a in table.definition["AttributeDefinitions"]}
     attributes.update((a["AttributeName"], a) for a in request.get("AttributeDefinitions") or ())
-    definitions.check_index(wish, list(attributes))
+    definitions.check_index_keys(wish, list(attributes))
+    definitions.check_projection(wish)
     definitions.check_throughput(
         wish, request.get("BillingMode") or table.definition["BillingMode"]
     )

@@ -70,7 +70,8 @@ def test_a_table_exists_once(call: Call, name: str) -> None:
         ),
         (
             {"AttributeDefinitions": _types("other")},
-            "Invalid KeySchema: Some index key attribute have no definition",
+            "Some index key attributes are not defined in AttributeDefinitions. Keys: [pk], "
+            "AttributeDefinitions: [other]",
         ),
         (
             {"KeySchema": [{"AttributeName": "pk", "KeyType": "RANGE"}]},

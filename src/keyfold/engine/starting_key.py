@@ -1,0 +1,58 @@
+"""ExclusiveStartKey: its validation, in DynamoDB's words, and its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine.keys import place_of_key
+from keyfold.engine.read import place_of
+from keyfold.engine.tables import Index, Table
+from keyfold.errors import ValidationError
+from keyfold.values import Item
+from keyfold.values.wire import check_item
+
+_INVALID = "The provided starting key is invalid"
+_MISMATCH = "The provided key element does not match the schema"
+# DynamoDB says that it is the starting key which is wrong, but not about these.
+_UNPREFIXED = (
+    "contains duplicates",
+    "number set",
+    "numeric value",
+    "significant digits",
+    "number with magnitude",
+)
+
+
+def read(request: dict[str, Any]) -> Item | None:
+    """The request's starting key, its values found right."""
+    start = request.get("ExclusiveStartKey")
+    if start is None:
+        return None
+    try:
+        return check_item(start)
+    except ValidationError as error:
+        if any(words in error.message for words in _UNPREFIXED):
+            raise
+        raise ValidationError(f"{_INVALID}: {error.message}") from None
+
+
+def place(table: Table, index: Index | None, key: Item, *, of_scan: bool) -> bytes:
+    """Where the key stands, if it is one of the table's or index's."""
+    attributes = set(table.schema.attributes)
+    if index is not None:
+        attributes.update(index.schema.attributes)
+    if len(key) != len(attributes):
+        detail = f": {_MISMATCH}" if of_scan and index is None else ""
+        raise ValidationError(f"{_INVALID}{detail}")
+    schema = table.schema if index is None else index.schema
+    if index is not None or not of_scan:
+        for name, kind in schema.types.items():
+            if name not in key:
+                raise ValidationError(_INVALID)
+            if kind not in key[name]:
+                raise ValidationError(_MISMATCH)
+    try:
+        place_of_key(table, {n: key[n] for n in table.schema.attributes if n in key})
+    except ValidationError as error:
+        raise ValidationError(f"{_INVALID}: {error.message}") from None
+    return place_of(table, index, key)
