@@ -217,7 +217,8 @@ def test_histories_under_faults_end_verified_with_exact_counters(seed: int) -> N
     chance = random.Random(seed)
     clock = ManualClock()
     faults = Faults(seed=seed, throttle=0.05, conflict=0.05, unprocessed=0.1, lose_answer=0.02)
-    engine = Engine.open(":memory:", clock=clock, faults=faults)
+    shards = chance.choice([1, 3])
+    engine = Engine.open(":memory:", clock=clock, faults=faults, stream_shards=shards)
     client = Troubled(EmbeddedClient(engine), chance)
     db = opened(client, clock)
     for user in "abc":

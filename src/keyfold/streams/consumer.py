@@ -7,10 +7,10 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from keyfold.design.table import Table
@@ -21,7 +21,7 @@ from keyfold.runtime.flow import Flow, Pause
 from keyfold.streams import lease as leasing
 from keyfold.streams import outbox, support
 from keyfold.streams.effect import Effects, Run
-from keyfold.streams.lease import Group
+from keyfold.streams.lease import Group, Lease
 from keyfold.streams.policy import TRANSIENT, Policy, patiently
 from keyfold.streams.processing import Outcome
 from keyfold.streams.shard import Reader, Shard, shards
@@ -65,6 +65,8 @@ class _Following:
         self._prepared = False
         self._known: list[Shard] = []
         self._looked = float("-inf")
+        self.turning = False
+        """A shard came to its end or another worker is waited for: look for shards again."""
 
     def assignment(self) -> Flow[list[Reader]]:
         """The shards to read now, after leases were taken, renewed and shared."""
@@ -77,9 +79,10 @@ class _Following:
             yield from support.ensure(self.context)
             self._prepared = True
         now = self.context.clock.now()
-        if now - self._looked >= self.options.lease_seconds / 3 or not self.readers:
+        stale = now - self._looked >= self.options.lease_seconds / 3
+        if stale or self.turning or not self.readers:
             yield from self._look()
-            self._looked = now
+            self._looked, self.turning = now, False
         return list(self.readers.values())
 
     def _look(self) -> Flow[None]:
@@ -122,7 +125,7 @@ class _Following:
             return Outcome(unresolved=[reader.shard.sort])
         if reader.lease.finished:
             self.readers.pop(reader.shard.sort, None)
-            self._looked = float("-inf")
+            self.turning = True
         return outcome
 
     def deliver(self) -> Flow[int]:
@@ -149,7 +152,7 @@ class _Following:
                 f"the shard {behind[0].shard} is held by the worker {behind[0].owner}, which does "
                 "not read on; stop it, or wait for the end of its lease"
             )
-        self._looked = float("-inf")
+        self.turning = True
         yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
         return True
 
@@ -163,7 +166,6 @@ class _Following:
         for reader in self.readers.values():
             yield from leasing.release(self.context, self.group, reader.lease)
         self.readers.clear()
-        self._looked = float("-inf")
         yield from leasing.leave(self.context, self.group, self.worker)
 
 
@@ -180,13 +182,14 @@ def _followed(effects: Effects) -> list[Table]:
     return [table for table in tables if table.schema.stream == IMAGES]
 
 
-def _is_ready(shard: Shard, leases: dict[str, Any]) -> bool:
-    """A shard is read when it is not finished and its parent, where it still is, is."""
-    own = leases.get(shard.sort)
-    if own is not None and own.finished:
-        return False
-    parent = leases.get(f"{shard.stream}#{shard.parent}") if shard.parent else None
-    return parent is None or parent.finished
+def _is_ready(shard: Shard, leases: Mapping[str, Lease]) -> bool:
+    """A shard is read when it is not finished and those that it follows are."""
+
+    def finished(sort: str) -> bool:
+        lease = leases.get(sort)
+        return lease is not None and lease.finished
+
+    return not finished(shard.sort) and all(finished(sort) for sort in shard.follows)
 
 
 class Consumer:
@@ -224,7 +227,7 @@ class Consumer:
                 outcome = self.run_once()
                 left, outcome.unresolved = outcome.unresolved, []
                 total += outcome
-                if outcome.records or left:
+                if outcome.records or left or self._following.turning:
                     continue
                 if not self.db.run(self._following.others_behind(waits), "streams"):
                     return total
@@ -280,7 +283,9 @@ class AsyncConsumer:
         following, total = self._following, Outcome()
         readers = await self.db.run(following.assignment(), "streams")
         polls = (self.db.run(following.poll(reader), "streams") for reader in readers)
-        for outcome in await asyncio.gather(*polls):
+        for outcome in await asyncio.gather(*polls, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
             total += outcome
         await self.db.run(following.deliver(), "streams")
         return total
@@ -293,7 +298,7 @@ class AsyncConsumer:
                 outcome = await self.run_once()
                 left, outcome.unresolved = outcome.unresolved, []
                 total += outcome
-                if outcome.records or left:
+                if outcome.records or left or self._following.turning:
                     continue
                 if not await self.db.run(self._following.others_behind(waits), "streams"):
                     return total

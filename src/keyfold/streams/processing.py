@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from keyfold.design.table import Table
-from keyfold.errors import AlreadyProcessed, KeyfoldError, Undecodable
+from keyfold.errors import AlreadyProcessed
 from keyfold.runtime.flow import Flow, Overdue
 from keyfold.runtime.intent import Intent
 from keyfold.runtime.writes import commit
@@ -63,7 +63,7 @@ def process(
                 continue
             seen.add(record.event_id)
             units += list(effects.units(record))
-        except Undecodable as problem:
+        except Exception as problem:
             yield from _bury_record(run, outcome, table, wire, problem)
     additive = [unit for unit in units if unit.effect.additive]
     for start in range(0, len(additive), TOGETHER):
@@ -93,16 +93,16 @@ def _together(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
         return (yield from _in_lanes(run, outcome, units))
     if not units:
         return None
-    intents: list[Intent] = [i for u in units for i in u.effect.intents(u.change)]
-    intents += [settled_by(run, unit) for unit in units]
     try:
+        intents: list[Intent] = [i for u in units for i in u.effect.intents(u.change)]
+        intents += [settled_by(run, unit) for unit in units]
         yield from patiently(run.policy, lambda: commit(run.context, intents))
         outcome.applied += len(units)
     except TRANSIENT:
         outcome.unresolved += sequences(units)
     except AlreadyProcessed:
         yield from _fresh_ones(run, outcome, units)
-    except KeyfoldError:
+    except Exception:
         middle = len(units) // 2
         yield from _together(run, outcome, units[:middle])
         yield from _together(run, outcome, units[middle:])
@@ -182,7 +182,7 @@ def _bury_unit(run: Run, outcome: Outcome, unit: Unit, problem: Exception) -> Fl
 
 
 def _bury_record(
-    run: Run, outcome: Outcome, table: Table, wire: Mapping[str, Any], problem: Undecodable
+    run: Run, outcome: Outcome, table: Table, wire: Mapping[str, Any], problem: Exception
 ) -> Flow[None]:
     body = orjson.dumps(wire, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
     plain = wire if isinstance(wire, Mapping) else {}

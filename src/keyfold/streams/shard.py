@@ -29,7 +29,8 @@ class Shard:
     table: Table
     stream: str
     id: str
-    parent: str | None = None
+    follows: tuple[str, ...] = ()
+    """Shards that hold older records of the same items, and are read first."""
 
     @property
     def sort(self) -> str:
@@ -37,27 +38,47 @@ class Shard:
 
 
 def shards(context: Context, tables: Sequence[Table]) -> Flow[list[Shard]]:
-    """The shards of the tables' streams."""
+    """The shards of the tables' streams, those of streams that were turned off included."""
     found: list[Shard] = []
     for table in tables:
-        name = context.physical(table.schema)
-        described = yield Call("DescribeTable", {"TableName": name})
-        stream = described["Table"].get("LatestStreamArn")
-        if stream is None:
-            continue
-        request: dict[str, Any] = {"StreamArn": stream}
-        while True:
-            answer = yield Call("DescribeStream", request)
-            description = answer["StreamDescription"]
-            found += [
-                Shard(table, stream, one["ShardId"], one.get("ParentShardId"))
-                for one in description["Shards"]
-            ]
-            last = description.get("LastEvaluatedShardId")
-            if last is None:
-                break
-            request["ExclusiveStartShardId"] = last
+        older: tuple[str, ...] = ()
+        for stream in (yield from _streams(context.physical(table.schema))):
+            described = yield from _described(stream)
+            known = {one["ShardId"] for one in described}
+            made = []
+            for one in described:
+                parent = one.get("ParentShardId")
+                before = (f"{stream}#{parent}",) if parent in known else ()
+                made.append(Shard(table, stream, one["ShardId"], (*older, *before)))
+            older += tuple(shard.sort for shard in made)
+            found += made
     return found
+
+
+def _streams(table: str) -> Flow[list[str]]:
+    """The table's streams, oldest first."""
+    request: dict[str, Any] = {"TableName": table}
+    streams: list[dict[str, Any]] = []
+    while True:
+        answer = yield Call("ListStreams", request)
+        streams += answer["Streams"]
+        last = answer.get("LastEvaluatedStreamArn")
+        if last is None:
+            return [s["StreamArn"] for s in sorted(streams, key=lambda s: str(s["StreamLabel"]))]
+        request["ExclusiveStartStreamArn"] = last
+
+
+def _described(stream: str) -> Flow[list[dict[str, Any]]]:
+    request: dict[str, Any] = {"StreamArn": stream}
+    found: list[dict[str, Any]] = []
+    while True:
+        answer = yield Call("DescribeStream", request)
+        description = answer["StreamDescription"]
+        found += description["Shards"]
+        last = description.get("LastEvaluatedShardId")
+        if last is None:
+            return found
+        request["ExclusiveStartShardId"] = last
 
 
 @dataclass

@@ -265,3 +265,22 @@ def test_workers_share_the_shards_of_a_stream(social: Any, clock: ManualClock) -
         first.drain()
         assert {one.likes for one in db.scan(social.post)} == {1}
         assert len(list(db.scan(social.pointer))) == 12
+
+
+def test_a_stream_that_was_turned_off_and_on_is_read_to_its_end_first(
+    db: Db, social: Any, clock: ManualClock
+) -> None:
+    db.create(social.post(post_id="p", title="Hello"))
+    Consumer(db).drain()
+    like_all(db, social, "ada")
+    for specification in (
+        {"StreamEnabled": False},
+        {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    ):
+        clock.advance(1)
+        request = {"TableName": "Social", "StreamSpecification": specification}
+        db.client.call("UpdateTable", request)
+    like_all(db, social, "bob")
+    Consumer(db).drain()
+    assert post(db, social).likes == 2
+    assert [shard.finished for shard in Consumer(db).status().shards] == [True, False]
