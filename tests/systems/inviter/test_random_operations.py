@@ -29,6 +29,19 @@ from keyfold_systems.inviter.service import Guests, HangoutChange, Inviter, NewH
 from .conftest import NOW, Recorder
 
 USERS = [f"u{number}" for number in range(8)]
+VERBS = {
+    "group": 1,
+    "join": 2,
+    "leave": 1,
+    "hangout": 2,
+    "respond": 3,
+    "rename": 1,
+    "change": 2,
+    "invite": 1,
+    "withdraw": 1,
+    "delete": 1,
+    "drop_group": 1,
+}
 OPERATIONS = 10_000 if os.environ.get("KEYFOLD_FULL") else 800
 
 
@@ -43,20 +56,7 @@ class Crowd:
 
     async def act(self) -> None:
         who = Identity.of(self.dice.choice(USERS))
-        verb = self.dice.choice(
-            [
-                "group",
-                "join",
-                "join",
-                "leave",
-                "hangout",
-                "hangout",
-                "respond",
-                "respond",
-                "respond",
-            ]
-            + ["rename", "change", "change", "invite", "withdraw", "delete", "drop_group"]
-        )
+        verb = self.dice.choices(list(VERBS), list(VERBS.values()))[0]
         try:
             await getattr(self, f"_{verb}")(who)
         except KeyfoldError:
