@@ -136,6 +136,7 @@ class FrontDoor:
     def _other(self, request: Request, connection: Connection, origin: str) -> None:
         """Requests that are not the API: health, metrics, and a browser asking whether it may."""
         path = request.url.partition(b"?")[0]
+        asks = request.method in (b"GET", b"HEAD")
         if request.method == b"OPTIONS" and origin:
             allowed = (
                 f"{origin}Access-Control-Allow-Methods: POST,GET,OPTIONS\r\n"
@@ -143,13 +144,13 @@ class FrontDoor:
                 "Access-Control-Max-Age: 172800\r\n"
             )
             self._plain(request, connection, 200, "", allowed)
-        elif request.method == b"GET" and path == b"/":
+        elif asks and path == b"/":
             # The blank at the end is DynamoDB's.
             health = f"healthy: dynamodb.{self._settings.region}.amazonaws.com "
             self._plain(request, connection, 200, health, origin)
-        elif request.method == b"GET" and path == b"/healthz":
+        elif asks and path == b"/healthz":
             self._plain(request, connection, 200, "ok\n", origin)
-        elif request.method == b"GET" and path == b"/metrics":
+        elif asks and path == b"/metrics":
             self._plain(request, connection, 200, self._metrics.render().decode(), origin)
         else:
             self._unknown(request, connection)
@@ -168,6 +169,8 @@ class FrontDoor:
             extra=extra,
             keep_alive=request.keep_alive,
         )
+        if request.method == b"HEAD":
+            data = data[: len(data) - len(text.encode())]
         connection.reply(data, keep_alive=request.keep_alive)
 
 

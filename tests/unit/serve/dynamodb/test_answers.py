@@ -35,6 +35,15 @@ def test_health_reads_as_dynamodbs(asker: Any) -> None:
     assert asker.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").body == b"ok\n"
 
 
+def test_only_the_head_is_sent_when_only_the_head_is_asked_for(asker: Any) -> None:
+    with asker.connect() as connection:
+        connection.sendall(b"HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        data = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert data.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert data.endswith(b"\r\n\r\n")
+    assert b"Content-Length: 42\r\n" in data
+
+
 @pytest.mark.parametrize(
     "target",
     [None, "", "ListTables", "DynamoDB_20120810.Nothing", "DynamoDBStreams_20120810.PutItem"],
