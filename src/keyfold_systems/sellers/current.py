@@ -19,7 +19,7 @@ from keyfold import (
     Timestamp,
     get,
 )
-from keyfold_systems.sellers.design import LineItem, PaymentMethod, Permissions, Product
+from keyfold_systems.sellers.values import LineItem, PaymentMethod, Permissions, Product
 
 design = Design("sellers-current", description="Sellers before the restructuring.")
 

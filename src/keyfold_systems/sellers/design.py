@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from keyfold import (
     AtMost,
@@ -35,23 +34,16 @@ from keyfold import (
     Version,
     get,
 )
+from keyfold_systems.sellers.values import (
+    CleanId,
+    LineItem,
+    PaymentMethod,
+    Permissions,
+    Product,
+    Text,
+)
 
 design = Design("sellers", description="Seller profiles with their seasons, orders and helpers.")
-
-Permission = Literal["READ", "WRITE"]
-Permissions = Annotated[tuple[Permission, ...], AtMost(2), Field(min_length=1)]
-PaymentMethod = Literal["CASH", "CHECK", "CREDIT_CARD", "OTHER"]
-Text = Annotated[str, Field(min_length=1, max_length=200)]
-
-
-def clean(value: object) -> object:
-    """An id without the prefix that it has in keys, and had in values before."""
-    if isinstance(value, str) and "#" in value:
-        return value.rpartition("#")[2]
-    return value
-
-
-CleanId = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=64)]
 
 accounts = design.table(
     "SellersAccounts",
@@ -220,21 +212,6 @@ class CatalogUse(Pointer[Season], table=seasons, sync="transaction"):
     key = Key("CATALOG#{catalog_id}", "SEASON#{season_id}")
 
 
-class LineItem(BaseModel):
-    """Some of one product."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
-
-    product_id: Text
-    product_name: Text
-    quantity: Annotated[int, Field(ge=1, le=100_000)]
-    price_per_unit: Annotated[Decimal, Field(ge=0, le=1_000_000, decimal_places=2)]
-
-    @property
-    def subtotal(self) -> Decimal:
-        return self.price_per_unit * self.quantity
-
-
 class Order(Entity, table=orders):
     """What a customer ordered in a season."""
 
@@ -261,16 +238,6 @@ class OrderById(Pointer[Order], table=orders, sync="transaction"):
     season_id: CleanId
     created_at: Timestamp
     key = Key("ORDER#{order_id}", "ORDER")
-
-
-class Product(BaseModel):
-    """Something that a catalog offers."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
-
-    product_id: Text
-    product_name: Text
-    price: Annotated[Decimal, Field(ge=0, le=1_000_000, decimal_places=2)]
 
 
 class Catalog(Entity, table=catalogs):

@@ -17,7 +17,6 @@ from typing import Any
 from keyfold.clients import AsyncClient, connect_async
 from keyfold.serve import Identity, PageRequest
 from keyfold_systems.sellers import current, design
-from keyfold_systems.sellers.design import LineItem, Product
 from keyfold_systems.sellers.layout_current import current_layout
 from keyfold_systems.sellers.layout_proposed import proposed_layout
 from keyfold_systems.sellers.layouts import Layouts
@@ -31,6 +30,7 @@ from keyfold_systems.sellers.payloads import (
     SeasonChanges,
 )
 from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import LineItem, Product
 
 OWNER, HELPER = Identity.of("owner"), Identity.of("helper")
 PROFILES, SEASONS, ORDERS = 10, 4, 40

@@ -9,15 +9,14 @@ from pydantic import Field
 
 from keyfold import Timestamp
 from keyfold.serve import Payload
-from keyfold_systems.sellers.design import (
+from keyfold_systems.sellers.design import Profile, Share
+from keyfold_systems.sellers.values import (
     CleanId,
     LineItem,
     PaymentMethod,
     Permission,
     Permissions,
     Product,
-    Profile,
-    Share,
     Text,
 )
 

@@ -13,12 +13,13 @@ from keyfold import AsyncDb
 from keyfold.clients import connect_async
 from keyfold.serve import Identity
 from keyfold_systems.sellers import current, design
-from keyfold_systems.sellers.design import Catalog, LineItem, Order, Product, Season
+from keyfold_systems.sellers.design import Catalog, Order, Season
 from keyfold_systems.sellers.layout_current import current_layout
 from keyfold_systems.sellers.layout_proposed import proposed_layout
 from keyfold_systems.sellers.layouts import Layouts
 from keyfold_systems.sellers.payloads import NewCatalog, NewOrder, NewSeason
 from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import LineItem, Product
 
 OLGA, MIA, SAM = Identity.of("olga"), Identity.of("mia"), Identity.of("sam")
 ROOT = Identity.of("root", "admin")

@@ -18,7 +18,6 @@ from keyfold.engine import Engine
 from keyfold.errors import NotFound, UniqueTaken
 from keyfold.serve import Conflict, Identity, Missing, NotAllowed, PageRequest
 from keyfold_systems.sellers import design
-from keyfold_systems.sellers.design import LineItem, Permissions
 from keyfold_systems.sellers.payloads import (
     NewAccount,
     NewInvite,
@@ -27,6 +26,7 @@ from keyfold_systems.sellers.payloads import (
     SeasonChanges,
 )
 from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import LineItem, Permissions
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
 
@@ -61,13 +61,6 @@ async def test_my_profiles_come_in_the_order_of_their_creation(world: World) -> 
     found = await world.service.list_my_profiles(PAGE, OLGA)
     assert [p.seller_name for p in found] == names
     assert all(p.is_owner and p.permissions == ["READ", "WRITE"] for p in found)
-
-
-async def test_a_profile_is_read_with_its_old_and_its_clean_id(world: World) -> None:
-    profile = await world.profile()
-    found = await world.service.get_profile(profile, OLGA)
-    assert found.profile_id == profile
-    assert "#" not in profile
 
 
 async def test_a_rename_reaches_those_it_is_shared_with(world: World) -> None:

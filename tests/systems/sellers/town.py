@@ -13,7 +13,6 @@ from typing import Any
 from keyfold import AsyncDb, Page
 from keyfold.serve import Identity, PageRequest
 from keyfold_systems.sellers import current
-from keyfold_systems.sellers.design import LineItem
 from keyfold_systems.sellers.payloads import (
     NewInvite,
     NewOrder,
@@ -23,6 +22,7 @@ from keyfold_systems.sellers.payloads import (
     SeasonChanges,
 )
 from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import LineItem
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 CATALOG = "town"

@@ -1,0 +1,34 @@
+"""Accounts."""
+
+from __future__ import annotations
+
+from keyfold.serve import Identity, admin, authenticated, itself, mutation, query
+from keyfold_systems.sellers.design import Account, account, account_by_email
+from keyfold_systems.sellers.parts import Part, there
+from keyfold_systems.sellers.payloads import NewAccount
+from keyfold_systems.sellers.values import CleanId
+
+
+class AccountOperations(Part):
+    """Who signs in."""
+
+    @mutation("/accounts", name="createMyAccount", allow=authenticated, status=201)
+    async def create_my_account(self, input: NewAccount, caller: Identity) -> Account:
+        """Sign up: one account for one address."""
+        new = Account(account_id=caller.id, email=input.email, given_name=input.given_name)
+        return await self.db.create(new)
+
+    @query("/accounts/me", name="getMyAccount", allow=authenticated)
+    async def get_my_account(self, caller: Identity) -> Account:
+        """Your account."""
+        return there(await account(self.db, caller.id), "account")
+
+    @query("/accounts/{account_id}", name="getAccount", allow=itself("account_id") | admin)
+    async def get_account(self, account_id: CleanId) -> Account:
+        """An account."""
+        return there(await account(self.db, account_id), "account")
+
+    @query("/account-by-email", name="getAccountByEmail", allow=admin)
+    async def get_account_by_email(self, email: str) -> Account:
+        """The account with an address."""
+        return there(await account_by_email(self.db, email.casefold()), "account")

@@ -1,0 +1,99 @@
+"""Catalogs."""
+
+from __future__ import annotations
+
+from keyfold import AsyncDb, Page, check, exists, missing, new_ulid
+from keyfold.runtime import Intent
+from keyfold.serve import (
+    Conflict,
+    Identity,
+    NotAllowed,
+    PageRequest,
+    authenticated,
+    mutation,
+    query,
+)
+from keyfold_systems.sellers.design import Catalog, Season, catalog, my_catalogs, public_catalogs
+from keyfold_systems.sellers.parts import Part, given, there
+from keyfold_systems.sellers.payloads import CatalogChanges, NewCatalog
+from keyfold_systems.sellers.values import CleanId
+
+
+class CatalogOperations(Part):
+    """What can be sold."""
+
+    @mutation("/catalogs", name="createCatalog", allow=authenticated, status=201)
+    async def create_catalog(self, input: NewCatalog, caller: Identity) -> Catalog:
+        """Offer products, for yourself or for everybody."""
+        new = Catalog(
+            catalog_id=new_ulid(),
+            owner_account_id=caller.id,
+            catalog_name=input.catalog_name,
+            is_public=input.is_public,
+            products=input.products,
+            created_at=self.db.context.now(),
+        )
+        return await self.db.create(new)
+
+    @query("/catalogs/{catalog_id}", name="getCatalog", allow=authenticated)
+    async def get_catalog(self, catalog_id: CleanId) -> Catalog:
+        """A catalog; who has its id may see it."""
+        return there(await catalog(self.db, catalog_id), "catalog")
+
+    @query("/my-catalogs", name="listMyCatalogs", allow=authenticated)
+    async def list_my_catalogs(self, page: PageRequest, caller: Identity) -> Page[Catalog]:
+        """Your catalogs."""
+        return await my_catalogs.after(page.cursor)(self.db, caller.id, limit=page.limit)
+
+    @query("/catalogs", name="listPublicCatalogs", allow=authenticated)
+    async def list_public_catalogs(self, page: PageRequest) -> Page[Catalog]:
+        """Public catalogs, newest first."""
+        return await public_catalogs.after(page.cursor)(self.db, limit=page.limit)
+
+    @mutation("/catalogs/{catalog_id}", name="updateCatalog", allow=authenticated, method="PATCH")
+    async def update_catalog(
+        self, catalog_id: CleanId, input: CatalogChanges, caller: Identity
+    ) -> Catalog:
+        """Change a catalog of yours."""
+        found = await self._own_catalog(catalog_id, caller)
+        return await self.db.update(found, **given(input))
+
+    @query("/catalogs/{catalog_id}/usage", name="listCatalogUsage", allow=authenticated)
+    async def list_catalog_usage(
+        self, catalog_id: CleanId, page: PageRequest, caller: Identity
+    ) -> Page[Season]:
+        """The seasons that sell from a catalog of yours."""
+        await self._own_catalog(catalog_id, caller)
+        async with self.layouts.reading(caller.id) as layout:
+            return await layout.seasons.using(catalog_id, page)
+
+    @mutation("/catalogs/{catalog_id}", name="deleteCatalog", allow=authenticated, method="DELETE")
+    async def delete_catalog(self, catalog_id: CleanId, caller: Identity) -> None:
+        """Delete a catalog that no season uses.
+
+        It is closed first: from then on no season can start with it, so what the look at its
+        uses finds is all there will be. In use, it is opened again.
+        """
+        found = await self._own_catalog(catalog_id, caller)
+        async with self.layouts.writing(caller.id) as layout:
+            closed = await self.db.update(found.ref(), deleting_since=self.db.context.now())
+            used = await layout.seasons.using(catalog_id, PageRequest(limit=1))
+            if used.items:
+                await self.db.update(closed.ref(), deleting_since=None)
+                raise Conflict("Seasons sell from this catalog.", code="IN_USE")
+            await self.db.delete(closed.ref())
+
+    async def _own_catalog(self, catalog_id: str, caller: Identity) -> Catalog:
+        found = there(await catalog(self.db, catalog_id), "catalog")
+        if found.owner_account_id != caller.id and not caller.is_admin:
+            raise NotAllowed("Only the owner of a catalog may do this.")
+        return found
+
+
+async def usable(db: AsyncDb, catalog_id: str, caller: Identity) -> Intent:
+    """A check that the catalog is there when a season is written."""
+    found = there(await catalog(db, catalog_id), "catalog")
+    if not found.is_public and found.owner_account_id != caller.id and not caller.is_admin:
+        raise NotAllowed("This catalog is somebody else's.")
+    ref = Catalog.key(catalog_id=catalog_id)
+    return check(ref, where=lambda c: exists(c.created_at) & missing(c.deleting_since))
