@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from datetime import timedelta
 from typing import Any, Generic, TypeVar, overload
 
 from keyfold.design import codes
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Key, KeyOf, Ref
+from keyfold.design.keys import Key, Ref
 from keyfold.design.place import caller
 from keyfold.design.read import Page
 from keyfold.errors import DeclarationError
-from keyfold.maintain.feed import support
+from keyfold.maintain.feed import edges, support
 from keyfold.maintain.feed.policy import Choice
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.changes import Set
@@ -28,8 +28,9 @@ class Feed(Generic[I]):
     """A feed for each reader.
 
     `activity` has its source in the partition and the time and an id in the sort key; `item` is
-    the copy in a reader's partition, with the same sort key; `edge` is who follows whom, and
-    `followers` names its key as seen from the source.
+    the copy in a reader's partition, with the same sort key; `edge` is who follows whom, with a
+    key `followers` that lists it from the source's side. Several kinds of edges, or another name
+    of that key, are given as `edge={Follow: "followers", GroupMember: "key"}`.
     """
 
     def __init__(
@@ -37,22 +38,19 @@ class Feed(Generic[I]):
         name: str,
         *,
         activity: type[Entity],
-        edge: type[Entity],
+        edge: type[Entity] | Mapping[type[Entity], str],
         item: type[I],
-        followers: str = "followers",
         promotion: type[Entity] | None = None,
         cap: int = 1000,
         ttl: timedelta = timedelta(days=60),
     ) -> None:
-        self.name, self.activity, self.edge, self.item = name, activity, edge, item
+        self.name, self.activity, self.item = name, activity, item
         self.promotion, self.cap, self.ttl = promotion, cap, ttl
         self.place = caller()
         self.source_field = self._only(activity, "partition")
         self.reader_field = self._only(item, "partition")
-        self.reader_of_edge = self._only(edge, "partition")
-        self.source_of_edge = self._only(edge, "sort")
+        self.edges = edges.declare(edge, f"{self.place} feed {name}")
         self.time_field = self._time_field()
-        self.followers: KeyOf[Any] = getattr(edge, followers)
         self.copied = tuple(f for f in item.__spec__.fields if f in activity.__spec__.fields)
         self._check()
         partition = item.__spec__.key.templates.partition.text
@@ -157,10 +155,8 @@ class Feed(Generic[I]):
 
     def ends(self, edge: Entity) -> tuple[str, str]:
         """The reader and the source of an edge."""
-        return getattr(edge, self.reader_of_edge), getattr(edge, self.source_of_edge)
-
-    def edge_ref(self, reader: str, source: str) -> Ref[Any]:
-        return Ref(self.edge, {self.reader_of_edge: reader, self.source_of_edge: source})
+        declared = self.edges[type(edge)]
+        return getattr(edge, declared.reader), getattr(edge, declared.source)
 
     def source_item(self, reader: str, source: str, state: support.SourceState) -> Entity:
         item: Entity = self.support.source(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from keyfold.design.entity import Entity
 from keyfold.design.predicate import Compare, Path
 from keyfold.errors import ConditionFailed, NotFound
-from keyfold.maintain.feed.posting import copies_of, fan_out, followers
+from keyfold.maintain.feed.jobs import for_all_followers
+from keyfold.maintain.feed.posting import copies_of, fan_out
 from keyfold.maintain.feed.support import REPLICAS, Mode
 from keyfold.maintain.feed.switching import pull, pull_all, settle, settle_all
 from keyfold.maintain.reconcile import raw
@@ -71,8 +73,10 @@ class Edges(FeedMaintainer):
         reader, source = self.feed.ends(edge)
         if (yield from raw(context, edge.ref())) is None:
             around = yield from find(context, self.feed.source_ref(reader, source))
-            if around is None:
-                yield from commit(context, [self.feed.hiding(reader, source)])
+            if around is None or around.state != "gone":
+                gone = self.feed.edges[self.source].absence(reader, source)
+                with suppress(ConditionFailed):
+                    yield from commit(context, [self.feed.hiding(reader, source), gone])
             return
         if old is not None:
             return
@@ -98,10 +102,8 @@ class Sources(FeedMaintainer):
         if present.expires_at is None:
             gone = Compare(Path(("state",)), "=", "gone")
             expiry = {"expires_at": Set(context.now() + self.feed.ttl)}
-            try:
+            with suppress(ConditionFailed, NotFound):
                 yield from commit(context, [Update(new.ref(), expiry, gone)])
-            except (ConditionFailed, NotFound):
-                return
 
 
 class States(FeedMaintainer):
@@ -114,9 +116,9 @@ class States(FeedMaintainer):
         if present is None:
             return
         if present.mode == "push":
-            yield from settle_all(context, self.feed, present.source)
+            yield from settle_all(context, self.feed, present)
         elif present.pushing:
-            yield from pull_all(context, self.feed, present.source)
+            yield from pull_all(context, self.feed, present)
 
 
 class Promotions(FeedMaintainer):
@@ -141,12 +143,13 @@ class Removals(FeedMaintainer):
     def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
         if new is None or new.replica != 0:
             return
-        start = None
-        while True:
-            readers, start = yield from followers(context, self.feed, new.source, start)
+
+        def delete_from(readers: list[str]) -> Flow[bool]:
             yield from self._delete(context, readers, new.position)
-            if start is None:
-                break
+            return True
+
+        name = f"remove {new.source} {new.position}"
+        yield from for_all_followers(context, self.feed, new.source, name, delete_from)
         entries = [
             self.feed.support.removed.key(replica=replica, position=new.position, source=new.source)
             for replica in range(REPLICAS)
@@ -173,7 +176,8 @@ class Removals(FeedMaintainer):
 def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
     """All maintainers of a feed."""
     yield Activities(feed, feed.activity)
-    yield Edges(feed, feed.edge)
+    for edge in feed.edges:
+        yield Edges(feed, edge)
     yield Sources(feed, feed.support.source)
     yield States(feed, feed.support.state)
     yield Removals(feed, feed.support.removed)

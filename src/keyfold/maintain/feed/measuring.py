@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from keyfold.maintain.feed.edges import followers
 from keyfold.maintain.feed.policy import Choice, Mode, Rates, choose
-from keyfold.maintain.feed.posting import followers
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.reads import find, read
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 WINDOW = timedelta(days=7)
+DWELL = timedelta(days=1)
+"""A source that was switched stays so for at least this long."""
 MOST_COUNTED = 10_000
 """Beyond so many followers their number does not change the choice."""
 
@@ -37,6 +39,8 @@ def rebalance(
     state = yield from find(context, feed.support.state.key(source=source))
     choice = yield from explain(context, feed, source, reads_per_follower)
     if choice.mode == (state.mode if state is not None else "pull"):
+        return choice
+    if state is not None and context.now() - state.changed_at < DWELL:
         return choice
     if feed.promotion is not None:
         key = feed.promotion.__spec__.key.templates.partition.fields[0]

@@ -2,8 +2,9 @@
 
 Pushing writes one item for every follower of every post. Pulling reads the source's partition for
 every page that any follower reads. Both grow with the number of followers, so that it cancels out:
-what decides is how often a follower reads for each post. Pushing a busy account to a million
-followers is the expensive direction, however famous it is.
+what decides is how often a follower reads for each post. A write unit costs five read units, and
+pulled partitions are read consistently, so pushing pays from five reads a post on. Pushing a busy
+account to a million followers is the expensive direction, however famous it is.
 """
 
 from __future__ import annotations
@@ -47,12 +48,8 @@ def choose(rates: Rates, current: Mode = "pull") -> Choice:
     """The cheaper mode, with hysteresis around the present one."""
     push_units = rates.posts * rates.followers * ceil(rates.item_bytes / WRITE_UNIT_BYTES)
     recent = max(1.0, min(rates.posts, 20.0))
-    pull_units = (
-        rates.reads_per_follower
-        * rates.followers
-        * ceil(recent * rates.item_bytes / READ_UNIT_BYTES)
-        * 0.5
-    )
+    page_units = ceil(recent * rates.item_bytes / READ_UNIT_BYTES)
+    pull_units = rates.reads_per_follower * rates.followers * page_units
     asked = prices()
     push, pull = push_units * asked.write / 1e6, pull_units * asked.read / 1e6
     if current == "pull":

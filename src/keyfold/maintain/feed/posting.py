@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
-import orjson
-
 from keyfold.design.entity import Entity
 from keyfold.design.predicate import Compare, Either, Path, Test
 from keyfold.errors import ConditionFailed
-from keyfold.limits import BATCH_WRITE_ITEMS
-from keyfold.maintain.edge import sharded_fields
+from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.maintain.reconcile import raw
 from keyfold.runtime.batch import delete_many, put_many
 from keyfold.runtime.changes import Set
@@ -21,7 +17,6 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.intent import Put, Update
 from keyfold.runtime.query import query_request
-from keyfold.runtime.reads import find
 from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
@@ -30,7 +25,6 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound=Entity)
 Item = dict[str, Any]
 
-FOLLOWERS_AT_ONCE = 8 * BATCH_WRITE_ITEMS
 TRIM_EVERY = 32
 """One copy in so many looks whether its feed is over the cap."""
 
@@ -49,63 +43,22 @@ def post(context: Context, feed: Feed[Any], activity: A) -> Flow[A]:
 
 
 def fan_out(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
-    """Copy an activity to the feeds of all followers; goes on where an earlier attempt stopped."""
-    ref = activity.ref()
-    job = feed.support.job.key(job=feed.position(activity))
-    saved = yield from find(context, job)
-    start = orjson.loads(saved.progress) if saved is not None else None
-    source = getattr(activity, feed.source_field)
-    while True:
-        readers, start = yield from followers(context, feed, source, start)
+    """Copy an activity to the feeds of all followers: exactly one item for each of them."""
+
+    def copy_to(readers: list[str]) -> Flow[bool]:
         copies = [feed.copy(activity, reader) for reader in readers]
         yield from put_many(context, copies)
-        if (yield from raw(context, ref)) is None:
+        if (yield from raw(context, activity.ref())) is None:
             # Deleted meanwhile: what was just written may be behind the cleaning.
             yield from delete_many(context, [copy.ref() for copy in copies])
-            return
+            return False
         for copy in copies:
             yield from trim(context, feed, copy)
-        if start is None:
-            break
-        progress = orjson.dumps(start).decode()
-        expiry = context.now() + feed.ttl
-        kept = feed.support.job(job=feed.position(activity), progress=progress, expires_at=expiry)
-        yield from commit(context, [Put(kept, absent=False)])
-    if saved is not None:
-        yield from delete_many(context, [job])
+        return True
 
-
-def followers(
-    context: Context, feed: Feed[Any], source: str, start: list[Any] | None
-) -> Flow[tuple[list[str], list[Any] | None]]:
-    """Some of a source's followers, and where to go on: a shard and a key."""
-    shards = list(_partitions(feed, source))
-    shard, key = start if start is not None else (0, None)
-    query = feed.followers.query(**shards[shard])
-    if feed.followers.declared.index is None:
-        query = query.consistent()
-    request = query_request(context, query, {})
-    assert request is not None, "a whole partition is no empty range"
-    request["Limit"] = FOLLOWERS_AT_ONCE
-    if key is not None:
-        request["ExclusiveStartKey"] = key
-    answer = yield Call("Query", request)
-    spec = feed.followers.entity.__spec__
-    found = [getattr(spec.decode(item), feed.reader_of_edge) for item in answer["Items"]]
-    last = answer.get("LastEvaluatedKey")
-    if last is not None:
-        return found, [shard, last]
-    return found, [shard + 1, None] if shard + 1 < len(shards) else None
-
-
-def _partitions(feed: Feed[Any], source: str) -> Iterator[dict[str, Any]]:
-    partition = feed.followers.declared.templates.partition.fields
-    sharded = {n: s for n, s in sharded_fields(feed.followers.entity).items() if n in partition}
-    if not sharded:
-        yield {feed.source_of_edge: source}
-    for name, mark in sharded.items():
-        for shard in range(mark.shards):
-            yield {feed.source_of_edge: source, name: shard}
+    source = getattr(activity, feed.source_field)
+    name = f"copy {source} {feed.position(activity)}"
+    yield from for_all_followers(context, feed, source, name, copy_to)
 
 
 def trim(context: Context, feed: Feed[Any], copy: Entity) -> Flow[None]:

@@ -7,24 +7,25 @@ once.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from keyfold.design.formats import iso
 from keyfold.design.predicate import Compare, Path
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
-from keyfold.maintain.feed.posting import activities_of, copies_of, followers
-from keyfold.maintain.reconcile import raw
+from keyfold.maintain.feed.edges import edge_between, is_listed
+from keyfold.maintain.feed.jobs import for_all_followers
+from keyfold.maintain.feed.posting import activities_of, copies_of
 from keyfold.runtime.batch import delete_many, put_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Flow, Pause
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Check, Delete, Put, Update
-from keyfold.runtime.reads import find, read
+from keyfold.runtime.reads import find
 from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
-
-INDEX_WAITS = 6
 
 
 def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
@@ -33,7 +34,8 @@ def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[
     around = yield from find(context, mark)
     if around is None or around.state != "pull":
         return
-    if not (yield from _shown(context, feed, reader, source)):
+    edge = yield from edge_between(context, feed, reader, source)
+    if edge is None or not (yield from is_listed(context, edge, reader, source)):
         return
     activities = yield from activities_of(context, feed, source)
     yield from put_many(context, [feed.copy(activity, reader) for activity in activities])
@@ -46,69 +48,51 @@ def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[
     state = feed.support.state.key(source=source)
     pushing = Compare(Path(("mode",)), "=", "push")
     pulled = Compare(Path(("state",)), "=", "pull")
-    try:
+    with suppress(ConditionFailed, NotFound):
         yield from commit(
             context,
             [
                 Delete(mark, pulled, must_exist=True),
-                Check(feed.edge_ref(reader, source)),
+                Check(edge.ref(reader, source)),
                 Check(state, pushing),
             ],
         )
-    except (ConditionFailed, NotFound):
-        return
 
 
-def settle_all(context: Context, feed: Feed[Any], source: str) -> Flow[None]:
+def settle_all(context: Context, feed: Feed[Any], state: Any) -> Flow[None]:
     """The same for every follower."""
-    start = None
-    while True:
-        readers, start = yield from followers(context, feed, source, start)
+
+    def each(readers: list[str]) -> Flow[bool]:
         for reader in readers:
-            yield from settle(context, feed, reader, source)
-        if start is None:
-            return
+            yield from settle(context, feed, reader, state.source)
+        return True
+
+    yield from for_all_followers(context, feed, state.source, _job(state), each)
 
 
-def pull_all(context: Context, feed: Feed[Any], source: str) -> Flow[None]:
+def pull_all(context: Context, feed: Feed[Any], state: Any) -> Flow[None]:
     """Let every follower pull; only then the source stops pushing."""
-    start = None
-    while True:
-        readers, start = yield from followers(context, feed, source, start)
+
+    def each(readers: list[str]) -> Flow[bool]:
         for reader in readers:
-            yield from pull(context, feed, reader, source)
-        if start is None:
-            break
-    state = feed.support.state.key(source=source)
-    pulling = Compare(Path(("mode",)), "=", "pull")
-    try:
-        yield from commit(context, [Update(state, {"pushing": Set(False)}, pulling)])
-    except (ConditionFailed, NotFound):
-        return
+            yield from pull(context, feed, reader, state.source)
+        return True
+
+    yield from for_all_followers(context, feed, state.source, _job(state), each)
+    same = Compare(Path(("changed_at",)), "=", state.changed_at)
+    with suppress(ConditionFailed, NotFound):
+        yield from commit(context, [Update(state.ref(), {"pushing": Set(False)}, same)])
 
 
 def pull(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
     """Let one follower pull."""
-    item = feed.source_item(reader, source, "pull")
-    try:
-        yield from commit(context, [Put(item), Check(feed.edge_ref(reader, source))])
-    except (AlreadyExists, ConditionFailed, NotFound):
-        return
-
-
-def _shown(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[bool]:
-    """Whether a fan-out would see the edge: the index may be behind the table."""
-    if (yield from raw(context, feed.edge_ref(reader, source))) is None:
-        return False
-    declared = feed.followers.declared
-    if declared.index is None:
-        return True
-    edge = yield from find(context, feed.edge_ref(reader, source))
+    edge = yield from edge_between(context, feed, reader, source)
     if edge is None:
-        return False
-    wanted = {name: getattr(edge, name) for name in declared.templates.fields}
-    for attempt in range(INDEX_WAITS):
-        if (yield from read(context, feed.followers.query(**wanted).exists(), {})):
-            return True
-        yield Pause(0.01 * 2**attempt)
-    return False
+        return
+    item = feed.source_item(reader, source, "pull")
+    with suppress(AlreadyExists, ConditionFailed, NotFound):
+        yield from commit(context, [Put(item), Check(edge.ref(reader, source))])
+
+
+def _job(state: Any) -> str:
+    return f"{state.mode} {state.source} {iso(state.changed_at)}"

@@ -1,0 +1,139 @@
+"""Who follows whom: the edges of a feed, from the reader's and from the source's side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from keyfold.design import codes
+from keyfold.design.entity import Entity
+from keyfold.design.keys import KeyOf, Ref
+from keyfold.design.predicate import Path, Test
+from keyfold.errors import DeclarationError
+from keyfold.limits import BATCH_WRITE_ITEMS
+from keyfold.maintain.edge import sharded_fields
+from keyfold.maintain.reconcile import raw
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.intent import Check
+from keyfold.runtime.query import query_request
+from keyfold.runtime.reads import find, read
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+FOLLOWERS_AT_ONCE = 8 * BATCH_WRITE_ITEMS
+INDEX_WAITS = 6
+Place = list[Any]
+"""Where to go on among the followers: a partition's number and a key, or None for its start."""
+
+
+@dataclass(frozen=True)
+class Following:
+    """One kind of edge; `followers` is its key as seen from the source."""
+
+    entity: type[Entity]
+    reader: str
+    source: str
+    followers: KeyOf[Any]
+
+    def ref(self, reader: str, source: str) -> Ref[Any]:
+        return Ref(self.entity, {self.reader: reader, self.source: source})
+
+    def absence(self, reader: str, source: str) -> Check:
+        """Refused when the edge is there."""
+        return Check(self.ref(reader, source), Test("missing", Path((self.reader,))))
+
+    def partitions(self, source: str) -> Iterator[dict[str, Any]]:
+        """The key fields of each partition that a source's followers are in."""
+        named = self.followers.declared.templates.partition.fields
+        sharded = {n: s for n, s in sharded_fields(self.entity).items() if n in named}
+        if not sharded:
+            yield {self.source: source}
+        for name, mark in sharded.items():
+            for shard in range(mark.shards):
+                yield {self.source: source, name: shard}
+
+
+def declare(
+    edge: type[Entity] | Mapping[type[Entity], str], place: str
+) -> dict[type[Entity], Following]:
+    """The kinds of edges of a feed; a single one is seen from the source as its `followers`."""
+    given = edge if isinstance(edge, Mapping) else {edge: "followers"}
+    return {entity: _following(entity, name, place) for entity, name in given.items()}
+
+
+def _following(entity: type[Entity], name: str, place: str) -> Following:
+    followers = getattr(entity, name, None)
+    if not isinstance(followers, KeyOf):
+        raise DeclarationError(
+            codes.UNKNOWN_REFERENCE,
+            f"{entity.__name__} has no key {name!r}.",
+            place=place,
+            suggestion=f"Say how followers are listed: edge={{{entity.__name__}: "
+            '"name of a key, an On or a Mirror"}.',
+        )
+    partition = followers.declared.templates.partition.fields
+    sources = [field for field in partition if field not in sharded_fields(entity)]
+    readers = [field for field in entity.__spec__.key.templates.fields if field not in sources]
+    if len(sources) != 1 or len(readers) != 1:
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            f"{entity.__name__}.{name} does not say which field is the source and which the "
+            "reader.",
+            place=place,
+            suggestion="Its partition is one field, the source; the key of the edge has one "
+            "more, the reader.",
+        )
+    return Following(entity, readers[0], sources[0], followers)
+
+
+def followers(
+    context: Context, feed: Feed[Any], source: str, start: Place | None
+) -> Flow[tuple[list[str], Place | None]]:
+    """Some of a source's followers, and where to go on."""
+    partitions = [(edge, v) for edge in feed.edges.values() for v in edge.partitions(source)]
+    number, key = start if start is not None else (0, None)
+    edge, values = partitions[number]
+    query = edge.followers.query(**values)
+    if edge.followers.declared.index is None:
+        query = query.consistent()
+    request = query_request(context, query, {})
+    assert request is not None, "a whole partition is no empty range"
+    request["Limit"] = FOLLOWERS_AT_ONCE
+    if key is not None:
+        request["ExclusiveStartKey"] = key
+    answer = yield Call("Query", request)
+    spec = edge.followers.entity.__spec__
+    found = [getattr(spec.decode(item), edge.reader) for item in answer["Items"]]
+    last = answer.get("LastEvaluatedKey")
+    if last is not None:
+        return found, [number, last]
+    return found, [number + 1, None] if number + 1 < len(partitions) else None
+
+
+def edge_between(
+    context: Context, feed: Feed[Any], reader: str, source: str
+) -> Flow[Following | None]:
+    """The kind of edge by which a reader follows a source, if they do."""
+    for edge in feed.edges.values():
+        if (yield from raw(context, edge.ref(reader, source))) is not None:
+            return edge
+    return None
+
+
+def is_listed(context: Context, edge: Following, reader: str, source: str) -> Flow[bool]:
+    """Whether a fan-out would meet the reader: an index may be behind its table."""
+    declared = edge.followers.declared
+    if declared.index is None:
+        return True
+    for attempt in range(INDEX_WAITS):
+        found = yield from find(context, edge.ref(reader, source))
+        if found is None:
+            return False
+        wanted = {name: getattr(found, name) for name in declared.templates.fields}
+        if (yield from read(context, edge.followers.query(**wanted).exists(), {})):
+            return True
+        yield Pause(0.01 * 2**attempt)
+    return False

@@ -1,0 +1,45 @@
+"""Work over all followers of a source that goes on where an earlier attempt stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from keyfold.maintain.feed.edges import followers
+from keyfold.runtime.batch import delete_many
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Put
+from keyfold.runtime.reads import find
+from keyfold.runtime.writes import commit
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+Step = Callable[[list[str]], Flow[bool]]
+"""Does something for some readers, and says whether to go on."""
+
+
+def for_all_followers(
+    context: Context, feed: Feed[Any], source: str, name: str, step: Step
+) -> Flow[bool]:
+    """Take the step for every follower, remembering how far it came; False when a step ended it."""
+    ref = feed.support.job.key(job=name)
+    saved = yield from find(context, ref)
+    start = orjson.loads(saved.progress) if saved is not None else None
+    remembered = saved is not None
+    while True:
+        readers, start = yield from followers(context, feed, source, start)
+        wanted = yield from step(readers)
+        if start is None or not wanted:
+            break
+        progress = orjson.dumps(start).decode()
+        expiry = context.now() + feed.ttl
+        job = feed.support.job(job=name, progress=progress, expires_at=expiry)
+        yield from commit(context, [Put(job, absent=False)])
+        remembered = True
+    if remembered:
+        yield from delete_many(context, [ref])
+    return wanted
