@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter as Tally
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import pytest
@@ -170,7 +170,7 @@ def step(db: Db, chance: random.Random, made: list[str]) -> None:
     some_groups = set(chance.sample("ghij", chance.randint(0, 4)))
     follow = Follow(follower_id=user, followee_id=other)
     like = Like(hangout_id=hangout, user_id=user)
-    actions = [
+    actions: list[Callable[[], object]] = [
         lambda: db.create(User(user_id=user, email=chance.choice([None, "A@x", "b@x"]))),
         lambda: db.update(User.key(user_id=user), email=chance.choice(["a@x", "c@x"])),
         lambda: db.create(follow),
@@ -250,7 +250,8 @@ def test_histories_under_faults_end_verified_with_exact_counters(seed: int) -> N
 
 
 def opened(client: Troubled, clock: ManualClock) -> Db:
-    return patiently(lambda: design.open(client, clock=clock))
+    db: Db = patiently(lambda: design.open(client, clock=clock))
+    return db
 
 
 def patiently(action: Any) -> Any:

@@ -1,8 +1,9 @@
 """Following change streams: consumers, processors, dead letters, domain events."""
 
-from keyfold.streams.consumer import AsyncConsumer, Consumer, Options
+from keyfold.streams.consumer import AsyncConsumer, Consumer
 from keyfold.streams.deadletter import DeadLetter, drop, letter, letters
 from keyfold.streams.event import Delivery, Event
+from keyfold.streams.following import Options
 from keyfold.streams.handler import stream_handler
 from keyfold.streams.lease import resume
 from keyfold.streams.policy import Policy

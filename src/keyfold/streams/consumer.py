@@ -4,192 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Final
-from uuid import uuid4
 
-from keyfold.design.table import Table
-from keyfold.errors import LeaseLost, PlanError, RebuildNeeded, StreamError
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
-from keyfold.runtime.flow import Flow, Pause
-from keyfold.streams import lease as leasing
-from keyfold.streams import outbox, support
-from keyfold.streams.effect import Effects, Run
-from keyfold.streams.lease import Group, Lease
-from keyfold.streams.policy import TRANSIENT, Policy, patiently
+from keyfold.streams.following import Following, Options
+from keyfold.streams.policy import TRANSIENT
 from keyfold.streams.processing import Outcome
-from keyfold.streams.shard import Reader, Shard, shards
+from keyfold.streams.shard import Reader
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import Status, status
 
-logger = logging.getLogger("keyfold.streams")
-
-IMAGES: Final = "NEW_AND_OLD_IMAGES"
 OnProgress = Callable[[Outcome], None]
 
-_WAITS: Final = 40
-_WAIT_SECONDS: Final = 0.25
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a consumer reads."""
-
-    name: str = "default"
-    """Workers with one name share the shards."""
-    batch: int = 200
-    lease_seconds: float = 30.0
-    poll_seconds: float = 0.5
-    policy: Policy = field(default_factory=Policy)
-
-
-class _Following:
-    """What sync and async consumers share: which shards to read, as flows."""
-
-    def __init__(self, db: Db | AsyncDb, options: Options, sinks: Sequence[Sink]) -> None:
-        self.context = db.context
-        self.options = options
-        self.sinks = list(sinks)
-        self.effects = Effects(db.context.design)
-        self.run = Run(db.context, db, options.policy)
-        self.group = Group(db.context.design.name, options.name)
-        self.worker = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
-        self.tables = _followed(self.effects)
-        self.readers: dict[str, Reader] = {}
-        self._prepared = False
-        self._known: list[Shard] = []
-        self._looked = float("-inf")
-        self.turning = False
-        """A shard came to its end or another worker is waited for: look for shards again."""
-
-    def assignment(self) -> Flow[list[Reader]]:
-        """The shards to read now, after leases were taken, renewed and shared."""
-        return (yield from patiently(self.options.policy, self._assignment))
-
-    def _assignment(self) -> Flow[list[Reader]]:
-        if not self.tables:
-            return []
-        if not self._prepared:
-            yield from support.ensure(self.context)
-            self._prepared = True
-        now = self.context.clock.now()
-        stale = now - self._looked >= self.options.lease_seconds / 3
-        if stale or self.turning or not self.readers:
-            yield from self._look()
-            self._looked, self.turning = now, False
-        return list(self.readers.values())
-
-    def _look(self) -> Flow[None]:
-        seconds = self.options.lease_seconds
-        self._known = yield from shards(self.context, self.tables)
-        leases = yield from leasing.leases(self.context, self.group)
-        workers = yield from leasing.beat(self.context, self.group, self.worker, seconds)
-        ready = [shard for shard in self._known if _is_ready(shard, leases)]
-        share = -(-len(ready) // max(workers, 1))
-        mine = {shard.sort: shard for shard in ready if shard.sort in self.readers}
-        for sort in list(self.readers):
-            if sort not in mine:
-                del self.readers[sort]
-        for sort in list(mine)[share:]:
-            yield from leasing.release(self.context, self.group, self.readers.pop(sort).lease)
-        for shard in ready:
-            if len(self.readers) >= share and shard.sort not in self.readers:
-                continue
-            lease = yield from leasing.take(
-                self.context, self.group, shard.stream, shard.id, self.worker, seconds
-            )
-            if lease is None:
-                self.readers.pop(shard.sort, None)
-            elif shard.sort in self.readers:
-                self.readers[shard.sort].lease = lease
-            else:
-                self.readers[shard.sort] = Reader(
-                    self.run, self.effects, self.group, shard, lease, self.options.batch, seconds
-                )
-
-    def poll(self, reader: Reader) -> Flow[Outcome]:
-        """One batch of one shard; a lost lease or a troubled backend leaves it for later."""
-        try:
-            outcome = yield from reader.poll()
-        except LeaseLost:
-            self.readers.pop(reader.shard.sort, None)
-            return Outcome()
-        except TRANSIENT:
-            reader.iterator = None
-            return Outcome(unresolved=[reader.shard.sort])
-        if reader.lease.finished:
-            self.readers.pop(reader.shard.sort, None)
-            self.turning = True
-        return outcome
-
-    def deliver(self) -> Flow[int]:
-        if not self.sinks or not self._prepared:
-            return 0
-        try:
-            return (yield from outbox.deliver(self.context, self.sinks, self.options.policy))
-        except TRANSIENT:
-            return 0
-
-    def others_behind(self, waits: int) -> Flow[bool]:
-        """Wait a moment for shards that other workers hold and have not read to the end."""
-        now = yield from patiently(
-            self.options.policy, lambda: status(self.context, self.options.name)
-        )
-        for shard in now.shards:
-            if shard.lost:
-                raise RebuildNeeded(shard.lost)
-        behind = [shard for shard in now.shards if shard.behind]
-        if not behind:
-            return False
-        if waits >= _WAITS:
-            raise StreamError(
-                f"the shard {behind[0].shard} is held by the worker {behind[0].owner}, which does "
-                "not read on; stop it, or wait for the end of its lease"
-            )
-        self.turning = True
-        yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
-        return True
-
-    def leave(self) -> Flow[None]:
-        """Give the leases back, so that others need not wait for their end."""
-        if not self._prepared:
-            return
-        yield from patiently(self.options.policy, self._leave)
-
-    def _leave(self) -> Flow[None]:
-        for reader in self.readers.values():
-            yield from leasing.release(self.context, self.group, reader.lease)
-        self.readers.clear()
-        yield from leasing.leave(self.context, self.group, self.worker)
-
-
-def _followed(effects: Effects) -> list[Table]:
-    """The tables whose streams are read; those that are needed must show both images."""
-    for entity in effects.needed:
-        declared = entity.__table__.schema
-        if declared.stream != IMAGES:
-            raise PlanError(
-                f"{entity.__name__} is followed by stream, but the table {declared.name} is "
-                f"declared with stream={declared.stream!r}; declare it with stream={IMAGES!r}"
-            )
-    tables = dict.fromkeys(entity.__table__ for entity in effects.entities)
-    return [table for table in tables if table.schema.stream == IMAGES]
-
-
-def _is_ready(shard: Shard, leases: Mapping[str, Lease]) -> bool:
-    """A shard is read when it is not finished and those that it follows are."""
-
-    def finished(sort: str) -> bool:
-        lease = leases.get(sort)
-        return lease is not None and lease.finished
-
-    return not finished(shard.sort) and all(finished(sort) for sort in shard.follows)
+logger = logging.getLogger("keyfold.streams")
 
 
 class Consumer:
@@ -199,7 +29,7 @@ class Consumer:
         self, db: Db, *, sinks: Sequence[Sink] = (), options: Options | None = None
     ) -> None:
         self.db = db
-        self._following = _Following(db, options or Options(), sinks)
+        self._following = Following(db, options or Options(), sinks)
         self._stopping = threading.Event()
 
     @property
@@ -271,7 +101,7 @@ class AsyncConsumer:
         self, db: AsyncDb, *, sinks: Sequence[Sink] = (), options: Options | None = None
     ) -> None:
         self.db = db
-        self._following = _Following(db, options or Options(), sinks)
+        self._following = Following(db, options or Options(), sinks)
         self._stopping = asyncio.Event()
 
     @property

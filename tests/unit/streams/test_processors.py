@@ -21,6 +21,7 @@ from keyfold.streams import (
     Options,
     Policy,
     Queue,
+    Sink,
     Sqs,
     Webhook,
     drop,
@@ -296,7 +297,10 @@ def test_events_go_to_a_bus_and_a_fifo_queue_of_aws(db: Db, social: Any) -> None
     social.react = lambda old, new, work: work.emit("liked", {"by": new.user_id}) and None
     db.create(social.like(post_id="p", user_id="ada"))
     bus, queue = Recorded(), Recorded()
-    sinks = [EventBridge("main", "social", client=bus), Sqs("https://q/x.fifo", client=queue)]
+    sinks: list[Sink] = [
+        EventBridge("main", "social", client=bus),
+        Sqs("https://q/x.fifo", client=queue),
+    ]
     Consumer(db, sinks=sinks).drain()
     [entry] = bus.sent[0]["Entries"]
     assert (entry["EventBusName"], entry["DetailType"]) == ("main", "liked")
