@@ -78,6 +78,7 @@ def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
         kind="merge",
         entities=tuple(query.entity.__name__ for query in read.queries),
         partitions=_partitions(read),
+        max_partitions=_most_partitions(read),
         other_partitions=tuple(
             query.source.declared.templates.partition for query in read.queries[1:]
         ),
@@ -132,12 +133,21 @@ def _bound(side: tuple[Any, bool] | None) -> schema.Bound | None:
     return schema.Bound(value.name if isinstance(value, Param) else repr(value), inclusive)
 
 
+def _spread(read: Merge[Any]) -> list[Any]:
+    return [v.values for q in read.queries for v in q.values.values() if isinstance(v, Each)]
+
+
 def _partitions(read: Merge[Any]) -> str:
-    for query in read.queries:
-        for value in query.values.values():
-            if isinstance(value, Each):
-                return value.values.name if isinstance(value.values, Param) else "each"
-    return ""
+    """The parameter that lists the partitions."""
+    return next((values.name for values in _spread(read) if isinstance(values, Param)), "")
+
+
+def _most_partitions(read: Merge[Any]) -> int | None:
+    """How many queries a merge makes, where no parameter decides it."""
+    spread = _spread(read)
+    if any(isinstance(values, Param) for values in spread):
+        return None
+    return len(read.queries) - len(spread) + sum(len(list(values)) for values in spread)
 
 
 def _default(pattern: Pattern[Any, Any], size: Any) -> int | None:

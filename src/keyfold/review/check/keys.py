@@ -338,6 +338,8 @@ def _wrong_type(entity: Entity, template: Template, type_: str) -> str:
 @rule("K13", "lookup-not-normalised", "warning", "A lookup by text depends on case and spacing")
 def lookup_not_normalised(facts: Facts) -> Iterator[Problem]:
     for entity in facts.schema.entities:
+        if entity.role in ("counter", "support"):
+            continue
         for subject, key, placement in _keys(entity):
             for slot in _slots(key.partition):
                 attribute = entity.by_field.get(slot.field)

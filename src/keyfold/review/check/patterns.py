@@ -66,7 +66,7 @@ def fan_in_unbounded(facts: Facts) -> Iterator[Problem]:
 @rule("Q9", "merge-no-dedupe", "warning", "One thing reachable by two partitions comes twice")
 def merge_no_dedupe(facts: Facts) -> Iterator[Problem]:
     for pattern in facts.schema.patterns:
-        if pattern.kind != "merge" or pattern.deduplicated:
+        if pattern.kind != "merge" or pattern.deduplicated or _is_fixed(pattern):
             continue
         for name in pattern.entities:
             entity = facts.schema.by_entity.get(name)
@@ -78,6 +78,11 @@ def merge_no_dedupe(facts: Facts) -> Iterator[Problem]:
                     "of them comes twice",
                     f"Drop duplicates by the id of {entity.copy.of} while merging.",
                 )
+
+
+def _is_fixed(pattern: Pattern) -> bool:
+    """Shards: partitions that nobody chooses, and each thing is in one of them."""
+    return pattern.max_partitions is not None and not pattern.partitions
 
 
 @rule("Q10", "pattern-unserved", "error", "No key serves the pattern, or nothing writes its items")
