@@ -167,7 +167,8 @@ def _check_billing(request: Definition, billing: str) -> None:
 
 
 def check_units(throughput: Definition | None) -> None:
-    for name, units in (throughput or {}).items():
+    for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
+        units = (throughput or {}).get(name, 0)
         if units > _MOST_UNITS:
             raise ValidationError(f"Given value {units} for {name} is out of bounds")
 

@@ -95,9 +95,9 @@ def read(request: Mapping[str, Any]) -> Expressions:
     )
     update = _parsed(request, "UpdateExpression", placeholders.update)
     condition = _parsed(request, "ConditionExpression", placeholders.condition)
+    key_condition = _parsed(request, "KeyConditionExpression", placeholders.key_condition)
     chosen = _parsed(request, "FilterExpression", _as_filter(placeholders))
     projection = _parsed(request, "ProjectionExpression", placeholders.projection)
-    key_condition = _parsed(request, "KeyConditionExpression", placeholders.key_condition)
     placeholders.check_used()
     key_terms = None if key_condition is None else keys.terms(key_condition)
     if _LEGACY.isdisjoint(request):

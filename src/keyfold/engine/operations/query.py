@@ -15,11 +15,15 @@ from keyfold.values import Item
 
 _EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")
 _LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions")
+_LEGACY_BUT_KEYS = frozenset(("AttributesToGet", "QueryFilter"))
 
 
 def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
     selection.check_select(request, "Querying")
+    if not _LEGACY_BUT_KEYS.isdisjoint(request):
+        # These are looked at before the starting key, key conditions after it.
+        parameters.read({name: request[name] for name in request if name != "KeyConditions"})
     start = starting_key.read(request)
     if request.get("KeyConditions") is None and request.get("KeyConditionExpression") is None:
         raise ValidationError(
