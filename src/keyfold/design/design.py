@@ -196,7 +196,7 @@ class Design:
             patterns=tuple(pattern.describe() for pattern in self.patterns.values()),
             counters=counters,
             consumers=(
-                *(m.describe() for m in self.maintainers if m.kind == "copied"),
+                *(m.describe() for m in self.maintainers if m.kind in ("copied", "cascade")),
                 *(processor.describe() for processor in self.processors),
             ),
             description=self.description,

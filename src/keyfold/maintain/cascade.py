@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
+from keyfold.design import schema
 from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
@@ -56,7 +57,7 @@ class Cascade(Declared):
                 place=self.place,
             )
             label = f"cascade {entity.__name__}.{self.name}"
-            design.maintain(CascadeMaintainer(related, label, self.sync))
+            design.maintain(CascadeMaintainer(related, label, self.sync, self.place))
             design.maintain(OrphanMaintainer(related, label, self.sync))
 
         design.when_complete(resolve)
@@ -69,9 +70,13 @@ class CascadeMaintainer:
     overflow = "stream"
 
     def __init__(
-        self, related: Related, label: str, sync: Literal["transaction", "stream"]
+        self,
+        related: Related,
+        label: str,
+        sync: Literal["transaction", "stream"],
+        place: schema.Place,
     ) -> None:
-        self.related, self.label, self.sync = related, label, sync
+        self.related, self.label, self.sync, self.place = related, label, sync, place
         self.source = related.parent
 
     @property
@@ -102,6 +107,21 @@ class CascadeMaintainer:
         """Delete what is left of a parent that is gone, unless it is there again."""
         if old is not None and new is None:
             yield from self.sweep(context, old.ref())
+
+    def describe(self) -> schema.Consumer:
+        child = self.related.child.__name__
+        via = self.related.key.declared.index or ""
+        return schema.Consumer(
+            name=self.label,
+            table=self.source.__table__.name,
+            entities=(self.source.__name__,),
+            events=("REMOVE",),
+            effects=(schema.Effect("delete", child, guarded=True, each=True, via_index=via),),
+            exactly_once=True,
+            dead_letter="keyfold_streams",
+            description=f"Deletes each {child} of a {self.source.__name__} that is gone.",
+            place=self.place,
+        )
 
     def sweep(self, context: Context, parent: Ref[Any]) -> Flow[int]:
         """Delete all items of a missing parent; gives how many there were."""

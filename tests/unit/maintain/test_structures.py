@@ -406,5 +406,6 @@ def test_the_schema_tells_shards_cascades_and_roles() -> None:
     assert schema.by_entity["FollowFollowers"].role == "edge"
     assert schema.by_entity["CounterShard"].role == "counter"
     assert {c.name: c.shards for c in schema.counters}["Post.likes"] == 8
-    [copying] = schema.consumers
-    assert (copying.entities, copying.effects[0].fields) == (("Room",), ("room_name",))
+    described = {consumer.name: consumer.effects[0] for consumer in schema.consumers}
+    assert described["copied Member.room_name"].fields == ("room_name",)
+    assert described["cascade Room.all_guests"].via_index == "GSI1"
