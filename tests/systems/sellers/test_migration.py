@@ -108,21 +108,16 @@ async def test_every_record_survives_the_restructuring_and_no_request_fails(
     async with at_work(town, workers):
         await Migration(data, "accounts").run("apply", "--to", "contract")
 
-        profiles = Migration(data, "profiles")
-        killed = await profiles.run_with_kills(KILLS, 1)
-        await profiles.run("apply", "--to", "contract")
+        killed = await Migration(data, "profiles").run_with_kills(KILLS, 1, "--to", "contract")
 
         seasons = Migration(data, "seasons")
         killed += await seasons.run_with_kills(KILLS, 2)
         await asyncio.sleep(0.5)
         await seasons.run("rollback")
         await asyncio.sleep(0.5)
-        killed += await seasons.run_with_kills(KILLS, 3)
-        await seasons.run("apply", "--to", "contract")
+        killed += await seasons.run_with_kills(KILLS, 3, "--to", "contract")
 
-        orders = Migration(data, "orders")
-        killed += await orders.run_with_kills(KILLS, 4)
-        await orders.run("apply", "--to", "contract")
+        killed += await Migration(data, "orders").run_with_kills(KILLS, 4, "--to", "contract")
 
     assert killed > 0
     assert town.reads > 100
