@@ -42,6 +42,13 @@ def named(pattern: re.Pattern[str]) -> set[str]:
     return {name for text in written_pages().values() for name in pattern.findall(text)}
 
 
+def test_the_readme_is_read_in_one_sitting() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 200
+    example = FENCED.findall(text)[0]
+    assert len([line for line in example.splitlines() if line.strip()]) <= 25
+
+
 def shown_commands() -> set[str]:
     """The commands in code, between lines or within one: in prose, `keyfold` is just a name."""
     return {
