@@ -1,0 +1,50 @@
+"""`python -m bench [CASE ...]`: run the cases and write bench/results."""
+
+from __future__ import annotations
+
+import argparse
+import pkgutil
+import sys
+import time
+from contextlib import ExitStack
+from importlib import import_module
+
+from bench import cases, report
+from bench.harness import Budget, Case, Outcome
+
+
+def all_cases() -> dict[str, Case]:
+    found = {}
+    for module in pkgutil.iter_modules(cases.__path__):
+        for case in import_module(f"bench.cases.{module.name}").CASES:
+            found[case.name] = case
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    known = all_cases()
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("case", nargs="*", help=f"one of {', '.join(known)}; all by default")
+    parser.add_argument("--quick", action="store_true", help="few short rounds")
+    parser.add_argument("--full", action="store_true", help="large sizes too")
+    parser.add_argument("--no-write", action="store_true", help="print only")
+    given = parser.parse_args(arguments)
+    unknown = set(given.case) - set(known)
+    if unknown:
+        parser.error(f"no case {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    budget = Budget(3, 0.05) if given.quick else Budget(full=given.full)
+    outcomes: list[Outcome] = []
+    for name in given.case or known:
+        started = time.monotonic()
+        print(f"{known[name].title} ...", file=sys.stderr, flush=True)
+        with ExitStack() as stack:
+            outcomes += list(known[name].run(stack, budget))
+        print(f"  {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    print(report.table(outcomes))
+    if not given.no_write:
+        report.write(outcomes, " ".join(["python -m bench", *(arguments or sys.argv[1:])]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

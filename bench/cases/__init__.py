@@ -1,0 +1,1 @@
+"""One module a family of cases; each has `CASES`."""

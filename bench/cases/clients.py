@@ -1,0 +1,109 @@
+"""Processor time of one GetItem through each client, against one `keyfold serve`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
+
+from bench import peers
+from bench.harness import Budget, Case, Outcome, Side, compare
+from bench.items import TABLE, item, key
+from keyfold.clients import AsyncClient, connect, connect_async
+
+BATCH = 20
+
+
+class Loop:
+    """An event loop in this thread, for sides that are asynchronous."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+
+    def run(self, work: Callable[[], Awaitable[object]]) -> None:
+        async def several() -> None:
+            for _ in range(BATCH):
+                await work()
+
+        self.loop.run_until_complete(several())
+
+
+def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
+    port = peers.free_port()
+    stack.enter_context(peers.server(peers.keyfold(port), port))
+    url = f"http://127.0.0.1:{port}"
+    client = connect(url)
+    stack.callback(client.close)
+    client.call("CreateTable", TABLE)
+    client.call("PutItem", {"TableName": "bench", "Item": item(1)})
+    request = {"TableName": "bench", "Key": key(1)}
+    missing: list[str] = []
+
+    import boto3
+
+    options = {"endpoint_url": url, "region_name": "us-east-1"}
+    secrets = {"aws_access_key_id": "keyfold", "aws_secret_access_key": "keyfold"}
+    boto = boto3.client("dynamodb", **options, **secrets)
+    sync = [
+        Side("keyfold", lambda: client.call("GetItem", request), cpu=True),
+        Side("boto3", lambda: boto.get_item(**request), cpu=True),
+    ]
+    yield compare(
+        "clients",
+        "client, GetItem, sync (CPU)",
+        sync,
+        budget,
+        reference="boto3",
+        goal="at most 1/20 of boto3",
+        met=lambda o: o.time("keyfold") * 20 <= o.time("boto3"),
+    )
+
+    loop = Loop()
+    ours = loop.loop.run_until_complete(_opened(url))
+    stack.callback(lambda: loop.loop.run_until_complete(ours.close()))
+    sides = [
+        Side(
+            "keyfold",
+            lambda: loop.run(lambda: ours.call("GetItem", request)),
+            operations=BATCH,
+            cpu=True,
+        )
+    ]
+    try:
+        sides.append(_aiodynamo(url, loop, stack))
+    except ImportError:
+        missing.append("aiodynamo is not installed")
+    yield compare(
+        "clients",
+        "client, GetItem, async (CPU)",
+        sides,
+        budget,
+        reference="aiodynamo" if len(sides) > 1 else "keyfold",
+        goal="at most 1/3 of aiodynamo",
+        met=lambda o: len(o.rows) > 1 and o.time("keyfold") * 3 <= o.time("aiodynamo"),
+        missing=missing,
+    )
+
+
+async def _opened(url: str) -> AsyncClient:
+    return connect_async(url)
+
+
+def _aiodynamo(url: str, loop: Loop, stack: ExitStack) -> Side:
+    from aiodynamo.client import Client
+    from aiodynamo.credentials import Key, StaticCredentials
+    from aiodynamo.http.httpx import HTTPX
+    from httpx import AsyncClient
+    from yarl import URL
+
+    http = AsyncClient()
+    stack.callback(lambda: loop.loop.run_until_complete(http.aclose()))
+    credentials = StaticCredentials(Key("keyfold", "keyfold"))
+    table = Client(HTTPX(http), credentials, "us-east-1", URL(url)).table("bench")
+    wanted = {"PK": key(1)["PK"]["S"], "SK": key(1)["SK"]["S"]}
+    return Side(
+        "aiodynamo", lambda: loop.run(lambda: table.get_item(wanted)), operations=BATCH, cpu=True
+    )
+
+
+CASES = [Case("clients", "Clients, processor time per request", run)]

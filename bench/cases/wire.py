@@ -1,0 +1,126 @@
+"""The wire server beside other people's, 16 connections, items of one kilobyte."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from bench import load, peers
+from bench.harness import Budget, Case, Outcome, Row
+from bench.items import PER_PARTITION, TABLE, item, key
+from keyfold.clients import connect
+
+ITEMS = 1000
+CONNECTIONS = 16
+
+
+def _query(number: int, index: bool) -> dict[str, Any]:
+    group = number // PER_PARTITION
+    value = f"BY#{group:08d}" if index else f"GROUP#{group:08d}"
+    name = "GSI1PK" if index else "PK"
+    request: dict[str, Any] = {
+        "TableName": "bench",
+        "KeyConditionExpression": f"{name} = :p",
+        "ExpressionAttributeValues": {":p": {"S": value}},
+        "Limit": 50,
+    }
+    return {**request, "IndexName": "GSI1"} if index else request
+
+
+def _update(number: int) -> dict[str, Any]:
+    return {
+        "TableName": "bench",
+        "Key": key(number),
+        "UpdateExpression": "SET title = :t ADD #c :one",
+        "ExpressionAttributeNames": {"#c": "count"},
+        "ExpressionAttributeValues": {":t": {"S": "new"}, ":one": {"N": "1"}},
+    }
+
+
+OPERATIONS: list[tuple[str, str, Callable[[int], dict[str, Any]]]] = [
+    ("GetItem", "GetItem", lambda n: {"TableName": "bench", "Key": key(n)}),
+    ("PutItem", "PutItem", lambda n: {"TableName": "bench", "Item": item(n)}),
+    ("UpdateItem", "UpdateItem", _update),
+    ("Query of 50", "Query", lambda n: _query(n, index=False)),
+    ("Query of 50 on an index", "Query", lambda n: _query(n, index=True)),
+    (
+        "batch of 25",
+        "BatchWriteItem",
+        lambda n: {
+            "RequestItems": {
+                "bench": [{"PutRequest": {"Item": item((n + o) % ITEMS)}} for o in range(25)]
+            }
+        },
+    ),
+    (
+        "transaction of 4",
+        "TransactWriteItems",
+        lambda n: {
+            "TransactItems": [
+                {"Put": {"TableName": "bench", "Item": item((n * 4 + o) % ITEMS)}} for o in range(4)
+            ]
+        },
+    ),
+]
+
+
+def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
+    ports: dict[str, int] = {}
+    missing: list[str] = []
+    for name, command in peers.SERVERS.items():
+        port = peers.free_port()
+        try:
+            stack.enter_context(peers.server(command(port), port))
+            _fill(port)
+        except Exception as problem:
+            missing.append(f"{name}: {problem}")
+            continue
+        ports[name] = port
+    seconds = budget.seconds * 4
+    for title, operation, request in OPERATIONS:
+        outcome = Outcome(
+            "wire",
+            f"server, {title}",
+            "keyfold",
+            goal="at least 3x the best other",
+            missing=missing,
+        )
+        found: dict[str, list[dict[str, float]]] = {name: [] for name in ports}
+        for number in range(max(3, budget.rounds // 2)):
+            order = list(ports) if number % 2 == 0 else list(ports)[::-1]
+            for name in order:
+                requests = load.prepared(
+                    ports[name], operation, [request(n * 37 % ITEMS) for n in range(200)]
+                )
+                found[name].append(load.drive(ports[name], requests, CONNECTIONS, seconds))
+        for name, rounds in found.items():
+            if statistics.median(r["failed"] for r in rounds):
+                outcome.missing = [*outcome.missing, f"{name} does not answer {operation}"]
+                continue
+            rates = sorted(1e6 / r["per_second"] for r in rounds)
+            median = statistics.median(rates)
+            outcome.rows.append(Row(name, median, (rates[-1] - rates[0]) / median))
+            p99 = statistics.median(r["p99_ms"] for r in rounds)
+            outcome.figures[f"{name}, p99"] = f"{p99:.1f} ms"
+        ours = outcome.time("keyfold")
+        for row in outcome.rows:
+            row.ratio = row.median / ours
+        others = [row.median for row in outcome.rows if row.side != "keyfold"]
+        outcome.met = bool(others) and min(others) >= 3 * ours
+        yield outcome
+
+
+def _fill(port: int) -> None:
+    client = connect(f"http://127.0.0.1:{port}")
+    try:
+        client.call("CreateTable", TABLE)
+        for start in range(0, ITEMS, 25):
+            puts = [{"PutRequest": {"Item": item(n)}} for n in range(start, start + 25)]
+            client.call("BatchWriteItem", {"RequestItems": {"bench": puts}})
+    finally:
+        client.close()
+
+
+CASES = [Case("wire", "The wire server beside others", run)]

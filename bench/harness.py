@@ -1,0 +1,121 @@
+"""Cases: the same work done by several sides, interleaved round by round."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+Work = Callable[[], object]
+"""Does the work of one round and is timed; may return the number of operations it did."""
+
+
+@dataclass
+class Side:
+    """One contestant in a case."""
+
+    name: str
+    work: Work
+    operations: int = 1
+    """How many operations one call of `work` does."""
+    cpu: bool = False
+    """Count processor time instead of the clock."""
+
+
+@dataclass
+class Row:
+    """What one side achieved: microseconds per operation."""
+
+    side: str
+    median: float
+    spread: float
+    """The width of the middle half of all rounds, as a share of the median."""
+    ratio: float = 1.0
+    """This side's time over the reference's."""
+
+
+@dataclass
+class Outcome:
+    """A case's rows, or why it could not run."""
+
+    case: str
+    title: str
+    reference: str
+    rows: list[Row] = field(default_factory=list)
+    goal: str = ""
+    met: bool | None = None
+    missing: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+    """Numbers that are no times: requests, units, bytes."""
+
+    def time(self, side: str) -> float:
+        return next(row.median for row in self.rows if row.side == side)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A named measurement; `run` builds its sides inside a stack that closes them."""
+
+    name: str
+    title: str
+    run: Callable[[ExitStack, Budget], Iterator[Outcome]]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long to measure."""
+
+    rounds: int = 7
+    seconds: float = 0.15
+    """The least time of one side's turn."""
+    full: bool = False
+
+
+def compare(
+    case: str,
+    title: str,
+    sides: list[Side],
+    budget: Budget,
+    *,
+    reference: str,
+    goal: str = "",
+    met: Callable[[Outcome], bool] | None = None,
+    missing: list[str] | None = None,
+) -> Outcome:
+    """Measure the sides in turns; every round visits each of them once."""
+    repeats = {side.name: _calibrate(side, budget) for side in sides}
+    times: dict[str, list[float]] = {side.name: [] for side in sides}
+    for number in range(budget.rounds):
+        order = sides if number % 2 == 0 else sides[::-1]
+        for side in order:
+            times[side.name].append(_turn(side, repeats[side.name]))
+    outcome = Outcome(case, title, reference, goal=goal, missing=missing or [])
+    base = statistics.median(times[reference]) if reference in times else 0.0
+    for side in sides:
+        found = sorted(times[side.name])
+        median = statistics.median(found)
+        quarter = len(found) // 4
+        spread = (found[-1 - quarter] - found[quarter]) / median
+        outcome.rows.append(Row(side.name, median, spread, median / base if base else 1.0))
+    if met is not None:
+        outcome.met = met(outcome)
+    return outcome
+
+
+def _calibrate(side: Side, budget: Budget) -> int:
+    side.work()
+    started = time.perf_counter()
+    side.work()
+    once = max(time.perf_counter() - started, 1e-6)
+    return max(1, round(budget.seconds / once))
+
+
+def _turn(side: Side, repeats: int) -> float:
+    clock = time.process_time if side.cpu else time.perf_counter
+    started = clock()
+    for _ in range(repeats):
+        side.work()
+    return (clock() - started) / repeats / side.operations * 1e6

@@ -1,0 +1,138 @@
+"""Peers: installed by package name into environments of their own under bench/.peers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / ".peers"
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "keyfold",
+    "AWS_SECRET_ACCESS_KEY": "keyfold",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+
+class Missing(Exception):
+    """A peer that cannot be had here; the reason is reported, not hidden."""
+
+
+NODE_PACKAGES = ("@dynoxide/linux-x64", "dynalite")
+
+
+def python(name: str, *packages: str) -> Path:
+    """The interpreter of an environment with these packages."""
+    folder = FOLDER / name
+    if not (folder / "installed").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _install(name, [sys.executable, "-m", "venv", str(folder)])
+        _install(name, [str(folder / "bin" / "pip"), "install", "-q", *packages])
+        (folder / "installed").touch()
+    return folder / "bin" / "python"
+
+
+def node() -> Path:
+    """The folder of npm packages; the tests of real clients share it."""
+    if shutil.which("npm") is None:
+        raise Missing("Node and npm are not installed")
+    folder = FOLDER / "node"
+    modules = folder / "node_modules"
+    if not all((modules / package).exists() for package in NODE_PACKAGES):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / "package.json").exists():
+            (folder / "package.json").write_text("{}")
+        options = ["--no-audit", "--no-fund", "--no-package-lock"]
+        _install("npm packages", ["npm", "install", *options, *NODE_PACKAGES], folder)
+    return modules
+
+
+def _install(what: str, command: Sequence[str], folder: Path | None = None) -> None:
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise Missing(f"{what}: {problem}") from None
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "rror" in line]
+        raise Missing(f"{what} could not be installed: {(lines or ['no reason given'])[0][:120]}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def server(command: Sequence[str | Path], port: int) -> Iterator[int]:
+    """A server in its own process; gives its process id once it takes connections."""
+    environment = {**os.environ, **CREDENTIALS}
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not _answers(port):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise Missing(f"{Path(str(command[0])).name} did not start")
+            time.sleep(0.02)
+        yield process.pid
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def keyfold(port: int, data: str = ":memory:") -> list[str | Path]:
+    program = Path(sys.executable).parent / "keyfold"
+    return [program, "serve", "--port", str(port), "--data", data]
+
+
+def dynoxide(port: int) -> list[str | Path]:
+    program = node() / "@dynoxide" / "linux-x64" / "dynoxide"
+    if not program.exists():
+        raise Missing("dynoxide has no program for this machine")
+    return [program, "--port", str(port)]
+
+
+def dynalite(port: int) -> list[str | Path]:
+    program = node() / "dynalite" / "cli.js"
+    return ["node", program, "--port", str(port), "--createTableMs", "0"]
+
+
+def moto(port: int) -> list[str | Path]:
+    return [python("moto", "moto[dynamodb,server]").parent / "moto_server", "-p", str(port)]
+
+
+def ministack(port: int) -> list[str | Path]:
+    program = python("ministack", "ministack").parent / "ministack"
+    return ["env", f"GATEWAY_PORT={port}", f"EDGE_PORT={port}", program]
+
+
+SERVERS = {
+    "keyfold": keyfold,
+    "dynoxide": dynoxide,
+    "dynalite": dynalite,
+    "moto": moto,
+    "ministack": ministack,
+}

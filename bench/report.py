@@ -1,0 +1,75 @@
+"""Results as JSON, as a table, as plots, and in the README."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from bench.harness import Outcome
+from bench.plot import bars
+
+RESULTS = Path(__file__).parent / "results"
+README = Path(__file__).parents[1] / "README.md"
+START, END = "<!-- bench:start -->", "<!-- bench:end -->"
+
+
+def write(outcomes: Sequence[Outcome], command: str) -> None:
+    """Write everything that a run gives."""
+    RESULTS.mkdir(exist_ok=True)
+    machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    document = {
+        "command": command,
+        "machine": machine,
+        "outcomes": [asdict(outcome) for outcome in outcomes],
+    }
+    (RESULTS / "latest.json").write_text(json.dumps(document, indent=1) + "\n")
+    (RESULTS / "latest.md").write_text(f"# `{command}`\n\n{machine}\n\n{table(outcomes)}\n")
+    for number, outcome in enumerate(outcomes):
+        if outcome.rows:
+            name = f"{number:02d}-{outcome.case}.svg"
+            (RESULTS / name).write_text(bars(outcome.title, outcome.rows))
+    _into_readme(outcomes)
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """One line a side, with its ratio to the reference."""
+    lines = [
+        "| case | side | µs per operation | ratio | goal |",
+        "| --- | --- | ---: | ---: | --- |",
+    ]
+    for outcome in outcomes:
+        for row in sorted(outcome.rows, key=lambda row: row.median):
+            goal = _goal(outcome) if row.side.startswith("keyfold") else ""
+            shown = f"{row.median:,.1f} ±{50 * row.spread:.0f}%"
+            lines.append(f"| {outcome.title} | {row.side} | {shown} | {row.ratio:.2f} | {goal} |")
+        for name, value in outcome.figures.items():
+            lines.append(f"| {outcome.title} | {name} | {value} | | |")
+        for reason in outcome.missing:
+            lines.append(f"| {outcome.title} | missing: {reason} | | | |")
+    return "\n".join(lines)
+
+
+def _goal(outcome: Outcome) -> str:
+    if outcome.met is None:
+        return outcome.goal
+    return f"{outcome.goal}: {'met' if outcome.met else 'not met'}"
+
+
+def _into_readme(outcomes: Sequence[Outcome]) -> None:
+    text = README.read_text()
+    head, _, rest = text.partition(START)
+    _, _, tail = rest.partition(END)
+    lines = ["| | keyfold | beside | |", "| --- | ---: | ---: | --- |"]
+    for outcome in outcomes:
+        ours = [row for row in outcome.rows if row.side.startswith("keyfold")]
+        others = [row for row in outcome.rows if not row.side.startswith("keyfold")]
+        if not ours or not others:
+            continue
+        best = min(others, key=lambda row: row.median)
+        factor = best.median / ours[0].median
+        beside = f"{best.side} {best.median:,.1f} µs"
+        lines.append(f"| {outcome.title} | {ours[0].median:,.1f} µs | {beside} | {factor:.2f}x |")
+    README.write_text(f"{head}{START}\n" + "\n".join(lines) + f"\n{END}{tail}")
