@@ -13,6 +13,8 @@ from keyfold import errors
 APPLICATION_ID = 0x6B66_6C64
 BUSY_SECONDS = 10.0
 CACHE_KILOBYTES = 16_384
+# Without the map a page beyond the cache costs a system call: reads would slow as tables grow.
+MAPPED_BYTES = 2**40
 _BUSY_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
@@ -103,6 +105,7 @@ def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
     pragma(f"synchronous = {_SYNCHRONOUS[durability]}")
     pragma("temp_store = MEMORY")
     pragma(f"cache_size = -{CACHE_KILOBYTES}")
+    pragma(f"mmap_size = {MAPPED_BYTES}")
     if version < FORMAT:
         _upgrade(connection)
 
