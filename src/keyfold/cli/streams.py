@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     running = commands.add_parser("run", help=text, description=text)
     add_target(running)
     running.add_argument("--threads", type=int, default=1, help="shards read at once (default: 1)")
-    running.add_argument("--batch", type=int, default=200, help="records a read (default: 200)")
+    running.add_argument("--batch", type=int, default=500, help="records a read (default: 500)")
     running.add_argument(
         "--queue", action="append", default=[], metavar="NAME", help="keep events in this queue"
     )
@@ -96,5 +96,5 @@ def _show(outcome: Outcome) -> None:
 def _words(outcome: Outcome) -> str:
     return (
         f"{outcome.records} records: {outcome.applied} effects, {outcome.repeated} repeated, "
-        f"{outcome.dead} dead letters"
+        f"{outcome.dead} dead letters, lag {outcome.lag_seconds:.0f} s"
     )

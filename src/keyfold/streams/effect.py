@@ -41,6 +41,8 @@ class Unit:
     record: Record
     change: Change
     effect: Effect
+    intents: Sequence[Intent] = ()
+    """The writes that are known without asking anybody."""
     failures: int = 0
 
     @property
@@ -57,9 +59,6 @@ class Effect:
     """Several units may share a transaction, in any order."""
     foreign: bool = False
     """It runs code that is not ours."""
-
-    def intents(self, change: Change) -> list[Intent]:
-        raise NotImplementedError
 
     def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
         """Carry the unit out together with `settled`, which is refused the second time."""
@@ -79,9 +78,6 @@ class Maintained(Effect):
         self.reconciles = hasattr(maintainer, "reconcile")
         self.additive = getattr(maintainer, "additive", False)
 
-    def intents(self, change: Change) -> list[Intent]:
-        return list(self.maintainer.writes(change.old, change.new))
-
     def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
         change = unit.change
         if self.reconciles:
@@ -91,7 +87,7 @@ class Maintained(Effect):
                 yield from commit(run.context, [settled])
             return
         try:
-            yield from commit(run.context, [*self.intents(change), settled])
+            yield from commit(run.context, [*unit.intents, settled])
         except NotFound:
             # The item that holds the structure is gone, and the structure with it.
             yield from commit(run.context, [settled])
@@ -153,19 +149,18 @@ class Effects:
     def units(self, record: Record) -> Iterator[Unit]:
         """What is to be done for a record; Undecodable when its item cannot be read."""
         for change in changes(record, self.entities):
-            for effect in self._concerned(record, change):
-                yield Unit(record, change, effect)
-
-    def _concerned(self, record: Record, change: Change) -> Iterator[Effect]:
-        for maintained in self.maintained:
-            maintainer = maintained.maintainer
-            concerns = maintainer.source is change.spec.entity and _follows(maintainer, record)
-            if concerns and (maintained.reconciles or maintained.intents(change)):
-                yield maintained
-        for processed in self.processed:
-            processor = processed.processor
-            if processor.entity is change.spec.entity and change.kind in processor.kinds:
-                yield processed
+            for maintained in self.maintained:
+                maintainer = maintained.maintainer
+                if maintainer.source is not change.spec.entity or not _follows(maintainer, record):
+                    continue
+                if maintained.reconciles:
+                    yield Unit(record, change, maintained)
+                elif intents := list(maintainer.writes(change.old, change.new)):
+                    yield Unit(record, change, maintained, intents)
+            for processed in self.processed:
+                processor = processed.processor
+                if processor.entity is change.spec.entity and change.kind in processor.kinds:
+                    yield Unit(record, change, processed)
 
     def named(self, name: str) -> Effect | None:
         return next((e for e in (*self.maintained, *self.processed) if e.name == name), None)

@@ -36,7 +36,7 @@ class Options:
 
     name: str = "default"
     """Workers with one name share the shards."""
-    batch: int = 200
+    batch: int = 500
     lease_seconds: float = 30.0
     poll_seconds: float = 0.5
     policy: Policy = field(default_factory=Policy)

@@ -6,7 +6,7 @@ The same flow serves the local consumer and the Lambda handler.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
@@ -15,6 +15,7 @@ import orjson
 
 from keyfold.design.table import Table
 from keyfold.errors import AlreadyProcessed
+from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.runtime.flow import Flow, Overdue
 from keyfold.runtime.intent import Intent
 from keyfold.runtime.writes import commit
@@ -24,8 +25,8 @@ from keyfold.streams.marker import marked
 from keyfold.streams.policy import TRANSIENT, patiently
 from keyfold.streams.record import parse
 
-TOGETHER: Final = 45
-"""Units of one transaction: each has a marker and at least one write."""
+TOGETHER: Final = TRANSACTION_ITEMS - 10
+"""Writes of one transaction: a marker for each unit, and what they write; some room is left."""
 
 
 @dataclass
@@ -38,6 +39,8 @@ class Outcome:
     dead: int = 0
     unresolved: list[str] = field(default_factory=list)
     """Sequence numbers of records that the backend's trouble kept from being carried out."""
+    lag_seconds: float = 0.0
+    """The age of the newest settled record of the shard that is farthest behind."""
 
     def __iadd__(self, other: Outcome) -> Outcome:
         self.records += other.records
@@ -45,6 +48,7 @@ class Outcome:
         self.repeated += other.repeated
         self.dead += other.dead
         self.unresolved += other.unresolved
+        self.lag_seconds = max(self.lag_seconds, other.lag_seconds)
         return self
 
 
@@ -65,12 +69,30 @@ def process(
             units += list(effects.units(record))
         except Exception as problem:
             yield from _bury_record(run, outcome, table, wire, problem)
-    additive = [unit for unit in units if unit.effect.additive]
-    for start in range(0, len(additive), TOGETHER):
-        yield from _together(run, outcome, additive[start : start + TOGETHER])
+    for together in _batches([unit for unit in units if unit.effect.additive]):
+        yield from _together(run, outcome, together)
     single = [unit for unit in units if not unit.effect.additive]
     yield from _in_lanes(run, outcome, (yield from _unprocessed(run, outcome, single)))
     return outcome
+
+
+def _batches(units: list[Unit]) -> Iterator[list[Unit]]:
+    """Units for one transaction each; those that write the same item share that write."""
+    batch: list[Unit] = []
+    targets: set[str] = set()
+    for unit in sorted(units, key=_target):
+        more = targets | {_target(unit)}
+        if len(batch) + len(more) >= TOGETHER:
+            yield batch
+            batch, more = [], {_target(unit)}
+        batch.append(unit)
+        targets = more
+    if batch:
+        yield batch
+
+
+def _target(unit: Unit) -> str:
+    return " ".join(str(getattr(intent, "ref", "")) for intent in unit.intents)
 
 
 def _unprocessed(run: Run, outcome: Outcome, units: list[Unit]) -> Flow[list[Unit]]:
@@ -94,7 +116,7 @@ def _together(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
     if not units:
         return None
     try:
-        intents: list[Intent] = [i for u in units for i in u.effect.intents(u.change)]
+        intents: list[Intent] = [intent for unit in units for intent in unit.intents]
         intents += [settled_by(run, unit) for unit in units]
         yield from patiently(run.policy, lambda: commit(run.context, intents))
         outcome.applied += len(units)

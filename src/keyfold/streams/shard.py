@@ -104,7 +104,9 @@ class Reader:
         settled = _last_settled(records, outcome.unresolved)
         if settled is not None:
             noted["sequence"] = str(settled["SequenceNumber"])
-            noted["settled_at"] = _seconds(settled.get("ApproximateCreationDateTime", 0))
+            made = _seconds(settled.get("ApproximateCreationDateTime", 0))
+            noted["settled_at"] = made
+            outcome.lag_seconds = max(0.0, self.run.context.clock.now() - made)
         stale = asked - self.lease.caught_up >= _NOTED_EVERY
         if complete and not records and (stale or following is None):
             noted["caught_up"] = asked

@@ -125,6 +125,7 @@ def test_status_tells_lag_and_owner(db: Db, social: Any, clock: ManualClock) -> 
     now = consumer.status()
     assert (now.lag_seconds, now.shards[0].behind) == (7.0, True)
     assert now.shards[0].owner == consumer.worker
+    assert consumer.run_once().lag_seconds == 7.0
     consumer.drain()
     now = consumer.status()
     assert (now.lag_seconds, now.shards[0].owner) == (0.0, "")
