@@ -10,7 +10,8 @@ from typing import Final
 from uuid import uuid4
 
 from keyfold.design.table import Table
-from keyfold.errors import LeaseLost, PlanError, RebuildNeeded, StreamError
+from keyfold.errors import LeaseLost, PlanError, RebuildNeeded, StreamError, TableNotFound
+from keyfold.limits import STREAM_RECORDS_PER_READ
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow, Pause
@@ -40,6 +41,13 @@ class Options:
     lease_seconds: float = 30.0
     poll_seconds: float = 0.5
     policy: Policy = field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.batch <= STREAM_RECORDS_PER_READ:
+            raise PlanError(
+                f"a batch of {self.batch} records cannot be read; a stream gives 1 to "
+                f"{STREAM_RECORDS_PER_READ} at once"
+            )
 
 
 class Following:
@@ -110,7 +118,8 @@ class Following:
         """One batch of one shard; a lost lease or a troubled backend leaves it for later."""
         try:
             outcome = yield from reader.poll()
-        except LeaseLost:
+        except (LeaseLost, TableNotFound):
+            # Another worker has the shard, or its stream was dropped a day after its end.
             self.readers.pop(reader.shard.sort, None)
             return Outcome()
         except TRANSIENT:

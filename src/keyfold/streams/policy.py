@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from keyfold.errors import (
     Busy,
     InternalFailure,
+    LimitExceeded,
     RequestLimitExceeded,
     RequestRateExceeded,
     Throttled,
@@ -27,6 +28,7 @@ TRANSIENT: Final = (
     Throttled,
     RequestRateExceeded,
     RequestLimitExceeded,
+    LimitExceeded,
     InternalFailure,
     Unavailable,
     TransactionConflict,
