@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import platform
 import re
 import shutil
 import socket
@@ -21,13 +22,9 @@ from pathlib import Path
 import pytest
 
 PEERS = Path(__file__).parents[2] / "bench" / ".peers"
-NODE_PACKAGES = (
-    "@aws-sdk/client-dynamodb",
-    "@aws-sdk/lib-dynamodb",
-    "@dynoxide/linux-x64",
-    "dynalite",
-    "electrodb",
-)
+NODE_PACKAGES = ["@aws-sdk/client-dynamodb", "@aws-sdk/lib-dynamodb", "dynalite", "electrodb"]
+if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
+    NODE_PACKAGES.append("@dynoxide/linux-x64")
 NODE_PACKAGES_OF = "2026-11-01"
 """npm takes no release later than this, so that all of them fit together."""
 PYTHON_PACKAGES = {"aws": "awscli", "moto": "moto[dynamodb,server]", "ministack": "ministack"}

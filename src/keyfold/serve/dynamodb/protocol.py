@@ -202,11 +202,12 @@ class Connection(asyncio.Protocol):
         self.deadline = self._registry.now + patience
 
     def expire(self) -> None:
-        """End a connection that is idle or too slow."""
-        if self._receiving or self._choked:
+        """End a connection that is idle or too slow; one that is still there next time, hard."""
+        if not self._closed and (self._receiving or self._choked):
             self._registry.metrics.add("slow_clients", 1)
-        if self._receiving:
+        if self._receiving and not self._closed:
             self._refuse(408, "the request did not arrive in time")
+            return
         self._closed = True
         self._transport.abort()
 
