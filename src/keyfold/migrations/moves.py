@@ -188,7 +188,10 @@ def rekey(
             raise MigrationError(f"the table {table.name} has no index {name}")
         names = [n for n in (index.partition, index.sort) if n]
         old_places.update(zip(names, map(parse_template, templates), strict=True))
-    own = set(spec.by_attribute)
+    # What the entity does not declare goes along: it may be somebody else's.
+    old_own = set(old_places) | set(spec.by_attribute) | {table.type_attribute}
+    new_own = set(spec.table.schema.key_attributes) | {spec.table.schema.type_attribute}
+    new_own |= {a.attribute for p in spec.placements.values() for a in p.attributes}
     type_name = type_name or spec.type_name
 
     def was(item: Item) -> bool:
@@ -197,11 +200,14 @@ def rekey(
         return bool(kind == type_name) and all(t.matches(str(text)) for t, text in texts)
 
     def forward(item: Item) -> Iterable[Output]:
-        return written_with(spec, spec.decode(item))
+        rest = {name: wire for name, wire in item.items() if name not in old_own}
+        first, *others = written_with(spec, spec.decode(item))
+        return [Output(first.table, {**rest, **first.item}), *others]
 
     def backward(item: Item) -> Iterable[Output]:
         decoded = spec.decode(item)
-        back = {name: wire for name, wire in spec.encode(decoded).items() if name in own}
+        back = {name: wire for name, wire in item.items() if name not in new_own}
+        back |= {n: w for n, w in spec.encode(decoded).items() if n in spec.by_attribute}
         for name, template in old_places.items():
             text = template.render(decoded.__dict__, owner=f"{entity.__name__}, back")
             kind = _type_of(table, name)

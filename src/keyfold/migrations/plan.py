@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from keyfold.design.schema import Entity, Index, Schema, Table
+from keyfold.design.schema import Entity, Index, Placement, Schema, Table
 from keyfold.errors import MigrationError
 from keyfold.migrations.diff import Change
 from keyfold.migrations.migration import Migration
@@ -183,9 +183,14 @@ class _Writer:
         self.imports.add("rekey")
         sort = f", {old.key.sort.text!r}" if old.key and old.key.sort else ""
         partition = old.key.partition.text if old.key else ""
+        indexes = {p.index: _texts(p) for p in old.placements if not p.when}
+        also = f", indexes={indexes!r}" if indexes else ""
+        for placement in old.placements:
+            if placement.when:
+                self.questions.append(f"how {new.name} gets its keys in {placement.index} back")
         return (
             f"rekey(design.entities[{new.name!r}], table={self._old_table(old)}, "
-            f"key=({partition!r}{sort or ','}), type_name={old.type_name!r})"
+            f"key=({partition!r}{sort or ','}), type_name={old.type_name!r}{also})"
         )
 
     def _old_table(self, old: Entity) -> str:
@@ -208,6 +213,11 @@ class _Writer:
         self.imports.add("Index")
         parts = _written(index, ("name", "place", "silences", "purpose", "holds", "sparse"))
         return f"Index({', '.join([repr(index.name), *parts])})"
+
+
+def _texts(placement: Placement) -> tuple[str, ...]:
+    sort = placement.key.sort
+    return (placement.key.partition.text, *((sort.text,) if sort else ()))
 
 
 def _stays(old: object, new: Entity) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, VerifyFailed
+from keyfold.limits import STREAM_RETENTION_SECONDS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
@@ -74,6 +75,7 @@ class Migrator:
         self.store.prepare()
         self._state = self.store.load()
         self._refuse_other_plan()
+        self._notice_absence()
         steps: dict[Phase, Callable[[], None]] = {
             "expand": self._expand,
             "dual-write": self._start_copying,
@@ -103,6 +105,7 @@ class Migrator:
             )
         if self._state.phase == "planned" and not self._state.epoch:
             return self._state
+        self._notice_absence()
         if self._state.writes == "new" or self._state.closed:
             self._return_writes()
         if self._state.reads == "new":
@@ -148,6 +151,20 @@ class Migrator:
 
     def _change(self, **changes: object) -> None:
         self._state = self.store.change(self._state, **changes)
+
+    def _notice_absence(self) -> None:
+        """After a longer absence than streams remember, the sides are compared anew."""
+        at = self.store.caught_up_at()
+        away = self.backend.clock.now() - at
+        if not self._state.active or not at or away < STREAM_RETENTION_SECONDS:
+            return
+        self.say(
+            f"{self.migration.name}: copying was away for {away / 3600:.0f} hours, longer than "
+            "streams keep their records; both sides are compared again"
+        )
+        self.store.forget_positions()
+        if self._state.writes == "old" and reached(self._state.phase, "verify"):
+            self._change(phase="backfill", reads="old")
 
     def _refuse_other_plan(self) -> None:
         if self._state.plan and self._state.plan != self.migration.fingerprint:

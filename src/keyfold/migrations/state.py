@@ -120,6 +120,12 @@ class StateStore:
     def set_position(self, towards: Side, table: str, shard: str, sequence: str) -> None:
         self._put(f"position:{towards}:{table}:{shard}", {"sequence": {"S": sequence}})
 
+    def forget_positions(self) -> None:
+        """Read the streams from their beginning; markers know what was copied."""
+        for item in list(self._all(self.name, "position:")):
+            key = {name: item[name] for name in SUPPORT.key_attributes}
+            self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})
+
     def note_opened(self, table: str) -> None:
         """Remember that this migration opened a table's stream."""
         self._put(f"opened:{table}", {})

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from keyfold.clients.embedded import EmbeddedClient
+from keyfold.clock import ManualClock
+from keyfold.engine import Engine
 from keyfold.errors import Drifted, Irreversible, NotFound, Pending, VerifyFailed
-from keyfold.migrations import Migration
+from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Pace, Phase
 from keyfold.migrations.changes import Record
 from keyfold.migrations.copier import Copier
+from keyfold.migrations.progress import silent
+from keyfold.migrations.scanning import Scan
 from keyfold.migrations.sides import Sides
 
-from .conftest import OldOrder, Order, OrderById, Shop, order_move
+from .conftest import (
+    OldOrder,
+    Order,
+    OrderById,
+    Shop,
+    after,
+    before,
+    new_table,
+    old_table,
+    order_move,
+)
 
 
 def fill(shop: Shop, count: int = 60) -> None:
@@ -192,3 +209,53 @@ def test_drift_on_the_new_side_is_found_and_repaired(shop: Shop) -> None:
         shop.migrator().apply("verify", repair=False)
     shop.migrator().apply("verify")
     assert shop.new_items() == shop.expected_items()
+
+
+@pytest.mark.parametrize("phase", ["dual-write", "backfill", "switch-reads"])
+def test_an_absence_longer_than_streams_remember_loses_nothing(phase: Phase) -> None:
+    clock = ManualClock()
+    engine = Engine.open(":memory:", clock=clock)
+    client = EmbeddedClient(engine)
+    old, new = before.open(client), after.open(client, create_tables=False)
+    migration = Migration(
+        "away", [CreateTable(new_table.schema), order_move(), DropTable(old_table.schema)]
+    )
+    shop = Shop(engine, Backend(client, clock=clock), old, new, migration)
+    fill(shop, 20)
+    shop.migrator().apply(phase)
+    clock.advance(60)
+    shop.old_order("o001", 77)
+    shop.old_order("fresh", 5)
+    shop.old.delete(OldOrder.key(order_id="o002"))
+    clock.advance(25 * 3600)
+    engine.sweep()
+    shop.old_order("o003", 78)
+    expected = shop.expected_items()
+    shop.migrator().apply("hold")
+    assert shop.new_items() == expected
+    shop.new.create(Order(season_id="s1", order_id="late", cents=100))
+    clock.advance(25 * 3600)
+    engine.sweep()
+    shop.migrator().rollback()
+    assert shop.old.get(OldOrder.key(order_id="late")).total == 1
+    engine.close()
+
+
+def test_a_backfill_that_was_cut_off_goes_on_where_it_was(shop: Shop) -> None:
+    fill(shop, 40)
+    store = shop.migrator().store
+    store.prepare()
+    handled: list[str] = []
+
+    def handle(items: list[dict[str, Any]]) -> float:
+        handled.extend(item["orderId"]["S"] for item in items)
+        if len(handled) == 20:
+            raise KeyboardInterrupt
+        return 0.0
+
+    pace = Pace(segments=1, page=5)
+    with pytest.raises(KeyboardInterrupt):
+        Scan(store, "job", "Orders", pace, silent).run(handle)
+    assert Scan(store, "job", "Orders", pace, silent).run(handle) == 40
+    assert len(set(handled)) == 40
+    assert len(handled) == 45

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keyfold import Design, Entity, Index, Key, cli
-from keyfold.clients import connect
+from keyfold.clients import Client, connect
 from keyfold.design.schema import Schema
 from keyfold.errors import MigrationError
 from keyfold.migrations import Backend, diff
@@ -20,12 +20,14 @@ from keyfold_systems.sellers import current, design
 V1 = """
 from keyfold import Design, Entity, Index, Key, On
 design = Design("shop")
-table = design.table("Orders", partition="orderId", sort=None)
+by_season = Index("by-season", "seasonKey", "orderKey")
+table = design.table("Orders", partition="orderId", sort=None, indexes=[by_season])
 class Order(Entity, table=table):
     order_id: str
     season_id: str
     note: str = ""
     key = Key("{order_id}")
+    by_season = On("by-season", "SEASON#{season_id}", "{order_id}")
 """
 V2 = """
 from keyfold import Design, Entity, Index, Key, On
@@ -38,6 +40,27 @@ class Order(Entity, table=table):
     key = Key("SEASON#{season_id}", "ORDER#{order_id}")
     by_order = On("by-order", "ORDER#{order_id}")
 """
+
+
+SEASON_1 = {
+    "TableName": "Orders",
+    "IndexName": "by-season",
+    "KeyConditionExpression": "seasonKey = :s",
+    "ExpressionAttributeValues": {":s": {"S": "SEASON#s1"}},
+}
+
+
+def mark_as_legacy(client: Client) -> None:
+    """An attribute that no declaration knows."""
+    client.call(
+        "UpdateItem",
+        {
+            "TableName": "Orders",
+            "Key": {"orderId": {"S": "o4"}},
+            "UpdateExpression": "SET legacy = :l",
+            "ExpressionAttributeValues": {":l": {"S": "kept"}},
+        },
+    )
 
 
 @pytest.mark.parametrize("schema", [current.design.schema, design.design.schema])
@@ -142,6 +165,7 @@ def test_a_whole_change_by_commands_alone(
         order = module.Order  # type: ignore[attr-defined]
         for number in range(30):
             db.create(order(order_id=f"o{number}", season_id=f"s{number % 3}", note="n"))
+        mark_as_legacy(db.client)
     assert cli.main(["migrations", "snapshot"]) == 0
     assert cli.main(["migrations", "check"]) == 0
 
@@ -157,6 +181,10 @@ def test_a_whole_change_by_commands_alone(
 
     assert cli.main(["migrations", "apply", "0001_by_season"]) == 0
     assert cli.main(["migrations", "rollback", "0001_by_season"]) == 0
+    client = connect("shop.db")
+    found = client.call("Query", SEASON_1)["Items"]
+    assert {item["orderId"]["S"] for item in found} == {f"o{n}" for n in range(1, 30, 3)}
+    client.close()
     assert cli.main(["migrations", "apply", "0001_by_season", "--to", "contract"]) == 0
     capsys.readouterr()
     assert cli.main(["migrations", "status", "0001_by_season"]) == 0
@@ -169,6 +197,10 @@ def test_a_whole_change_by_commands_alone(
         found = list(db.read(order.key.query(season_id="s1")))
         assert {o.order_id for o in found} == {f"o{n}" for n in range(1, 30, 3)}
         assert db.read(order.by_order.query(order_id="o4")).items[0].note == "n"
+        key = order.key(season_id="s1", order_id="o4").wire()
+        item = db.client.call("GetItem", {"TableName": "SeasonOrders", "Key": key})["Item"]
+        assert item["legacy"] == {"S": "kept"}
+        assert "seasonKey" not in item
 
 
 @pytest.mark.parametrize(
