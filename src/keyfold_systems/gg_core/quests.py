@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from keyfold import create, put, update
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
-from keyfold_systems.gg_core.design import Award, Goal, Quest, QuestStep, Task, design
+from keyfold_systems.gg_core.entities import Award, Goal, Quest, QuestStep, Task, design
 
 
 def counts_task(quest: Quest, task: Task) -> bool:

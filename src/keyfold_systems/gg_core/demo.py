@@ -1,0 +1,282 @@
+"""A network that grew: few people whom many follow, many whom few do, and what they all do."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+from itertools import accumulate
+
+from keyfold import AsyncDb, create
+from keyfold_systems.gg_core.entities import (
+    Activity,
+    Follow,
+    Goal,
+    Group,
+    GroupMember,
+    Message,
+    Promotion,
+    Quest,
+    Role,
+    Room,
+    Task,
+    User,
+    home,
+)
+
+USERS: list[tuple[str, str, list[str]]] = [
+    ("ada", "Ada Lang", []),
+    ("ben", "Ben Okafor", []),
+    ("root", "The administrator", ["admin"]),
+]
+TRY = "/users/ada/feed"
+
+PEOPLE = 90
+DAYS = 10
+_FIRST = (
+    "Mia",
+    "Noah",
+    "Emma",
+    "Liam",
+    "Lina",
+    "Elias",
+    "Zoe",
+    "Omar",
+    "Ines",
+    "Luca",
+    "Sara",
+    "Finn",
+    "Nora",
+    "Jonas",
+    "Aylin",
+    "Theo",
+)
+_LAST = (
+    "Keller",
+    "Rossi",
+    "Nguyen",
+    "Silva",
+    "Haas",
+    "Kaya",
+    "Novak",
+    "Weber",
+    "Costa",
+    "Meier",
+    "Dubois",
+    "Larsen",
+    "Brandt",
+)
+_GROUPS = [
+    ("Early birds", "Up before the sun, most days.", True),
+    ("Read 24 books", "One every two weeks.", True),
+    ("Half marathon in May", "Twelve weeks, four runs each.", False),
+    ("Balcony gardeners", "Tomatoes, mostly.", True),
+    ("Move the shop online", "Done when it takes its first order.", False),
+]
+_GOALS = [
+    ("Run a half marathon", ["Buy shoes that fit", "Run 5 km", "Run 10 km", "Sign up"]),
+    ("Learn to cook", ["A soup", "Fresh pasta", "Bread that rises"]),
+    ("Read more", ["Finish the one on the table", "Join the library"]),
+    ("Speak Italian", ["Lesson 1", "Lesson 2", "Order a coffee without English"]),
+]
+_POSTS = [
+    "Ten kilometres before breakfast, and the coffee after tasted of victory.",
+    "Chapter twelve. Nobody told me the dog dies.",
+    "First tomato of the year. It is green. It counts.",
+    "Slept through the alarm, ran at lunch instead. Still counts.",
+    "Bread, attempt four: it rose!",
+    "Anyone up for the long run on Sunday? Easy pace, promise.",
+    "Finished the course I started in March. Certificates are silly and I framed it.",
+    "Two weeks without sugar. I dream of cake.",
+    "Rain all week. Moved the plan indoors.",
+    "New shoes, same legs.",
+    "Said no to a third project this month. It felt like finishing one.",
+    "Pasta by hand: two hours, gone in four minutes.",
+    "Today the Italian at the market understood me. Then answered in English.",
+    "The library called. The book I ordered in spring is here.",
+    "Personal best, by nine seconds, into the wind.",
+    "Rest day. The hardest one for me.",
+    "Whoever invented hill repeats: we need to talk.",
+    "Inbox at zero for the first time since 2019. Screenshot or nobody believes it.",
+    "Basil survived the holidays. My neighbour is a hero.",
+    "Cleaned the garage and found the other glove.",
+]
+_COMMENTS = [
+    "This made my morning.",
+    "Count me in!",
+    "How did you keep going?",
+    "Same here, week three is the worst.",
+]
+_GROUP_POSTS = [
+    "Saturday, 8:00, at the bridge. Bring water.",
+    "We are halfway. Thank you all for showing up.",
+    "New here? Say hello and what you are working on.",
+    "Photos of last week are up.",
+]
+_CHAT = [
+    "Are you coming on Saturday?",
+    "Yes! Shall I bring the thermos?",
+    "Always bring the thermos.",
+    "I may be five minutes late.",
+    "You said that last time, and it was twenty.",
+]
+
+
+async def fill(db: AsyncDb) -> int:
+    """Write the demo's data; gives how many items were made, copies and counters not counted."""
+    dice = random.Random(11)
+    now = db.context.now()
+    people = [user for user, _, groups in USERS if not groups]
+    names = {user: name for user, name, _ in USERS}
+    everybody = [f"{first} {last}" for first in _FIRST for last in _LAST]
+    for name in dice.sample(everybody, PEOPLE - len(people)):
+        people.append(name.lower().replace(" ", "."))
+        names[people[-1]] = name
+    for user in people:
+        await db.create(
+            User(id=user, nickname=user, email=f"{user}@example.com", full_name=names[user])
+        )
+    made = len(people)
+    made += await _follows(db, dice, people)
+    groups = await _groups(db, dice, people)
+    made += sum(1 + len(members) for _, members in groups)
+    made += await _activities(db, dice, people, groups, now)
+    made += await _goals(db, dice, people[:12], now)
+    made += await _chat(db, now)
+    # Two whom everybody reads and who post little: copying their activities is the cheaper way.
+    for source in people[2:4]:
+        await db.put(Promotion(user_id=source, fanout_enabled=True, reason="followers"))
+    return made + 2
+
+
+async def _follows(db: AsyncDb, dice: random.Random, people: list[str]) -> int:
+    """Each follows some; the n-th is followed about 1/n as often as the first (Zipf)."""
+    famous = people[2:] + people[:2]
+    weights = list(accumulate(1 / (rank + 1) for rank in range(len(famous))))
+    made = 0
+    for follower in people:
+        wanted = set(dice.choices(famous, cum_weights=weights, k=dice.randint(4, 22)))
+        if follower == "ada":
+            wanted |= set(famous[:6]) | {"ben"}
+        for followee in sorted(wanted - {follower}):
+            await db.transact(*home.following(Follow(follower_id=follower, followee_id=followee)))
+            made += 1
+    return made
+
+
+async def _groups(
+    db: AsyncDb, dice: random.Random, people: list[str]
+) -> list[tuple[Group, list[str]]]:
+    groups = []
+    for number, (name, description, stays) in enumerate(_GROUPS):
+        members = ["ada", "ben"] if number < 3 else []
+        members += dice.sample(people[2:], dice.randint(6, 20))
+        group = Group(
+            group_id=f"g{number}",
+            name=name,
+            description=description,
+            owner_id=members[0],
+            is_persistent=stays,
+        )
+        for place, user in enumerate(members):
+            joined = GroupMember(
+                group_id=group.group_id,
+                user_id=user,
+                role=[Role.OWNER, Role.ADMIN, Role.MEMBER][min(place, 2)],
+                group_name=name,
+                joined_at=db.context.now(),
+            )
+            first = [create(group)] if place == 0 else []
+            await db.transact(*first, *home.following(joined))
+        groups.append((group, members))
+    return groups
+
+
+async def _activities(
+    db: AsyncDb,
+    dice: random.Random,
+    people: list[str],
+    groups: list[tuple[Group, list[str]]],
+    now: datetime,
+) -> int:
+    posts = []
+    for rank, actor in enumerate(people):
+        often = 1 + 12 // (rank + 2) + dice.randint(0, 2)
+        said = dice.sample(_POSTS, min(often, len(_POSTS)))
+        posts += [(dice.random() ** 2 * DAYS * 24, actor, actor, text) for text in said]
+    posts += [
+        (dice.random() * DAYS * 24, group.group_id, dice.choice(members[:2]), text)
+        for group, members in groups
+        for text in dice.sample(_GROUP_POSTS, 3)
+    ]
+    posts += [
+        (dice.random() * 48, who, who, text)
+        for who in dice.sample(people, 20)
+        for text in [dice.choice(_COMMENTS)]
+    ]
+    for number, (hours, actor, author, text) in enumerate(sorted(posts, reverse=True)):
+        await home.post(
+            db,
+            Activity(
+                actor_id=actor,
+                author_id=author,
+                activity_id=f"a{number:04d}",
+                verb="comment" if text in _COMMENTS else "post",
+                object_type="Group" if actor != author else "Post",
+                object_id=actor if actor != author else f"a{number:04d}",
+                preview_text=text,
+                created_at=now - timedelta(hours=hours),
+            ),
+        )
+    return len(posts)
+
+
+async def _goals(db: AsyncDb, dice: random.Random, people: list[str], now: datetime) -> int:
+    made = 0
+    for user in people:
+        for number, (title, tasks) in enumerate(dice.sample(_GOALS, 2)):
+            goal_id = f"{user}-{number}"
+            await db.create(Goal(user_id=user, goal_id=goal_id, title=title, created_at=now))
+            for step, name in enumerate(tasks):
+                await db.create(
+                    Task(
+                        user_id=user,
+                        goal_id=goal_id,
+                        task_id=f"{goal_id}-{step}",
+                        title=name,
+                        due_at=now + timedelta(days=3 * step + dice.randint(1, 3)),
+                    )
+                )
+            made += 1 + len(tasks)
+        await db.create(
+            Quest(
+                user_id=user,
+                id=f"{user}-three",
+                title="Three things this week",
+                difficulty="easy",
+                reward_xp=30,
+                kind="quantitative",
+                target_count=3,
+                period_seconds=7 * 86400,
+                created_at=now,
+            )
+        )
+        made += 1
+    done = Task.key(goal_id="ada-0", task_id="ada-0-0")
+    await db.update(done, completed_at=now + timedelta(minutes=1))
+    return made
+
+
+async def _chat(db: AsyncDb, now: datetime) -> int:
+    await db.create(Room(room_id="ada-ben", scope="dm", members={"ada", "ben"}))
+    await db.create(Room(room_id="runners", scope="group", group_id="g2"))
+    for number, text in enumerate(_CHAT):
+        await db.create(
+            Message(
+                room_id="ada-ben",
+                message_id=f"m{number}",
+                user_id="ada" if number % 2 == 0 else "ben",
+                text=text,
+                created_at=now - timedelta(minutes=10 - number),
+            )
+        )
+    return 2 + len(_CHAT)

@@ -1,0 +1,347 @@
+"""The entities of gg_core: one table for people, groups, goals, quests, chat and feeds."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from keyfold import (
+    AtMost,
+    Cascade,
+    Copied,
+    Counter,
+    Created,
+    Design,
+    Entity,
+    Feed,
+    Id,
+    Index,
+    Key,
+    On,
+    Pointer,
+    Timestamp,
+    Ttl,
+    Unique,
+    Updated,
+    Version,
+)
+
+design = Design("gg_core", description="Goals, groups, quests, chat and a hybrid feed.")
+
+table = design.table(
+    "gg_core",
+    indexes=[
+        Index("GSI1", "GSI1PK", "GSI1SK", purpose="what a user owns, and who follows them"),
+        Index("GSI2", "GSI2PK", "GSI2SK", purpose="users by nickname"),
+        Index("GSI3", "GSI3PK", "GSI3SK", purpose="users by email"),
+    ],
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+FEED_DAYS = 60
+FEED_CAP = 1000
+MOST_MEMBERS_OF_A_ROOM = 50
+
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+LongText = Annotated[str, Field(max_length=4000)]
+Tags = Annotated[set[Annotated[str, Field(min_length=1, max_length=40)]], AtMost(20)]
+
+
+class User(Entity, table=table):
+    """A person's profile."""
+
+    id: Id
+    nickname: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{2,30}$")]
+    email: Annotated[str, Field(pattern=r"^[^@\s#]+@[^@\s#]+$", max_length=200)]
+    full_name: Text
+    language: Annotated[str, Field(max_length=10)] = "en"
+    tags: Tags = set()
+    tier: Literal["free", "plus", "pro"] = "free"
+    xp: Annotated[int, Counter("Award", sums="xp", via={"id": "user_id"}, sync="stream")] = 0
+    version: Annotated[int, Version()] = 0
+    created_at: Annotated[Timestamp | None, Created()] = None
+    updated_at: Annotated[Timestamp | None, Updated()] = None
+
+    key = Key("USER#{id}", "PROFILE#{id}")
+    by_nickname = On("GSI2", "NICK#{nickname:lower}", "PROFILE#{id}")
+    by_email = On("GSI3", "EMAIL#{email:lower}", "PROFILE#{id}")
+    one_nickname = Unique("nickname", normalise=str.casefold)
+    one_email = Unique("email", normalise=str.casefold)
+
+
+class Follow(Entity, table=table):
+    """One user follows another; the index shows it from the other side."""
+
+    follower_id: Id
+    followee_id: Id
+    created_at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
+    followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+
+
+class Block(Entity, table=table):
+    """One user does not want to be followed by another."""
+
+    user_id: Id
+    blocked_id: Id
+    created_at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("USER#{user_id}", "BLOCK#{blocked_id}")
+
+
+class FollowersCounter(Entity, table=table):
+    """How many follow a user."""
+
+    user_id: Id
+    count: Annotated[
+        int, Counter("Follow", via={"user_id": "followee_id"}, sync="stream", creates=True)
+    ] = 0
+
+    key = Key("USER#{user_id}", "COUNTER#FOLLOWERS")
+
+
+class FollowingCounter(Entity, table=table):
+    """How many a user follows."""
+
+    user_id: Id
+    count: Annotated[
+        int, Counter("Follow", via={"user_id": "follower_id"}, sync="stream", creates=True)
+    ] = 0
+
+    key = Key("USER#{user_id}", "COUNTER#FOLLOWING")
+
+
+class Role(StrEnum):
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"
+
+
+class Group(Entity, table=table):
+    """A project, or a community that stays."""
+
+    group_id: Id
+    name: Text
+    description: LongText = ""
+    owner_id: Id
+    tags: Tags = set()
+    is_persistent: bool = True
+    owners: Annotated[int, Counter("GroupMember", where=lambda m: m.role == Role.OWNER)] = 0
+    member_count: Annotated[int, Counter("GroupMember", sync="stream")] = 0
+    version: Annotated[int, Version()] = 0
+    created_at: Annotated[Timestamp | None, Created()] = None
+    updated_at: Annotated[Timestamp | None, Updated()] = None
+
+    key = Key("GROUP#{group_id}", "GROUP#{group_id}")
+    members = Cascade("GroupMember")
+
+
+class GroupMember(Entity, table=table):
+    """A user in a group, also listed among the user's groups with the group's name."""
+
+    group_id: Id
+    user_id: Id
+    role: Role = Role.MEMBER
+    group_name: Annotated[str, Copied("Group", "name")]
+    joined_at: Annotated[Timestamp, Field()]
+
+    key = Key("GROUP#{group_id}", "MEMBER#{user_id}")
+    by_user = On("GSI1", "USER#{user_id}", "ENTITY#Group#{joined_at:iso}#{group_id}")
+
+
+class Goal(Entity, table=table):
+    """Something a user wants to reach."""
+
+    user_id: Id
+    goal_id: Id
+    title: Text
+    description: LongText = ""
+    status: Literal["active", "completed"] = "active"
+    tags: Tags = set()
+    version: Annotated[int, Version()] = 0
+    created_at: Timestamp
+
+    key = Key("USER#{user_id}", "GOAL#{goal_id}")
+    by_user = On("GSI1", "USER#{user_id}", "ENTITY#Goal#{created_at:iso}#{goal_id}")
+    tasks = Cascade("Task", via={"user_id": "user_id", "goal_id": "goal_id"})
+
+
+class Task(Entity, table=table):
+    """A step towards a goal; with a due date it is also on the user's list of what is due."""
+
+    user_id: Id
+    goal_id: Id
+    task_id: Id
+    title: Text
+    due_at: Timestamp | None = None
+    completed_at: Timestamp | None = None
+    version: Annotated[int, Version()] = 0
+    created_at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("GOAL#{goal_id}", "TASK#{task_id}")
+    by_due = On("GSI1", "USER#{user_id}", "ENTITY#Task#{due_at:iso}#{task_id}", when="due_at")
+
+
+class Media(BaseModel):
+    """A stored file; links to it are made when it is read."""
+
+    s3_key: str
+    content_type: str
+    width: int | None = None
+    height: int | None = None
+
+
+ObjectType = Literal["Goal", "Task", "Group", "Post"]
+Verb = Literal["post", "comment", "goal_update"]
+
+
+class Activity(Entity, table=table):
+    """Something that a user or a group did: the one record of it."""
+
+    actor_id: Id
+    activity_id: Id
+    author_id: Id
+    verb: Verb
+    object_type: ObjectType
+    object_id: Id
+    preview_text: LongText = ""
+    media: Media | None = None
+    tags: Tags = set()
+    created_at: Timestamp
+    expires_at: Annotated[Timestamp | None, Ttl(days=730, after="created_at")] = None
+
+    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+
+
+class FeedItem(Entity, table=table):
+    """A copy of an activity in a follower's feed, for sources that push."""
+
+    follower_id: Id
+    activity_id: Id
+    actor_id: Id
+    author_id: Id
+    verb: Verb
+    object_type: ObjectType
+    object_id: Id
+    preview_text: str = ""
+    media: Media | None = None
+    tags: Tags = set()
+    created_at: Timestamp
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+
+    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+
+
+class Promotion(Entity, table=table):
+    """A person's decision about how a source reaches its followers."""
+
+    user_id: Id
+    fanout_enabled: bool
+    reason: Literal["followers", "volume", "manual"] = "manual"
+    updated_at: Annotated[Timestamp | None, Updated()] = None
+
+    key = Key("PROMO#{user_id}", "PROMO#{user_id}")
+
+
+home = Feed(
+    "home",
+    activity=Activity,
+    edge={Follow: "followers", GroupMember: "key"},
+    item=FeedItem,
+    promotion=Promotion,
+    cap=FEED_CAP,
+    ttl=timedelta(days=FEED_DAYS),
+)
+
+
+class Quest(Entity, table=table):
+    """A challenge with a reward: linked to goals and tasks, or counted."""
+
+    user_id: Id
+    id: Id
+    title: Text
+    description: LongText = ""
+    difficulty: Literal["easy", "medium", "hard"]
+    reward_xp: Annotated[int, Field(ge=0, le=10_000)]
+    status: Literal["active", "completed", "cancelled"] = "active"
+    tags: Tags = set()
+    deadline: Timestamp | None = None
+    kind: Literal["linked", "quantitative"]
+    linked_goal_ids: Annotated[set[str], AtMost(20)] = set()
+    linked_task_ids: Annotated[set[str], AtMost(20)] = set()
+    target_count: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    count_scope: Literal["any", "linked"] = "any"
+    start_at: Timestamp | None = None
+    period_seconds: Annotated[int, Field(ge=60, le=366 * 86400)] | None = None
+    progress: Annotated[int, Counter("QuestStep", via={"id": "quest_id"}, sync="transaction")] = 0
+    version: Annotated[int, Version()] = 0
+    created_at: Timestamp
+    updated_at: Annotated[Timestamp | None, Updated()] = None
+
+    key = Key("USER#{user_id}", "QUEST#{id}")
+    by_user = On("GSI1", "USER#{user_id}", "ENTITY#Quest#{created_at:iso}#{id}")
+    steps = Cascade("QuestStep", via={"id": "quest_id"})
+
+
+class QuestStep(Entity, table=table):
+    """A completed task that counted for a quest: once, whatever is delivered again."""
+
+    quest_id: Id
+    user_id: Id
+    task_id: Id
+    at: Timestamp
+
+    key = Key("QUEST#{quest_id}", "STEP#{task_id}")
+
+
+class Award(Entity, table=table):
+    """Experience points given for a quest: one record a quest."""
+
+    user_id: Id
+    quest_id: Id
+    xp: int
+    at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("USER#{user_id}", "AWARD#{quest_id}")
+
+
+class Room(Entity, table=table):
+    """Where people write to each other: those named in it, or all of a group."""
+
+    room_id: Id
+    scope: Literal["dm", "group"]
+    members: Annotated[set[str], AtMost(MOST_MEMBERS_OF_A_ROOM)] = set()
+    group_id: Id | None = None
+    version: Annotated[int, Version()] = 0
+    created_at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("ROOM#{room_id}", "ROOM#{room_id}")
+    by_group = On("GSI1", "GROUP#{group_id}", "ENTITY#Room#{room_id}", when="group_id")
+
+
+class UserRoom(Pointer[Room], table=table, each="members"):
+    """A room as one of a user's rooms."""
+
+    user_id: Id
+    room_id: Id
+    scope: Literal["dm", "group"]
+
+    key = Key("USER#{user_id}", "ROOM#{room_id}")
+
+
+class Message(Entity, table=table):
+    """Something written in a room."""
+
+    room_id: Id
+    message_id: Id
+    user_id: Id
+    text: Annotated[str, Field(min_length=1, max_length=4000)]
+    created_at: Timestamp
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+
+    key = Key("ROOM#{room_id}", "MSG#{created_at:iso}#{message_id}")

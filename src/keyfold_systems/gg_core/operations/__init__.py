@@ -1,0 +1,1 @@
+"""The operations of gg_core, by what they are about."""

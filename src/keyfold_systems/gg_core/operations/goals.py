@@ -1,0 +1,146 @@
+"""Goals, and the tasks that lead to them."""
+
+from __future__ import annotations
+
+from keyfold import Page, check, create, missing, new_ulid
+from keyfold.errors import ConditionFailed
+from keyfold.serve import (
+    Arguments,
+    Identity,
+    PageRequest,
+    itself,
+    mutation,
+    query,
+    rule,
+)
+from keyfold_systems.gg_core.entities import Goal, Task
+from keyfold_systems.gg_core.operations.access import Part, registered
+from keyfold_systems.gg_core.patterns import goals_of_user, tasks_due, tasks_of_goal
+from keyfold_systems.gg_core.payloads import GoalChange, NewGoal, NewTask, TaskChange
+
+
+@rule
+async def goal_owner(service: Part, caller: Identity, arguments: Arguments) -> bool:
+    ref = Goal.key(user_id=caller.id, goal_id=arguments["goal_id"])
+    return await service.db.find(ref) is not None
+
+
+class Goals(Part):
+    """What people want to reach, and what they do for it."""
+
+    @mutation("/goals", name="createGoal", allow=registered, status=201)
+    async def create_goal(
+        self, input: NewGoal, caller: Identity, request_id: str | None = None
+    ) -> Goal:
+        """Set yourself a goal."""
+
+        async def work() -> Goal:
+            now = self.db.context.now()
+            goal = Goal(user_id=caller.id, goal_id=new_ulid(), created_at=now, **dict(input))
+            return await self.db.create(goal)
+
+        return await self.once(request_id, input, Goal, work)
+
+    @mutation("/goals/{goal_id}", name="updateGoal", method="PATCH", allow=goal_owner)
+    async def update_goal(
+        self, goal_id: str, input: GoalChange, caller: Identity, request_id: str | None = None
+    ) -> Goal:
+        """Change a goal of yours."""
+
+        async def work() -> Goal:
+            ref = Goal.key(user_id=caller.id, goal_id=goal_id)
+            changes = input.model_dump(exclude_none=True)
+            return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
+
+        return await self.once(request_id, input, Goal, work)
+
+    @mutation("/goals/{goal_id}/completion", name="completeGoal", allow=goal_owner)
+    async def complete_goal(
+        self, goal_id: str, caller: Identity, request_id: str | None = None
+    ) -> Goal:
+        """A goal of yours is reached; quests that are linked to it count it once."""
+
+        async def work() -> Goal:
+            ref = Goal.key(user_id=caller.id, goal_id=goal_id)
+            try:
+                return await self.db.update(
+                    ref, status="completed", where=lambda g: g.status == "active"
+                )
+            except ConditionFailed:
+                return await self.db.get(ref)
+
+        return await self.once(request_id, goal_id, Goal, work)
+
+    @mutation("/goals/{goal_id}", name="deleteGoal", method="DELETE", allow=goal_owner)
+    async def delete_goal(
+        self, goal_id: str, caller: Identity, request_id: str | None = None
+    ) -> None:
+        """Delete a goal with its tasks."""
+
+        async def work() -> None:
+            await self.db.delete(Goal.key(user_id=caller.id, goal_id=goal_id))
+
+        await self.once(request_id, goal_id, type(None), work)
+
+    @query("/users/{user_id}/goals", allow=itself("user_id"))
+    async def goals(self, user_id: str, page: PageRequest) -> Page[Goal]:
+        """Your goals, newest first."""
+        return await goals_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @mutation("/goals/{goal_id}/tasks", name="createTask", allow=goal_owner, status=201)
+    async def create_task(
+        self, goal_id: str, input: NewTask, caller: Identity, request_id: str | None = None
+    ) -> Task:
+        """Plan a step towards a goal of yours."""
+
+        async def work() -> Task:
+            task = Task(user_id=caller.id, goal_id=goal_id, task_id=new_ulid(), **dict(input))
+            goal = check(Goal.key(user_id=caller.id, goal_id=goal_id))
+            made: Task = (await self.db.transact(create(task), goal))[0]
+            return made
+
+        return await self.once(request_id, input, Task, work)
+
+    @mutation(
+        "/goals/{goal_id}/tasks/{task_id}", name="updateTask", method="PATCH", allow=goal_owner
+    )
+    async def update_task(
+        self, goal_id: str, task_id: str, input: TaskChange, request_id: str | None = None
+    ) -> Task:
+        """Change a task of yours."""
+
+        async def work() -> Task:
+            ref = Task.key(goal_id=goal_id, task_id=task_id)
+            changes = input.model_dump(exclude_none=True)
+            return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
+
+        return await self.once(request_id, input, Task, work)
+
+    @mutation("/goals/{goal_id}/tasks/{task_id}/completion", name="completeTask", allow=goal_owner)
+    async def complete_task(
+        self, goal_id: str, task_id: str, request_id: str | None = None
+    ) -> Task:
+        """A task of yours is done; quests count it once."""
+
+        async def work() -> Task:
+            ref = Task.key(goal_id=goal_id, task_id=task_id)
+            try:
+                return await self.db.update(
+                    ref,
+                    completed_at=self.db.context.now(),
+                    where=lambda t: missing(t.completed_at),
+                )
+            except ConditionFailed:
+                return await self.db.get(ref)
+
+        return await self.once(request_id, [goal_id, task_id], Task, work)
+
+    @query("/goals/{goal_id}/tasks", allow=goal_owner)
+    async def tasks(self, goal_id: str, page: PageRequest) -> Page[Task]:
+        """The tasks of a goal of yours."""
+        return await tasks_of_goal.after(page.cursor)(self.db, goal_id, limit=page.limit)
+
+    @query("/users/{user_id}/tasks", allow=itself("user_id"))
+    async def tasks_due(self, user_id: str, page: PageRequest) -> Page[Task]:
+        """Your tasks by due date."""
+        return await tasks_due.after(page.cursor)(self.db, user_id, limit=page.limit)

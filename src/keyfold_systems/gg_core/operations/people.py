@@ -1,0 +1,194 @@
+"""Profiles, and who follows or blocks whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold import Page, check, missing, put
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
+from keyfold.serve import (
+    Conflict,
+    Identity,
+    Invalid,
+    Missing,
+    NotAllowed,
+    PageRequest,
+    admin,
+    authenticated,
+    itself,
+    mutation,
+    query,
+)
+from keyfold_systems.gg_core.entities import Block, Follow, User, home
+from keyfold_systems.gg_core.operations.access import Part, registered
+from keyfold_systems.gg_core.patterns import (
+    followers,
+    followers_count,
+    following,
+    following_count,
+    user_by_email,
+    user_by_nickname,
+)
+from keyfold_systems.gg_core.payloads import Counts, NewUser, UserChange
+
+ATTEMPTS = 5
+
+
+class People(Part):
+    """Profiles and follows."""
+
+    @mutation("/users", name="createUser", allow=authenticated, status=201)
+    async def create_user(
+        self, input: NewUser, caller: Identity, request_id: str | None = None
+    ) -> User:
+        """Make your profile; nickname and email are yours alone."""
+
+        async def work() -> User:
+            try:
+                return await self.db.create(User(id=caller.id, **dict(input)))
+            except AlreadyExists:
+                raise Conflict("You have a profile already.", code="ALREADY_REGISTERED") from None
+
+        return await self.once(request_id, input, User, work)
+
+    @mutation("/users/{user_id}", name="updateUser", method="PATCH", allow=itself("user_id"))
+    async def update_user(
+        self, user_id: str, input: UserChange, request_id: str | None = None
+    ) -> User:
+        """Change your profile."""
+
+        async def work() -> User:
+            ref = User.key(id=user_id)
+            changes = input.model_dump(exclude_none=True)
+            return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
+
+        return await self.once(request_id, input, User, work)
+
+    @query("/users/{user_id}", allow=authenticated)
+    async def user(self, user_id: str) -> User:
+        """A profile."""
+        return await self.db.get(User.key(id=user_id))
+
+    @query("/nicknames/{nickname}", allow=authenticated)
+    async def user_by_nickname(self, nickname: str) -> User:
+        """A profile by nickname."""
+        return _first(await user_by_nickname(self.db, nickname))
+
+    @query("/emails/{email}", allow=admin)
+    async def user_by_email(self, email: str) -> User:
+        """A profile by email."""
+        return _first(await user_by_email(self.db, email))
+
+    @mutation("/following/{followee_id}", name="followUser", allow=registered, status=201)
+    async def follow_user(
+        self, followee_id: str, caller: Identity, request_id: str | None = None
+    ) -> Follow:
+        """Follow somebody; their recent activities come into your feed."""
+        if followee_id == caller.id:
+            raise Invalid("followeeId", "you cannot follow yourself")
+
+        async def work() -> Follow:
+            await self.db.get(User.key(id=followee_id))
+            edge = Follow(follower_id=caller.id, followee_id=followee_id)
+            guards = [
+                check(block, where=lambda b: missing(b.user_id))
+                for block in _blocks(caller.id, followee_id)
+            ]
+            try:
+                made: Follow = (await self.db.transact(*home.following(edge), *guards))[0]
+            except AlreadyExists:
+                raise Conflict("You follow them already.", code="ALREADY_FOLLOWING") from None
+            except ConditionFailed:
+                raise NotAllowed("One of you blocked the other.", code="BLOCKED") from None
+            return made
+
+        return await self.once(request_id, followee_id, Follow, work)
+
+    @mutation("/following/{followee_id}", name="unfollowUser", method="DELETE", allow=registered)
+    async def unfollow_user(
+        self, followee_id: str, caller: Identity, request_id: str | None = None
+    ) -> None:
+        """Stop following somebody; their activities leave your feed at once."""
+
+        async def work() -> None:
+            edge = Follow(follower_id=caller.id, followee_id=followee_id)
+            try:
+                await self.db.transact(*home.unfollowing(edge))
+            except NotFound:
+                raise Missing("You do not follow them.") from None
+
+        await self.once(request_id, followee_id, type(None), work)
+
+    @mutation("/blocks/{blocked_id}", name="blockUser", allow=registered, status=201)
+    async def block_user(
+        self, blocked_id: str, caller: Identity, request_id: str | None = None
+    ) -> Block:
+        """Neither of you follows the other any more, until you unblock them."""
+        if blocked_id == caller.id:
+            raise Invalid("blockedId", "you cannot block yourself")
+
+        async def work() -> Block:
+            await self.db.get(User.key(id=blocked_id))
+            block = Block(user_id=caller.id, blocked_id=blocked_id)
+            for _ in range(ATTEMPTS):
+                apart = [
+                    *await self._apart(caller.id, blocked_id),
+                    *await self._apart(blocked_id, caller.id),
+                ]
+                try:
+                    made: Block = (await self.db.transact(put(block), *apart))[0]
+                    return made
+                except (ConditionFailed, NotFound):
+                    continue
+            raise Conflict("Somebody follows and unfollows all the time; try again.")
+
+        return await self.once(request_id, blocked_id, Block, work)
+
+    @mutation("/blocks/{blocked_id}", name="unblockUser", method="DELETE", allow=registered)
+    async def unblock_user(
+        self, blocked_id: str, caller: Identity, request_id: str | None = None
+    ) -> None:
+        """Let somebody follow you again."""
+
+        async def work() -> None:
+            ref = Block.key(user_id=caller.id, blocked_id=blocked_id)
+            await self.db.delete(ref, must_exist=True)
+
+        await self.once(request_id, blocked_id, type(None), work)
+
+    @query("/users/{user_id}/following", allow=authenticated)
+    async def following(self, user_id: str, page: PageRequest) -> Page[Follow]:
+        """Who somebody follows."""
+        return await following.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @query("/users/{user_id}/followers", allow=authenticated)
+    async def followers(self, user_id: str, page: PageRequest) -> Page[Follow]:
+        """Who follows somebody."""
+        return await followers.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @query("/users/{user_id}/counts", allow=authenticated)
+    async def counts(self, user_id: str) -> Counts:
+        """How many follow somebody, and how many they follow."""
+        theirs = await followers_count(self.db, user_id)
+        ours = await following_count(self.db, user_id)
+        return Counts(followers=theirs.count if theirs else 0, following=ours.count if ours else 0)
+
+    async def _apart(self, follower_id: str, followee_id: str) -> list[Any]:
+        """Writes after which one does not follow the other, whatever happens meanwhile."""
+        edge = Follow(follower_id=follower_id, followee_id=followee_id)
+        if await self.db.find(edge.ref()) is None:
+            return [check(edge.ref(), where=lambda f: missing(f.follower_id))]
+        return home.unfollowing(edge)
+
+
+def _blocks(one: str, other: str) -> list[Any]:
+    return [
+        Block.key(user_id=one, blocked_id=other),
+        Block.key(user_id=other, blocked_id=one),
+    ]
+
+
+def _first(page: Page[User]) -> User:
+    if not page.items:
+        raise Missing("There is no such user.")
+    return page.items[0]

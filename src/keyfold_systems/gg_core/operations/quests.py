@@ -1,0 +1,152 @@
+"""Quests: taken on, given up, listed. How they progress is in `gg_core.quests`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold import Page, check, create, missing, new_ulid
+from keyfold.errors import ConditionFailed, NotFound
+from keyfold.serve import (
+    Arguments,
+    Conflict,
+    Identity,
+    Invalid,
+    PageRequest,
+    admin,
+    itself,
+    mutation,
+    query,
+    rule,
+)
+from keyfold_systems.gg_core.entities import Goal, Quest, Task
+from keyfold_systems.gg_core.operations.access import Part, registered
+from keyfold_systems.gg_core.patterns import quests_of_user
+from keyfold_systems.gg_core.payloads import NewQuest
+
+
+@rule
+async def quest_owner(service: Part, caller: Identity, arguments: Arguments) -> bool:
+    ref = Quest.key(user_id=caller.id, id=arguments["quest_id"])
+    return await service.db.find(ref) is not None
+
+
+class Quests(Part):
+    """Challenges with a reward."""
+
+    @mutation("/quests", name="createQuest", allow=registered, status=201)
+    async def create_quest(
+        self, input: NewQuest, caller: Identity, request_id: str | None = None
+    ) -> Quest:
+        """Take on a quest; what it is linked to must be yours and still to be done."""
+        _check_kind(input)
+
+        async def work() -> Quest:
+            tasks = {one.task_id for one in input.linked_tasks}
+            quest = Quest(
+                user_id=caller.id,
+                id=new_ulid(),
+                created_at=self.db.context.now(),
+                linked_task_ids=tasks,
+                **{name: value for name, value in input if name != "linked_tasks"},
+            )
+            try:
+                made: Quest = (await self.db.transact(create(quest), *_links(input, caller.id)))[0]
+            except (ConditionFailed, NotFound):
+                raise await self._refusal(input, caller.id) from None
+            return made
+
+        return await self.once(request_id, input, Quest, work)
+
+    @mutation("/quests/{quest_id}/cancellation", name="cancelQuest", allow=quest_owner)
+    async def cancel_quest(
+        self, quest_id: str, caller: Identity, request_id: str | None = None
+    ) -> Quest:
+        """Give a quest up."""
+
+        async def work() -> Quest:
+            ref = Quest.key(user_id=caller.id, id=quest_id)
+            try:
+                return await self.db.update(
+                    ref, status="cancelled", where=lambda q: q.status == "active"
+                )
+            except ConditionFailed:
+                quest = await self.db.get(ref)
+                if quest.status == "completed":
+                    raise Conflict("It is completed already.", code="COMPLETED") from None
+                return quest
+
+        return await self.once(request_id, quest_id, Quest, work)
+
+    @mutation(
+        "/users/{user_id}/quests/{quest_id}", name="deleteQuest", method="DELETE", allow=admin
+    )
+    async def delete_quest(
+        self, user_id: str, quest_id: str, request_id: str | None = None
+    ) -> None:
+        """Delete a quest; what was awarded stays."""
+
+        async def work() -> None:
+            await self.db.delete(Quest.key(user_id=user_id, id=quest_id), must_exist=True)
+
+        await self.once(request_id, [user_id, quest_id], type(None), work)
+
+    @query("/users/{user_id}/quests", allow=itself("user_id"))
+    async def quests(self, user_id: str, page: PageRequest) -> Page[Quest]:
+        """Your quests, newest first."""
+        return await quests_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+
+    @query("/users/{user_id}/quests/{quest_id}", allow=itself("user_id"))
+    async def quest(self, user_id: str, quest_id: str) -> Quest:
+        """A quest of yours."""
+        return await self.db.get(Quest.key(user_id=user_id, id=quest_id))
+
+    async def _refusal(self, input: NewQuest, user_id: str) -> Invalid:
+        """Which of the links is wrong, and why."""
+        goals = sorted(input.linked_goal_ids)
+        found = await self.db.get_many([Goal.key(user_id=user_id, goal_id=g) for g in goals])
+        for goal_id, goal in zip(goals, found, strict=True):
+            if goal is None:
+                return Invalid("linkedGoalIds", f"you have no goal {goal_id}")
+            if input.kind == "linked" and goal.status != "active":
+                return Invalid("linkedGoalIds", f"{goal_id} is completed already")
+        refs = [Task.key(goal_id=one.goal_id, task_id=one.task_id) for one in input.linked_tasks]
+        for link, task in zip(input.linked_tasks, await self.db.get_many(refs), strict=True):
+            if task is None or task.user_id != user_id:
+                return Invalid("linkedTasks", f"you have no task {link.task_id}")
+        return Invalid("linkedTasks", "one of them is completed already")
+
+
+def _check_kind(input: NewQuest) -> None:
+    linked = input.linked_goal_ids or input.linked_tasks
+    if input.kind == "quantitative":
+        if input.target_count is None:
+            raise Invalid("targetCount", "a quantitative quest needs one")
+        if input.count_scope == "linked" and not linked:
+            raise Invalid("countScope", "nothing is linked that could be counted")
+    elif not linked:
+        raise Invalid("linkedGoalIds", "a linked quest needs goals or tasks")
+    elif input.target_count is not None or input.period_seconds is not None:
+        raise Invalid("targetCount", "a linked quest ends when all that it is linked to is done")
+    tasks = [one.task_id for one in input.linked_tasks]
+    if len(set(tasks)) != len(tasks):
+        raise Invalid("linkedTasks", "a task is linked twice")
+
+
+def _links(input: NewQuest, user_id: str) -> list[Any]:
+    """Checks in the quest's own transaction, so that nothing is completed unseen meanwhile."""
+    whole = input.kind == "linked"
+    goals = [
+        check(
+            Goal.key(user_id=user_id, goal_id=goal_id),
+            where=(lambda g: g.status == "active") if whole else None,
+        )
+        for goal_id in sorted(input.linked_goal_ids)
+    ]
+    tasks = [
+        check(
+            Task.key(goal_id=one.goal_id, task_id=one.task_id),
+            where=lambda t: (t.user_id == user_id) & missing(t.completed_at),
+        )
+        for one in input.linked_tasks
+    ]
+    return [*goals, *tasks]

@@ -1,0 +1,142 @@
+"""The access patterns of gg_core."""
+
+from __future__ import annotations
+
+from keyfold import Get, Query, get
+from keyfold_systems.gg_core.entities import (
+    Activity,
+    FeedItem,
+    Follow,
+    FollowersCounter,
+    FollowingCounter,
+    Goal,
+    Group,
+    GroupMember,
+    Message,
+    Quest,
+    Room,
+    Task,
+    User,
+    UserRoom,
+    design,
+)
+
+
+@design.pattern(requests=1)
+def user_by_id(user_id: str) -> Get[User]:
+    """A user's profile."""
+    return get(User.key(id=user_id))
+
+
+@design.pattern(requests=1)
+def user_by_nickname(nickname: str, limit: int = 1) -> Query[User]:
+    """A user by nickname."""
+    return User.by_nickname.query(nickname=nickname).limit(limit)
+
+
+@design.pattern(requests=1)
+def user_by_email(email: str, limit: int = 1) -> Query[User]:
+    """A user by email."""
+    return User.by_email.query(email=email).limit(limit)
+
+
+@design.pattern(requests=1)
+def following(user_id: str, limit: int = 50) -> Query[Follow]:
+    """Who I follow."""
+    return Follow.key.query(follower_id=user_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def followers(user_id: str, limit: int = 50) -> Query[Follow]:
+    """Who follows me."""
+    return Follow.followers.query(followee_id=user_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def followers_count(user_id: str) -> Get[FollowersCounter]:
+    """How many follow me."""
+    return get(FollowersCounter.key(user_id=user_id))
+
+
+@design.pattern(requests=1)
+def following_count(user_id: str) -> Get[FollowingCounter]:
+    """How many I follow."""
+    return get(FollowingCounter.key(user_id=user_id))
+
+
+@design.pattern(requests=1)
+def group_by_id(group_id: str) -> Get[Group]:
+    """Get group."""
+    return get(Group.key(group_id=group_id))
+
+
+@design.pattern(requests=1)
+def group_members(group_id: str, limit: int = 50) -> Query[GroupMember]:
+    """List members."""
+    return GroupMember.key.query(group_id=group_id).limit(limit)
+
+
+@design.pattern(requests=1, newest=True)
+def groups_of_user(user_id: str, limit: int = 50) -> Query[GroupMember]:
+    """Groups I'm in, newest first."""
+    return GroupMember.by_user.query(user_id=user_id).descending().limit(limit)
+
+
+@design.pattern(requests=1, newest=True)
+def goals_of_user(user_id: str, limit: int = 50) -> Query[Goal]:
+    """My goals, newest first."""
+    return Goal.by_user.query(user_id=user_id).descending().limit(limit)
+
+
+@design.pattern(requests=1)
+def tasks_of_goal(goal_id: str, limit: int = 50) -> Query[Task]:
+    """The tasks under a goal."""
+    return Task.key.query(goal_id=goal_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def tasks_due(user_id: str, limit: int = 50) -> Query[Task]:
+    """My tasks by due date."""
+    return Task.by_due.query(user_id=user_id).limit(limit)
+
+
+@design.pattern(newest=True)
+def activities_of(actor_id: str, limit: int = 50) -> Query[Activity]:
+    """What somebody did, newest first."""
+    return Activity.key.query(actor_id=actor_id).descending().limit(limit)
+
+
+@design.pattern(newest=True)
+def feed_items(follower_id: str, limit: int = 50) -> Query[FeedItem]:
+    """The copies in a feed, newest first."""
+    return FeedItem.key.query(follower_id=follower_id).descending().limit(limit)
+
+
+@design.pattern(requests=1, newest=True)
+def quests_of_user(user_id: str, limit: int = 50) -> Query[Quest]:
+    """My quests, newest first."""
+    return Quest.by_user.query(user_id=user_id).descending().limit(limit)
+
+
+@design.pattern(requests=1)
+def quest_by_id(user_id: str, quest_id: str) -> Get[Quest]:
+    """A quest."""
+    return get(Quest.key(user_id=user_id, id=quest_id))
+
+
+@design.pattern(requests=1)
+def rooms_of_user(user_id: str, limit: int = 50) -> Query[UserRoom]:
+    """My rooms."""
+    return UserRoom.key.query(user_id=user_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def rooms_of_group(group_id: str, limit: int = 50) -> Query[Room]:
+    """The rooms of a group."""
+    return Room.by_group.query(group_id=group_id).limit(limit)
+
+
+@design.pattern(newest=True)
+def chat_history(room_id: str, limit: int = 50) -> Query[Message]:
+    """A room's messages, newest first."""
+    return Message.key.query(room_id=room_id).descending().limit(limit)

@@ -1,0 +1,192 @@
+"""What callers send, and what they are shown where it is not the stored item itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from keyfold import Timestamp
+from keyfold.serve import Payload
+from keyfold_systems.gg_core.entities import (
+    MOST_MEMBERS_OF_A_ROOM,
+    LongText,
+    Media,
+    ObjectType,
+    Tags,
+    Text,
+    Verb,
+)
+
+Nickname = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{2,30}$")]
+Email = Annotated[str, Field(pattern=r"^[^@\s#]+@[^@\s#]+$", max_length=200)]
+Language = Annotated[str, Field(max_length=10)]
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class NewUser(Payload):
+    """A profile."""
+
+    nickname: Nickname
+    email: Email
+    full_name: Text
+    language: Language = "en"
+    tags: Tags = set()
+
+
+class UserChange(Payload):
+    """What changes about a profile; what is left out stays."""
+
+    nickname: Nickname | None = None
+    email: Email | None = None
+    full_name: Text | None = None
+    language: Language | None = None
+    tags: Tags | None = None
+
+
+class Counts(Payload):
+    """How many follow somebody, and how many they follow."""
+
+    followers: int
+    following: int
+
+
+class NewGroup(Payload):
+    """A project, or a community that stays."""
+
+    name: Text
+    description: LongText = ""
+    tags: Tags = set()
+    is_persistent: bool = True
+
+
+class GroupChange(Payload):
+    """What changes about a group; a project may become a community, and then stays one."""
+
+    name: Text | None = None
+    description: LongText | None = None
+    tags: Tags | None = None
+    is_persistent: Literal[True] | None = None
+
+
+class NewGoal(Payload):
+    """Something to reach."""
+
+    title: Text
+    description: LongText = ""
+    tags: Tags = set()
+
+
+class GoalChange(Payload):
+    """What changes about a goal."""
+
+    title: Text | None = None
+    description: LongText | None = None
+    tags: Tags | None = None
+
+
+class NewTask(Payload):
+    """A step towards a goal."""
+
+    title: Text
+    due_at: Timestamp | None = None
+
+
+class TaskChange(Payload):
+    """What changes about a task."""
+
+    title: Text | None = None
+    due_at: Timestamp | None = None
+
+
+class NewActivity(Payload):
+    """Something you did, or a group of yours."""
+
+    actor_id: Name | None = None
+    """A group that you are in; without it, it is you."""
+    verb: Verb = "post"
+    object_type: ObjectType = "Post"
+    object_id: Name | None = None
+    preview_text: LongText = ""
+    media: Media | None = None
+    tags: Tags = set()
+
+
+class MediaView(Payload):
+    """A stored file, with a link that is good for a while."""
+
+    s3_key: str
+    content_type: str
+    width: int | None = None
+    height: int | None = None
+    url: str | None = None
+
+
+class Entry(Payload):
+    """An activity as it is read."""
+
+    activity_id: str
+    actor_id: str
+    author_id: str
+    verb: Verb
+    object_type: ObjectType
+    object_id: str
+    preview_text: str
+    media: MediaView | None
+    tags: Tags
+    created_at: Timestamp
+
+
+class Upload(Payload):
+    """Where to send a file, and the key to post it under."""
+
+    s3_key: str
+    url: str
+    method: str
+    expires_at: int
+    headers: dict[str, str]
+    fields: dict[str, str]
+
+
+class Reach(Payload):
+    """How a source reaches its followers, and what each way would cost a day."""
+
+    mode: Literal["pull", "push"]
+    push_units: float
+    pull_units: float
+    push_dollars: float
+    pull_dollars: float
+    reason: str
+
+
+class LinkedTask(Payload):
+    """A task and the goal that it is under."""
+
+    goal_id: Name
+    task_id: Name
+
+
+class NewQuest(Payload):
+    """A challenge: linked to goals and tasks of yours, or counted."""
+
+    title: Text
+    description: LongText = ""
+    difficulty: Literal["easy", "medium", "hard"] = "easy"
+    reward_xp: Annotated[int, Field(ge=0, le=10_000)] = 10
+    tags: Tags = set()
+    deadline: Timestamp | None = None
+    kind: Literal["linked", "quantitative"]
+    linked_goal_ids: Annotated[set[Name], Field(max_length=20)] = set()
+    linked_tasks: Annotated[list[LinkedTask], Field(max_length=20)] = []
+    target_count: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    count_scope: Literal["any", "linked"] = "any"
+    start_at: Timestamp | None = None
+    period_seconds: Annotated[int, Field(ge=60, le=366 * 86400)] | None = None
+
+
+class NewRoom(Payload):
+    """A room for some people, or for a whole group."""
+
+    scope: Literal["dm", "group"]
+    members: Annotated[set[Name], Field(max_length=MOST_MEMBERS_OF_A_ROOM)] = set()
+    group_id: Name | None = None
