@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from math import ceil
 
 from keyfold.design.schema import Entity, Index, Pattern, Placement, Schema
@@ -51,7 +52,13 @@ class Figures:
     # Entities
 
     def load(self, entity: Entity) -> EntityLoad:
-        return self.workload.entities.get(entity.name, EntityLoad())
+        stated = self.workload.entities.get(entity.name)
+        if stated is None and entity.copy is not None:
+            source = self.schema.by_entity.get(entity.copy.of)
+            # A copy of the whole item is as large, and as varied, as its source.
+            if source is not None and set(entity.by_field) == set(source.by_field):
+                return replace(self.load(source), items=None, copies=None, share={})
+        return stated or EntityLoad()
 
     def items(self, entity: Entity) -> float:
         stated = self.load(entity).items

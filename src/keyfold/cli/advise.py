@@ -1,0 +1,78 @@
+"""`keyfold advise`: search for a better design."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+from keyfold.errors import KeyfoldError
+
+if TYPE_CHECKING:
+    from keyfold.review.advise import Advice, Alternative
+
+HELP = "Search for a design that serves the same patterns better, and say what it changes."
+FORMATS = ("text", "json", "html", "markdown")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)")
+    add("--choose", metavar="NAME", help="report this alternative instead of the best")
+    add("--write-design", type=Path, metavar="FILE", help="write the alternative's design file")
+    add("--format", choices=FORMATS, default="text", help="how the report is written")
+    add("--output", "-o", type=Path, metavar="FILE", help="write here instead of to the terminal")
+    settings.add_flags(parser, "design")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.design.target import load_schema
+    from keyfold.design.writing import dump
+    from keyfold.review.advise import advise, report
+    from keyfold.review.cost import Workload, load, rendered
+
+    target = args.target or settings.from_arguments(args).design
+    if not target:
+        raise KeyfoldError("name a design: keyfold advise package.module:design, or FILE.yaml")
+    schema = load_schema(target)
+    workload = load(args.workload, schema) if args.workload else Workload()
+    advice = advise(schema, workload, _progress())
+    chosen = _chosen(advice, args.choose)
+    text = rendered(report.document(advice, chosen), report.plain(advice, chosen), args.format)
+    if args.write_design is not None:
+        dump(chosen.schema, args.write_design)
+        print(f"{args.write_design}: written", file=sys.stderr)
+    if args.output is None:
+        print(text, end="")
+        return 0
+    args.output.write_text(text, encoding="utf-8")
+    print(f"{args.output}: written", file=sys.stderr)
+    return 0
+
+
+def _chosen(advice: Advice, name: str | None) -> Alternative:
+    if name is None:
+        return advice.best
+    for each in advice.alternatives:
+        if each.name == name:
+            return each
+    known = ", ".join(each.name for each in advice.alternatives)
+    raise KeyfoldError(f"no alternative is called {name!r}; there are {known}")
+
+
+def _progress() -> Callable[[int, int], None] | None:
+    """A bar on the terminal; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        filled = round(done / total * 30)
+        bar = "█" * filled + "·" * (30 - filled)
+        end = "\n" if done == total else ""
+        print(f"\r{bar} {done}/{total}", end=end, file=sys.stderr, flush=True)
+
+    return show

@@ -1,0 +1,191 @@
+"""Advice: designs that serve the same patterns better, ranked, each with its gains and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from keyfold.design.schema import Schema
+from keyfold.prices import SECONDS_A_MONTH
+from keyfold.review.advise.choice import Choice
+from keyfold.review.advise.proof import concerned, unproved
+from keyfold.review.advise.redesign import redesign
+from keyfold.review.advise.refine import refine
+from keyfold.review.advise.search import STRATEGIES, Search, Strategy
+from keyfold.review.cost.bill import Bill, PatternLine, bill
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.workload import Workload
+from keyfold.values.units import read_units
+
+LOST = 10.0
+"""In the ranking a consistent read that is lost weighs as much as so many reads."""
+COPY_UPKEEP, INDEX_UPKEEP = 0.04, 0.01
+"""In the ranking everything that must be kept right weighs such a share of today's bill."""
+TRIES = 12
+
+Step = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One design that could be, with what it costs and what changes."""
+
+    name: str
+    aim: str
+    schema: Schema
+    bill: Bill
+    choices: Mapping[str, Choice]
+    located: float = 0.0
+    """Dollars a month for reads that find a key before a write."""
+    score: float = 0.0
+    gains: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
+
+    @property
+    def dollars(self) -> float:
+        return self.bill.dollars + self.located
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is, and what could be, the best first."""
+
+    before: Alternative
+    alternatives: tuple[Alternative, ...]
+    search: Search
+
+    @property
+    def best(self) -> Alternative:
+        return self.alternatives[0]
+
+
+def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advice:
+    """Search for better designs and prove that they serve every pattern."""
+    figures = Figures(schema, workload)
+    search = Search(figures)
+    today = bill(schema, workload)
+    total = len(STRATEGIES) * max(1, len(schema.entities))
+    kept = Alternative("as it is", "nothing changes", schema, today, {})
+    found = [replace(kept, score=_score(kept, kept, workload))]
+    for number, strategy in enumerate(STRATEGIES):
+
+        def told(done: int, _: int, start: int = number * len(schema.entities)) -> None:
+            if step is not None:
+                step(start + done, total)
+
+        made = _alternative(search, schema, workload, strategy, told)
+        if made is None or any(_same(made.schema, other.schema) for other in found):
+            continue
+        gains, losses = _differences(kept, made)
+        scored = replace(made, gains=gains, losses=losses)
+        found.append(replace(scored, score=_score(scored, kept, workload)))
+    if step is not None:
+        step(total, total)
+    return Advice(kept, tuple(sorted(found, key=lambda each: each.score)), search)
+
+
+def _alternative(
+    search: Search, schema: Schema, workload: Workload, strategy: Strategy, step: Step
+) -> Alternative | None:
+    """The best design that a strategy finds and the reviewer lets pass."""
+    kept: set[str] = set()
+    for _ in range(TRIES):
+        choices = search.choose(strategy, kept, step)
+        made = refine(redesign(schema, choices), workload)
+        against = unproved(schema, made)
+        if not against:
+            after = bill(made, workload)
+            located = _located(search, choices)
+            return Alternative(strategy.name, strategy.aim, made, after, choices, located)
+        blamed = {name for finding in against for name in concerned(finding, schema)}
+        blamed &= {name for name, choice in choices.items() if not choice.kept}
+        if not blamed:
+            return None
+        kept |= blamed
+    return None
+
+
+def _same(one: Schema, other: Schema) -> bool:
+    return (set(one.tables), set(one.entities), set(one.patterns)) == (
+        set(other.tables),
+        set(other.entities),
+        set(other.patterns),
+    )
+
+
+def _located(search: Search, choices: Mapping[str, Choice]) -> float:
+    dollars = 0.0
+    for name, choice in choices.items():
+        if choice.located_by is None:
+            continue
+        pricing = search.pricing(name)
+        rate = sum(r for effect, r in pricing.effects if effect.action not in ("create", "put"))
+        units = read_units(pricing.bytes, consistent=choice.located_by.fresh)
+        dollars += rate * units * pricing.per_read
+    return dollars
+
+
+def _score(made: Alternative, before: Alternative, workload: Workload) -> float:
+    """Dollars, with what stale and lost reads are taken to cost."""
+    per_read = made.bill.prices.read * SECONDS_A_MONTH / 1e6
+    stale = made.bill.requests * (1 - made.bill.consistent_share)
+    lost = sum(rate for _, rate in lost_reads(before.bill, made.bill))
+    upkeep = made.bill.copies * COPY_UPKEEP + made.bill.indexes * INDEX_UPKEEP
+    weighed = (stale * workload.stale_read + lost * LOST) * per_read
+    return made.dollars + weighed + upkeep * before.dollars
+
+
+def lost_reads(before: Bill, after: Bill) -> Iterator[tuple[str, float]]:
+    """Patterns whose answer is consistent today and is not any more."""
+    now = {line.pattern.name: line for line in after.patterns}
+    for line in before.patterns:
+        if line.read.consistent and not now[line.pattern.name].read.consistent:
+            yield line.pattern.name, line.rate.average
+
+
+def _differences(
+    before: Alternative, after: Alternative
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    gains: list[str] = []
+    losses: list[str] = []
+    now = {line.pattern.name: line for line in after.bill.patterns}
+    for line in before.bill.patterns:
+        _compare_reads(line, now[line.pattern.name], gains, losses)
+    written = {line.write.name: line for line in after.bill.writes}
+    for old in before.bill.writes:
+        new = written[old.write.name]
+        if abs(new.write.units - old.write.units) > 1e-9:
+            words = (
+                f"{old.write.name} takes {new.write.units:g} write units instead of "
+                f"{old.write.units:g}"
+            )
+            (gains if new.write.units < old.write.units else losses).append(words)
+    for name, choice in after.choices.items():
+        if choice.located_by is not None:
+            losses.append(
+                f"a caller that updates or deletes {name} by {', '.join(_old_key(before, name))} "
+                "alone reads it first, to know its whole key"
+            )
+    return tuple(gains), tuple(losses)
+
+
+def _old_key(before: Alternative, name: str) -> tuple[str, ...]:
+    key = before.schema.by_entity[name].key
+    return key.fields if key else ()
+
+
+def _compare_reads(old: PatternLine, new: PatternLine, gains: list[str], losses: list[str]) -> None:
+    name = old.pattern.name
+    if old.by_index and not new.by_index:
+        gains.append(f"{name} reads the table, not {old.read.path.index}: it can be consistent")
+    if not old.by_index and new.by_index:
+        was = "consistent" if old.read.consistent else "from the table"
+        losses.append(f"{name} reads {new.read.path.index}; it was {was}, now it may be stale")
+    if new.read.total > old.read.total + 1e-9:
+        losses.append(f"{name} takes {new.read.total:g} read units instead of {old.read.total:g}")
+    if new.read.total < old.read.total - 1e-9:
+        gains.append(f"{name} takes {new.read.total:g} read units instead of {old.read.total:g}")
+    if new.read.requests > old.read.requests + 1e-9:
+        losses.append(
+            f"{name} takes {new.read.requests:g} requests instead of {old.read.requests:g}"
+        )

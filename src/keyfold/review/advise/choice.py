@@ -1,0 +1,256 @@
+"""How one entity could be keyed: a base key, a path for each demand, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from keyfold.design.schema import Effect, Entity, Placement
+from keyfold.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
+from keyfold.prices import SECONDS_A_MONTH
+from keyfold.review.advise.demand import Demand, Shape, serves, shape_of
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.writes import IN_TRANSACTION
+from keyfold.values.units import entry_units, read_units, write_units
+
+Kind = Literal["base", "global", "local", "lookup", "scan"]
+
+
+@dataclass(frozen=True)
+class Access:
+    """A way to an entity's items."""
+
+    kind: Kind
+    shape: Shape
+    existing: Placement | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether a read through it sees every write before it."""
+        return self.kind in ("base", "lookup", "local", "scan")
+
+
+@dataclass(frozen=True)
+class Features:
+    """What a choice comes to, a second and a month."""
+
+    dollars: float
+    stale: float
+    """Reads a second that a global index serves."""
+    lost: float
+    """Reads a second that are consistent today and would not be any more."""
+    traded: float
+    """Dollars that those save only because an eventual read is half the price."""
+    primary: float
+    """Reads a second that the base key serves."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One entity's keys: unchanged where `base` is the shape it has today."""
+
+    entity: str
+    base: Access
+    paths: tuple[tuple[Demand, Access], ...]
+    features: Features
+    rekeyed: bool = False
+    located_by: Access | None = None
+    """Where writes find the whole key first, when their callers only have the old one."""
+    kept: bool = field(default=False)
+
+    def of(self, kind: Kind) -> tuple[Access, ...]:
+        return tuple(dict.fromkeys(a for _, a in self.paths if a.kind == kind))
+
+
+class Pricing:
+    """Prices of accesses and writes of one entity, each worked out once."""
+
+    def __init__(self, figures: Figures, entity: Entity, demands: list[Demand]) -> None:
+        self.figures, self.entity, self.demands = figures, entity, demands
+        self.bytes = figures.item_bytes(entity)
+        self.items = figures.items(entity)
+        self.rates = {demand.name: figures.rate(demand.pattern) for demand in demands}
+        self.effects = tuple(self._effects())
+        self._entry: dict[Access, float] = {}
+        self._reads: dict[tuple[str, Kind], float] = {}
+        asked = figures.prices
+        self.per_read = asked.read * SECONDS_A_MONTH / 1e6
+        self.per_write = asked.write * SECONDS_A_MONTH / 1e6
+        self.per_byte = asked.storage / GB
+        self.joined = bool(self._together())
+
+    def _effects(self) -> list[tuple[Effect, float]]:
+        found: list[tuple[Effect, float]] = []
+        for write in self.figures.workload.writes:
+            rate = self.figures.write_rate(write).average
+            for effect in write.effects:
+                if effect.entity == self.entity.name:
+                    times = self.figures.each(write) if effect.each else 1.0
+                    found.append((effect, rate * times * (IN_TRANSACTION if write.atomic else 1)))
+        return found
+
+    def _together(self) -> list[str]:
+        copies = [
+            other.name
+            for other in self.figures.schema.entities
+            if other.copy and other.copy.of == self.entity.name and other.copy.sync == "transaction"
+        ]
+        counters = [
+            counter.name
+            for counter in self.figures.schema.counters
+            if counter.counts == self.entity.name and counter.sync == "transaction"
+        ]
+        return [*copies, *counters, *(u.by for u in self.entity.uniques if u.by == "marker")]
+
+    def read(self, demand: Demand, kind: Kind) -> float:
+        """Units of one call."""
+        known = (demand.name, kind)
+        if known not in self._reads:
+            self._reads[known] = self._read(demand, kind)
+        return self._reads[known]
+
+    def _read(self, demand: Demand, kind: Kind) -> float:
+        if kind == "scan":
+            return read_units(int(self.items * self.bytes), consistent=False)
+        consistent = demand.consistent and kind != "global"
+        if demand.single:
+            return read_units(self.bytes, consistent=consistent)
+        matched = self.figures.matched(self.entity, demand.given)
+        taken = matched
+        if demand.pattern.kind != "count":
+            taken = min(matched, self.figures.page(demand.pattern))
+        return read_units(int(taken * self.bytes), consistent=consistent)
+
+    def entry(self, access: Access) -> float:
+        """Write units a second of one further path, outside a transaction."""
+        if access not in self._entry:
+            self._entry[access] = sum(
+                rate * self._entry_of(access, effect) for effect, rate in self.effects
+            )
+        return self._entry[access]
+
+    def _entry_of(self, access: Access, effect: Effect) -> float:
+        if access.kind == "lookup":
+            return write_units(self.bytes)
+        if effect.action in ("create", "put"):
+            return entry_units(None, self.bytes, moved=True, changed=True)
+        if effect.action == "delete":
+            return entry_units(self.bytes, None, moved=True, changed=True)
+        moved = bool(set(effect.fields) & set(access.shape.fields))
+        return entry_units(self.bytes, self.bytes, moved=moved, changed=True)
+
+    def features(
+        self, paths: tuple[tuple[Demand, Access], ...], located_by: Access | None
+    ) -> Features:
+        reads = stale = lost = traded = primary = 0.0
+        for demand, access in paths:
+            rate = self.rates[demand.name].average
+            units = self.read(demand, access.kind)
+            reads += rate * units
+            primary += rate if access.kind == "base" else 0.0
+            if access.kind == "global":
+                stale += rate
+                if demand.consistent:
+                    lost += rate
+                    traded += rate * (self.read(demand, "base") - units)
+        extra = dict.fromkeys(a for _, a in paths if a.kind in ("global", "local", "lookup"))
+        written = sum(rate * write_units(self.bytes) for _, rate in self.effects)
+        written += sum(self.entry(access) for access in extra)
+        if self.joined or any(access.kind == "lookup" for access in extra):
+            written *= IN_TRANSACTION
+        if located_by is not None:
+            found = sum(rate for effect, rate in self.effects if effect.action not in _APPEARS)
+            fresh = located_by.fresh
+            reads += found * read_units(self.bytes, consistent=fresh)
+            stale += 0.0 if fresh else found
+        stored = self.items * (self.bytes + STORAGE_OVERHEAD_BYTES) * (1 + len(extra))
+        dollars = reads * self.per_read + written * self.per_write + stored * self.per_byte
+        return Features(dollars, stale, lost, traded * self.per_read, primary)
+
+    # Candidates
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The fewest fields known to tell items apart."""
+        for field_ in self.entity.by_field:
+            if self.figures.is_own_id(self.entity, field_):
+                return (field_,)
+        return self.entity.key.fields if self.entity.key else ()
+
+    def bases(self, *, pinned: bool) -> list[Access]:
+        """Base keys worth trying, today's first."""
+        assert self.entity.key is not None, f"{self.entity.name} has no key"
+        found = [Access("base", shape_of(self.entity.key))]
+        if pinned:
+            return found
+        for demand in self.demands:
+            shape = self._base(demand)
+            if shape is not None and all(shape != known.shape for known in found):
+                found.append(Access("base", shape))
+        return found
+
+    def _base(self, demand: Demand) -> Shape | None:
+        wanted = self._shape(demand)
+        ties = tuple(f for f in self.identity if f not in wanted.fields)
+        shape = Shape(wanted.partition, wanted.sort + ties)
+        few = demand.constant or any(
+            self.figures.distinct(self.entity, (f,)) < _FEW for f in wanted.partition
+        )
+        if few or any(self.changes(f) for f in shape.fields):
+            return None
+        optional = (self.entity.by_field.get(f) for f in shape.fields)
+        return None if any(a is not None and a.optional for a in optional) else shape
+
+    def _shape(self, demand: Demand) -> Shape:
+        """The key that answers a demand and nothing more."""
+        key = self.entity.key
+        partition: tuple[str, ...] = demand.given
+        own = [p.key for p in self.entity.placements if p.index == demand.pattern.index]
+        today = own[0] if demand.pattern.index and own else key
+        if today is not None and set(today.partition.fields) <= set(demand.given):
+            partition = today.partition.fields
+        rest = tuple(f for f in demand.given if f not in partition)
+        return Shape(partition, rest + ((demand.order,) if demand.order else ()))
+
+    def changes(self, field_: str) -> bool:
+        """Whether a field's value changes after the item is created."""
+        attribute = self.entity.by_field.get(field_)
+        if attribute is None or not attribute.mutable or self.entity.immutable:
+            return False
+        updates = [effect for effect, _ in self.effects if effect.action == "update"]
+        if any(field_ in effect.fields for effect in updates):
+            return True
+        fixed = attribute.refers or field_.casefold().endswith("id") or "creat" in field_.casefold()
+        return not fixed and any(not effect.fields for effect in updates)
+
+    def ways(self, demand: Demand, base: Access, *, rebuilt: bool, lookups: bool) -> list[Access]:
+        """The ways to serve a demand beside a base key."""
+        if serves(base.shape, demand):
+            return [base]
+        found: list[Access] = []
+        for placement in self.entity.placements:
+            table = self.figures.schema.by_table[self.entity.table]
+            index = table.index(placement.index)
+            shape = shape_of(placement.key)
+            if index is not None and serves(shape, demand):
+                same = shape.partition == base.shape.partition
+                if not index.local or same:
+                    kind: Kind = "local" if index.local else "global"
+                    found.append(Access(kind, shape, placement))
+        shape = self._shape(demand)
+        if not found:
+            found.append(Access("global", shape))
+        if rebuilt and base.shape.sort and shape.partition == base.shape.partition:
+            collected = self.figures.matched(self.entity, shape.partition) * self.bytes
+            if collected < ITEM_COLLECTION_BYTES / 4:
+                found.append(Access("local", shape))
+        if (demand.consistent or lookups) and self.entity.copy is None and not demand.constant:
+            ties = () if demand.single else tuple(f for f in self.identity if f not in shape.fields)
+            found.append(Access("lookup", Shape(shape.partition, shape.sort + ties)))
+        return found
+
+
+_APPEARS = ("create", "put")
+_FEW = 20
+
+__all__ = ["Access", "Choice", "Features", "Kind", "Pricing"]

@@ -1,0 +1,123 @@
+"""Names and key templates for what the adviser makes, in the manner of the design it advises."""
+
+from __future__ import annotations
+
+import re
+
+from keyfold.design.formats import PLAIN, parse_format
+from keyfold.design.schema import Attribute, Entity, Index, Schema, Table
+from keyfold.design.template import DELIMITER, Literal, Part, Slot, Template
+from keyfold.review.advise.demand import slots
+
+_ID = re.compile(r"(_id|Id|ID)$")
+
+
+def stem(field: str) -> str:
+    """`owner_account_id` as OwnerAccount."""
+    words = re.split(r"_|(?<=[a-z])(?=[A-Z])", _ID.sub("", field))
+    return "".join(word[:1].upper() + word[1:] for word in words if word)
+
+
+def word(entity: Entity, field: str) -> str:
+    """What a table or a copy is by: `Id` for the entity's own, else the field's stem."""
+    return "Id" if stem(field) == entity.name else stem(field)
+
+
+def prefix(schema: Schema, entity: Entity, field: str) -> str:
+    """What stands before a field's value in a key: the entity that the value is an id of."""
+    attribute = entity.by_field.get(field)
+    if attribute is not None and attribute.refers:
+        return _upper(attribute.refers)
+    plain = stem(field).casefold()
+    known = sorted((e.name for e in schema.entities), key=len, reverse=True)
+    ends = [name for name in known if plain.endswith(name.casefold())]
+    starts = [name for name in known if plain.startswith(name.casefold())]
+    named = next(iter(ends + starts), None)
+    return _upper(named or stem(field))
+
+
+def _upper(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+
+
+def slot(entity: Entity, field: str) -> Slot:
+    """A field in a key, in a format that sorts."""
+    templates = [entity.key, *(placement.key for placement in entity.placements)]
+    for key in templates:
+        for template in (key.partition, key.sort) if key else ():
+            if (known := slots(template).get(field)) is not None and known.format.name:
+                return known
+    attribute = entity.by_field.get(field)
+    if attribute is not None and attribute.type == "timestamp":
+        return Slot(field, parse_format(attribute.stored or "iso"))
+    return Slot(field, PLAIN)
+
+
+def bare(entity: Entity, field: str) -> Template:
+    return Template((slot(entity, field),))
+
+
+def joined(entity: Entity, fields: tuple[str, ...], leading: str = "") -> Template:
+    """`LEADING#{a}#{b}`, or the values alone."""
+    parts: list[Part] = [Literal(leading + DELIMITER)] if leading else []
+    for place, field in enumerate(fields):
+        if place:
+            parts.append(Literal(DELIMITER))
+        parts.append(slot(entity, field))
+    return Template(tuple(parts))
+
+
+def stored(entity: Entity, field: str) -> str:
+    """An attribute's name on disk."""
+    attribute: Attribute | None = entity.by_field.get(field)
+    return attribute.name if attribute else field
+
+
+def key_type(entity: Entity, field: str) -> str:
+    attribute = entity.by_field.get(field)
+    if attribute is None:
+        return "S"
+    return "N" if attribute.type == "number" or attribute.stored.startswith("epoch") else "S"
+
+
+def is_generic(schema: Schema, table: Table) -> bool:
+    """Whether a table's key attributes belong to no field, so that any entity can be in it."""
+    names = {a.name for entity in schema.entities_of(table.name) for a in entity.attributes}
+    return table.partition not in names
+
+
+def is_generic_index(schema: Schema, table: Table, index: Index) -> bool:
+    """Whether an index's key attributes belong to no field."""
+    names = {a.name for entity in schema.entities_of(table.name) for a in entity.attributes}
+    return index.partition not in names and index.sort not in names
+
+
+def table_for(schema: Schema, entity: Entity, field: str) -> str:
+    """A name for the table that an entity moves to, keyed by a field."""
+    table = entity.table
+    others = [e.name for e in schema.entities_of(table) if e is not entity]
+    taken = {t.name for t in schema.tables}
+    plural = f"{entity.name}s"
+    if not others:
+        name = f"{table}By{word(entity, field)}"
+    else:
+        owner = next((e.name for e in schema.entities_of(table) if e.name in table), "")
+        name = table[: table.index(owner)] + plural if owner else plural
+        name = f"{name}By{word(entity, field)}" if name in taken else name
+    while name in taken:
+        name += "2"
+    return name
+
+
+def index_for(table: Table, partition: str) -> str:
+    """A name for a new index, like the ones that are there."""
+    taken = {index.name for index in table.indexes}
+    numbered = [re.fullmatch(r"(.*?)(\d+)", name) for name in taken]
+    if taken and all(numbered):
+        found = [match for match in numbered if match]
+        number = max(int(match[2]) for match in found) + 1
+        return f"{found[0][1]}{number}"
+    name = f"{partition}-index"
+    while name in taken:
+        name += "-2"
+    return name

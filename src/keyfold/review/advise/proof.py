@@ -1,0 +1,34 @@
+"""The proof that a new design serves what the old one served, by the reviewer's own reasoning."""
+
+from __future__ import annotations
+
+import re
+
+from keyfold.design.schema import Schema
+from keyfold.review.check import Finding, check
+
+RULES = ("K1", "K2", "K3", "K4", "K5", "K7", "Q1", "Q2", "Q3", "Q5", "Q10", "S11", "X1")
+"""What makes a pattern unserved, or its answer wrong."""
+
+
+def unproved(before: Schema, after: Schema) -> list[Finding]:
+    """What the reviewer says of the new design that it does not say of the old one."""
+    known = {(f.code, f.subject) for f in check(before, select=RULES).findings}
+    missing = set(before.by_pattern) - set(after.by_pattern)
+    assert not missing, f"patterns are gone: {', '.join(sorted(missing))}"
+    found = check(after, select=RULES)
+    assert not found.crashes, f"a rule failed: {found.crashes[0].error}"
+    return [f for f in found.findings if (f.code, f.subject) not in known]
+
+
+def concerned(finding: Finding, before: Schema) -> set[str]:
+    """The entities whose choice a finding speaks against."""
+    words = set(re.findall(r"\w+", f"{finding.subject} {finding.message}"))
+    found = {entity.name for entity in before.entities if entity.name in words}
+    copied = {
+        entity.name
+        for entity in before.entities
+        if any(word.startswith(f"{entity.name}By") for word in words)
+    }
+    pattern = before.by_pattern.get(finding.subject)
+    return found | copied | set(pattern.entities if pattern else ())

@@ -1,0 +1,133 @@
+"""What an alternative recommends for each table: keep, re-key, split, add or drop, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from keyfold.design.schema import Entity, Index, Schema, Table
+from keyfold.review.advise.advice import Alternative
+from keyfold.review.cost.bill import Bill, HotKey
+
+HOT = 0.8
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """One change, or the word that nothing changes."""
+
+    verb: str
+    """keep, re-key, split, copy, add index, drop index, project, sparse, local index, shard."""
+    words: str
+
+
+def for_table(before: Alternative, after: Alternative, table: Table) -> list[Recommendation]:
+    """Everything that changes for the entities of one table."""
+    found = list(_changes(before, after, table))
+    found += _shards(before.bill, after.bill, table)
+    return found or [Recommendation("keep", f"{table.name} stays as it is.")]
+
+
+def _changes(before: Alternative, after: Alternative, table: Table) -> Iterator[Recommendation]:
+    old, new = before.schema, after.schema
+    entities = old.entities_of(table.name)
+    moved = [e for e in entities if new.by_entity[e.name].table != table.name]
+    stays = [e for e in entities if e not in moved]
+    if len(entities) > 1 and moved:
+        homes = ", ".join(f"{e.name} in {new.by_entity[e.name].table}" for e in moved)
+        rest = f"; {', '.join(e.name for e in stays)} stays" if stays else ""
+        yield Recommendation(
+            "split", f"Nothing reads them together: {homes}{rest}, each under its own key."
+        )
+    for entity in entities:
+        now = new.by_entity[entity.name]
+        if now.key != entity.key and after.choices[entity.name].rekeyed:
+            yield Recommendation("re-key", _rekeyed(after, entity, now))
+        yield from _copies(new, entity)
+    yield from _indexes(old, new, entities, table)
+
+
+def _rekeyed(after: Alternative, entity: Entity, now: Entity) -> str:
+    choice = after.choices[entity.name]
+    served = [demand.name for demand, access in choice.paths if access.kind == "base"]
+    ordered = [d.order for d, access in choice.paths if access.kind == "base" and d.order]
+    order = f", in the order of {ordered[0]}" if ordered else ""
+    return f"{entity.name} under `{now.key}`: the key serves {', '.join(served)}{order}."
+
+
+def _copies(new: Schema, entity: Entity) -> Iterator[Recommendation]:
+    for pointer in new.entities:
+        made = pointer.copy is not None and pointer.copy.of == entity.name
+        if made and pointer.description.endswith("kept in the same transaction."):
+            yield Recommendation(
+                "copy",
+                f"{pointer.name} under `{pointer.key}`, written in the same transaction: what "
+                f"was found by {', '.join(pointer.key.partition.fields if pointer.key else ())} "
+                "consistently still is.",
+            )
+
+
+def _indexes(
+    old: Schema, new: Schema, entities: tuple[Entity, ...], table: Table
+) -> Iterator[Recommendation]:
+    homes = {new.by_entity[e.name].table for e in entities} & set(new.by_table)
+    after = {i.name: (new.by_table[home], i) for home in homes for i in new.by_table[home].indexes}
+    before = {index.name: index for index in table.indexes}
+    for name, index in before.items():
+        if name not in after:
+            yield Recommendation("drop index", f"{name}: {_why_dropped(old, table, index)}")
+            continue
+        now = after[name][1]
+        if now.projection != index.projection:
+            held = ", ".join(now.included) or "the keys alone"
+            yield Recommendation(
+                "project",
+                f"{name} holds {held}: its readers need no more, and updates of "
+                "anything else no longer write to it.",
+            )
+    for name, (home, index) in after.items():
+        if name not in before and home.name not in {t.name for t in old.tables if t is not table}:
+            verb = "local index" if index.local else "add index"
+            yield Recommendation(verb, f"{name} on {home.name}, for {_readers(new, home, index)}.")
+    for entity in entities:
+        for placement in new.by_entity[entity.name].placements:
+            was = [p for p in entity.placements if p.index == placement.index]
+            if placement.condition and was and not was[0].condition:
+                yield Recommendation(
+                    "sparse",
+                    f"{placement.index} with {entity.name} only where "
+                    f"{placement.condition}; nobody reads the others.",
+                )
+
+
+def _why_dropped(schema: Schema, table: Table, index: Index) -> str:
+    readers = _readers(schema, table, index)
+    return f"a key serves {readers} now." if readers else "no pattern reads it."
+
+
+def _readers(schema: Schema, table: Table, index: Index) -> str:
+    return ", ".join(
+        p.name for p in schema.patterns if (p.table, p.index) == (table.name, index.name)
+    )
+
+
+def _shards(before: Bill, after: Bill, table: Table) -> Iterator[Recommendation]:
+    homes = {table.name} | {
+        after.schema.by_entity[e.name].table for e in before.schema.entities_of(table.name)
+    }
+    for hot in after.hot:
+        if hot.path.table in homes and hot.share >= HOT:
+            yield Recommendation("shard", _shard(hot))
+
+
+def _shard(hot: HotKey) -> str:
+    if hot.shards == 1:
+        return (
+            f"`{hot.key}` of {hot.path} reaches {hot.share:.0%} of a partition's "
+            f"{hot.limit:,} {hot.kind} units a second at its peak: watch it."
+        )
+    return (
+        f"`{hot.key}` of {hot.path} needs {hot.units:,.0f} {hot.kind} units a second at its peak, "
+        f"and a partition takes {hot.limit:,}: spread it over {hot.shards} with a shard number in "
+        f"the key. Its readers then ask {hot.shards} partitions."
+    )

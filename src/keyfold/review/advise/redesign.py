@@ -1,0 +1,318 @@
+"""A design made from choices: tables, keys, indexes, copies and rewritten patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import cast
+
+from keyfold.design.schema import (
+    Condition,
+    Copy,
+    Entity,
+    Index,
+    KeyTemplates,
+    KeyType,
+    Pattern,
+    Placement,
+    Schema,
+    Table,
+)
+from keyfold.design.template import Literal, Slot, Template
+from keyfold.review.advise import naming
+from keyfold.review.advise.choice import Access, Choice
+from keyfold.review.advise.demand import Demand, Shape
+
+
+def redesign(schema: Schema, choices: Mapping[str, Choice]) -> Schema:
+    """The design that the choices come to."""
+    return _Builder(schema, choices).build()
+
+
+class _Builder:
+    def __init__(self, schema: Schema, choices: Mapping[str, Choice]) -> None:
+        self.schema = schema
+        self.choices = {name: choice for name, choice in choices.items() if not choice.kept}
+        self.tables: dict[str, Table] = dict(schema.by_table)
+        self.entities: dict[str, Entity] = dict(schema.by_entity)
+        self.patterns: dict[str, Pattern] = dict(schema.by_pattern)
+
+    def build(self) -> Schema:
+        for name, choice in self.choices.items():
+            self._entity(self.schema.by_entity[name], choice)
+        tables = tuple(table for table in self.tables.values() if self._in_use(table))
+        made = replace(
+            self.schema,
+            tables=tables,
+            entities=tuple(self.entities.values()),
+            patterns=tuple(self.patterns.values()),
+            steps=(),
+            claims=(),
+            before=None,
+            observed=None,
+        )
+        return _without_idle(made)
+
+    def _in_use(self, table: Table) -> bool:
+        return any(entity.table == table.name for entity in self.entities.values())
+
+    def _entity(self, entity: Entity, choice: Choice) -> None:
+        table = self._table(entity, choice)
+        generic = table.partition not in {a.name for a in entity.attributes}
+        key = entity.key
+        if choice.rekeyed or table.name != entity.table:
+            key = self._key(entity, choice.base.shape, generic)
+        moved = replace(entity, table=table.name, key=key, placements=())
+        self.entities[entity.name] = moved
+        for demand, access in choice.paths:
+            if access.kind == "base":
+                self._read_base(demand, self.entities[entity.name])
+            elif access.kind == "lookup":
+                self._read_lookup(demand, entity, access)
+            elif access.kind in ("global", "local"):
+                self._read_index(demand, entity, access, generic)
+        self._keep_pinned(entity)
+
+    def _keep_pinned(self, entity: Entity) -> None:
+        """Indexes that patterns of several entities read stay, whatever else changes."""
+        shared = {
+            pattern.index
+            for pattern in self.patterns.values()
+            if entity.name in pattern.entities and pattern.index
+        }
+        now = self.entities[entity.name]
+        placed = {placement.index for placement in now.placements}
+        kept = [p for p in entity.placements if p.index in shared - placed]
+        if now.table == entity.table and kept:
+            self.entities[entity.name] = replace(now, placements=(*now.placements, *kept))
+
+    # Tables
+
+    def _table(self, entity: Entity, choice: Choice) -> Table:
+        table = self.tables[entity.table]
+        copies = bool(choice.of("lookup"))
+        if naming.is_generic(self.schema, table):
+            return table
+        if not choice.rekeyed and not copies:
+            return table
+        partition = choice.base.shape.partition
+        name = naming.table_for(
+            replace(self.schema, tables=tuple(self.tables.values())), entity, partition[0]
+        )
+        made = self._own(name, table, entity, choice.base.shape, generic=copies)
+        self.tables[name] = made
+        return made
+
+    def _own(self, name: str, like: Table, entity: Entity, shape: Shape, *, generic: bool) -> Table:
+        """A table for one entity: under its own fields, or with keys that copies can share."""
+        plain = not generic and len(shape.partition) == 1
+        sort: str | None = None
+        sort_type = "S"
+        if plain and len(shape.sort) == 1:
+            sort = naming.stored(entity, shape.sort[0])
+            sort_type = naming.key_type(entity, shape.sort[0])
+        elif shape.sort or not plain:
+            sort = "SK"
+        return Table(
+            name,
+            partition=naming.stored(entity, shape.partition[0]) if plain else "PK",
+            sort=sort,
+            sort_type=cast("KeyType", sort_type),
+            ttl=entity.ttl.attribute if entity.ttl else None,
+            stream=like.stream,
+            billing=like.billing,
+            type_attribute=(like.type_attribute or "type") if generic else like.type_attribute,
+        )
+
+    def _key(self, entity: Entity, shape: Shape, generic: bool) -> KeyTemplates:
+        if not generic:
+            sort = naming.joined(entity, shape.sort) if shape.sort else None
+            return KeyTemplates(naming.joined(entity, shape.partition), sort)
+        leading = naming.prefix(self.schema, entity, shape.partition[0])
+        own = naming.prefix(self.schema, entity, entity.name)
+        partition = naming.joined(entity, shape.partition, leading)
+        if shape.sort:
+            return KeyTemplates(partition, naming.joined(entity, shape.sort, own))
+        return KeyTemplates(partition, Template((Literal(own),)))
+
+    # Paths
+
+    def _read_base(self, demand: Demand, entity: Entity) -> None:
+        assert entity.key is not None, f"{entity.name} has no key"
+        self.patterns[demand.name] = _aimed(demand, entity, entity.key, None)
+
+    def _read_lookup(self, demand: Demand, entity: Entity, access: Access) -> None:
+        name = f"{entity.name}By{naming.word(entity, access.shape.partition[0])}"
+        if name not in self.entities:
+            home = self.entities[entity.name]
+            self.entities[name] = Entity(
+                name,
+                home.table,
+                self._key(entity, access.shape, generic=True),
+                attributes=entity.attributes,
+                role="pointer",
+                copy=Copy(
+                    of=entity.name,
+                    fields=tuple(a.field for a in entity.attributes),
+                    sync="transaction",
+                ),
+                bytes=entity.bytes,
+                ttl=entity.ttl,
+                description=f"{entity.name} by {', '.join(access.shape.partition)}, "
+                "kept in the same transaction.",
+            )
+        pointer = self.entities[name]
+        assert pointer.key is not None, f"{name} has no key"
+        aimed = _aimed(demand, pointer, pointer.key, None)
+        self.patterns[demand.name] = replace(aimed, entities=(name,))
+
+    def _read_index(self, demand: Demand, entity: Entity, access: Access, generic: bool) -> None:
+        home = self.entities[entity.name]
+        table = self.tables[home.table]
+        placement = self._placement(entity, access, table, generic)
+        if placement not in home.placements:
+            self.entities[entity.name] = replace(home, placements=(*home.placements, placement))
+        self.patterns[demand.name] = _aimed(demand, home, placement.key, placement.index)
+
+    def _placement(self, entity: Entity, access: Access, table: Table, generic: bool) -> Placement:
+        """The appearance in an index, which is made where there is none."""
+        old_table = self.schema.by_table[entity.table]
+        rebuilt = generic and not naming.is_generic(self.schema, old_table)
+        # Copies have the same attributes, so that an index over plain ones would hold them, too.
+        if access.existing is not None and not rebuilt:
+            old = old_table.index(access.existing.index)
+            assert old is not None, f"{entity.table} has no index {access.existing.index}"
+            if table.index(old.name) is None:
+                self._add_index(table, old)
+            return access.existing
+        home = self.entities[entity.name]
+        known = [p for p in home.placements if p.key.fields == access.shape.fields]
+        if known:
+            return known[0]
+        # An attribute of its own is the key where several fields are, or in tables of keys.
+        generic = generic or len(access.shape.partition) > 1 or len(access.shape.sort) > 1
+        index = self._index(entity, access, table, generic)
+        self._add_index(table, index)
+        if generic:
+            key = self._key(entity, access.shape, generic=True)
+            key = replace(key, sort=key.sort if index.sort else None)
+        else:
+            sort = naming.bare(entity, access.shape.sort[0]) if access.shape.sort else None
+            key = KeyTemplates(naming.bare(entity, access.shape.partition[0]), sort)
+        optional = tuple(
+            f for f in access.shape.fields if (a := entity.by_field.get(f)) and a.optional
+        )
+        return Placement(index.name, index.name, key, when=optional)
+
+    def _index(self, entity: Entity, access: Access, table: Table, generic: bool) -> Index:
+        local = access.kind == "local"
+        if generic:
+            free = self._free(entity, table) if not local else None
+            if free is not None:
+                return free
+            about = access.shape.sort[0] if local else access.shape.partition[0]
+            name = naming.index_for(table, naming.stored(entity, about))
+            if access.existing is not None and table.index(access.existing.index) is None:
+                name = access.existing.index
+            word = name.removesuffix("-index").replace("-", "")
+            partition = table.partition if local else f"{word}PK"
+            return Index(name, partition, f"{word}SK", local=local)
+        partition = naming.stored(entity, access.shape.partition[0])
+        sort = access.shape.sort[0] if access.shape.sort else None
+        about = naming.stored(entity, sort) if local and sort else partition
+        name = naming.index_for(table, about)
+        return Index(
+            name,
+            partition,
+            naming.stored(entity, sort) if sort else None,
+            sort_type=cast("KeyType", naming.key_type(entity, sort) if sort else "S"),
+            local=local,
+        )
+
+    def _free(self, entity: Entity, table: Table) -> Index | None:
+        """An index of text keys that this entity has no place in yet."""
+        used = {p.index for p in self.entities[entity.name].placements}
+        used |= {p.index for p in self.schema.by_entity[entity.name].placements}
+        return next(
+            (
+                index
+                for index in table.indexes
+                if index.name not in used
+                and not index.local
+                and index.sort is not None
+                and index.sort_type == index.partition_type == "S"
+                and index.projection == "ALL"
+                and naming.is_generic_index(self.schema, table, index)
+            ),
+            None,
+        )
+
+    def _add_index(self, table: Table, index: Index) -> None:
+        now = self.tables[table.name]
+        if now.index(index.name) is None:
+            self.tables[table.name] = replace(now, indexes=(*now.indexes, index))
+
+
+def _aimed(demand: Demand, entity: Entity, key: KeyTemplates, index: str | None) -> Pattern:
+    """A pattern asking a key for the same answer."""
+    old = demand.pattern
+    whole = index is None and set(key.fields) <= set(demand.given)
+    condition = Condition()
+    rest = [f for f in demand.given if f not in key.partition.fields]
+    if key.sort is not None:
+        cut = _cut(key.sort, set(rest))
+        bounded = old.condition.low is not None or old.condition.high is not None
+        if bounded and not whole:
+            condition = Condition("between", cut, old.condition.low, old.condition.high)
+        elif len(cut.parts) == len(key.sort.parts):
+            condition = Condition("eq", key.sort)
+        elif cut.parts:
+            condition = Condition("begins_with", cut)
+    kind = old.kind
+    if whole and demand.single:
+        kind = "get"
+    elif kind in ("get", "scan"):
+        kind = "latest" if demand.single else "query"
+    once = kind in ("get", "latest")
+    return replace(
+        old,
+        kind=kind,
+        table=entity.table,
+        entities=(entity.name,),
+        index=index,
+        partition=key.partition,
+        other_partitions=(),
+        condition=condition,
+        limit=1 if kind == "latest" else (None if once else old.limit),
+        consistent=old.consistent and index is None,
+    )
+
+
+def _cut(template: Template, given: set[str]) -> Template:
+    """The template up to its first slot that has no value."""
+    parts: list[Literal | Slot] = []
+    for part in template.parts:
+        if isinstance(part, Slot) and part.field not in given:
+            break
+        parts.append(part)
+    return Template(tuple(parts))
+
+
+def _without_idle(schema: Schema) -> Schema:
+    """The design without placements and indexes that no pattern reads."""
+    read = {(pattern.table, pattern.index) for pattern in schema.patterns if pattern.index}
+    entities = tuple(
+        replace(
+            entity,
+            placements=tuple(p for p in entity.placements if (entity.table, p.index) in read),
+        )
+        for entity in schema.entities
+    )
+    tables = tuple(
+        replace(
+            table,
+            indexes=tuple(i for i in table.indexes if (table.name, i.name) in read),
+        )
+        for table in schema.tables
+    )
+    return replace(schema, tables=tables, entities=entities)

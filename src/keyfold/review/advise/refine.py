@@ -1,0 +1,99 @@
+"""Smaller changes that need no new keys: narrower projections and sparse indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from keyfold.design.schema import Entity, Index, Pattern, Placement, Schema, Table
+from keyfold.review.advise.demand import Demands
+from keyfold.review.cost.bill import bill
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.workload import Workload
+
+FEW = 10
+
+
+def refine(schema: Schema, workload: Workload) -> Schema:
+    """The design with every projection and sparse index that pays."""
+    now, dollars = schema, bill(schema, workload).dollars
+    for table in schema.tables:
+        for index in table.indexes:
+            for changed in (
+                *_projected(now, workload, table.name, index),
+                *_sparse(now, workload, table.name, index),
+            ):
+                cost = bill(changed, workload).dollars
+                if cost < dollars - 1e-6:
+                    now, dollars = changed, cost
+    return now
+
+
+def _projected(schema: Schema, workload: Workload, name: str, index: Index) -> Iterator[Schema]:
+    """The index with what its readers need and no more, where all of them say what that is."""
+    table = schema.by_table[name]
+    if index.projection != "ALL" or index.local:
+        return
+    readers = [p for p in schema.patterns if (p.table, p.index) == (name, index.name)]
+    figures = Figures(schema, workload)
+    needs = [_needs(figures, pattern) for pattern in readers]
+    if not readers or any(need is None for need in needs):
+        return
+    wanted = {field for need in needs if need for field in need}
+    placed = [entity for entity, _ in schema.placed_on(name, index.name)]
+    keys = {table.partition, table.sort, index.partition, index.sort}
+    held: set[str] = set()
+    for entity in placed:
+        templated = set(entity.key.fields if entity.key else ())
+        templated |= {f for p in entity.placement(index.name) for f in p.key.fields}
+        held |= {
+            entity.by_field[field].name for field in wanted - templated if field in entity.by_field
+        }
+    included = tuple(sorted(held - {key for key in keys if key}))
+    narrowed = replace(index, projection="INCLUDE" if included else "KEYS_ONLY", included=included)
+    yield _with_index(schema, table, narrowed)
+
+
+def _needs(figures: Figures, pattern: Pattern) -> tuple[str, ...] | None:
+    """The fields a pattern's caller uses; None where nobody says."""
+    if pattern.kind in ("count", "exists"):
+        return ()
+    stated = figures.pattern(pattern).needs or pattern.shows or pattern.projection
+    return stated or None
+
+
+def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iterator[Schema]:
+    """The index with only the one value that is read, where its partition has few values."""
+    figures = Figures(schema, workload)
+    demands = Demands(figures)
+    for entity, placement in schema.placed_on(name, index.name):
+        fields = placement.key.partition.fields
+        if len(fields) != 1 or placement.condition or placement.when:
+            continue
+        asked = [d for d in demands.by_entity[entity.name] if d.pattern.index == index.name]
+        others = [
+            p
+            for p in schema.patterns
+            if p.index == index.name and p.table == name and entity.name not in p.entities
+        ]
+        few = figures.distinct(entity, fields) <= FEW
+        if asked and few and not others and all(demand.constant for demand in asked):
+            read = ", ".join(demand.name for demand in asked)
+            made = replace(placement, condition=f"{fields[0]} is the value that {read} reads")
+            yield _with_placement(schema, entity, placement, made)
+
+
+def _with_index(schema: Schema, table: Table, index: Index) -> Schema:
+    indexes = tuple(index if known.name == index.name else known for known in table.indexes)
+    changed = replace(table, indexes=indexes)
+    return replace(
+        schema, tables=tuple(changed if t.name == table.name else t for t in schema.tables)
+    )
+
+
+def _with_placement(schema: Schema, entity: Entity, old: Placement, new: Placement) -> Schema:
+    placements = tuple(new if known == old else known for known in entity.placements)
+    changed = replace(entity, placements=placements)
+    return replace(
+        schema, entities=tuple(changed if e.name == entity.name else e for e in schema.entities)
+    )

@@ -1,0 +1,246 @@
+"""The adviser's report, in the manner of a table analysis that a team writes by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from keyfold.design.schema import Schema, Table
+from keyfold.review.advise import recommend
+from keyfold.review.advise.advice import Advice, Alternative, lost_reads
+from keyfold.review.cost.bill import WARM, Bill
+from keyfold.review.cost.charts import Bar, bars
+from keyfold.review.cost.report import money, number, percent
+from keyfold.review.docs.blocks import Block, Document, Heading, Picture, Section, Text, anchor
+from keyfold.review.docs.blocks import Table as Rows
+
+
+def document(advice: Advice, chosen: Alternative | None = None) -> Document:
+    """The report about one alternative, the best unless another is asked for."""
+    after = chosen or advice.best
+    before = advice.before
+    sections = [
+        Section("Before and after", "before-after", tuple(_before_after(before, after))),
+        Section("What gets worse", "worse", tuple(_listed(after.losses, "Nothing."))),
+        Section("What gets better", "better", tuple(_listed(after.gains, "Nothing."))),
+        *(
+            Section(table.name, anchor("table", table.name), tuple(_table(advice, after, table)))
+            for table in before.schema.tables
+        ),
+        Section("Alternatives", "alternatives", tuple(_alternatives(advice, after))),
+        Section("Assumed", "assumed", tuple(_assumed(before.bill))),
+    ]
+    return Document(f"Advice for {before.schema.name}", _summary(before, after), tuple(sections))
+
+
+def _summary(before: Alternative, after: Alternative) -> str:
+    if after.name == before.name:
+        return (
+            "Keep the design: nothing that serves the same patterns was found that is better by "
+            "enough to move anything."
+        )
+    return (
+        f"**{after.name}**: {after.aim}. Reads through an index fall from "
+        f"{percent(before.bill.index_share)} to {percent(after.bill.index_share)}, the bill goes "
+        f"from {money(before.dollars)} to {money(after.dollars)} a month, indexes from "
+        f"{before.bill.indexes} to {after.bill.indexes}. Every access pattern is still served; "
+        "the reviewer's reasoning about keys proves it."
+    )
+
+
+def _before_after(before: Alternative, after: Alternative) -> Iterator[Block]:
+    rows = tuple(
+        (name, old, new, _change(a, b)) for name, a, b, old, new in _measures(before, after)
+    )
+    yield Rows(("Measure", "Before", "After", "Change"), rows)
+
+
+def _measures(
+    before: Alternative, after: Alternative
+) -> Iterator[tuple[str, float, float, str, str]]:
+    a, b = before.bill, after.bill
+
+    def count(name: str, old: float, new: float) -> tuple[str, float, float, str, str]:
+        return name, old, new, number(old), number(new)
+
+    def dollars(name: str, old: float, new: float) -> tuple[str, float, float, str, str]:
+        return name, old, new, money(old), money(new)
+
+    def share(name: str, old: float, new: float) -> tuple[str, float, float, str, str]:
+        return name, old, new, percent(old), percent(new)
+
+    lost = len(list(lost_reads(a, b)))
+    yield count("Tables", len(before.schema.tables), len(after.schema.tables))
+    yield count("Indexes", a.indexes, b.indexes)
+    yield count("Kinds of copies", a.copies, b.copies)
+    yield share("Reads through an index", a.index_share, b.index_share)
+    yield share("Reads that can be consistent", a.consistent_share, b.consistent_share)
+    yield count("Patterns that stop being consistent", 0, lost)
+    yield count("Read units a second", _read_units(a), _read_units(b))
+    yield count("Write units a second", _write_units(a), _write_units(b))
+    yield dollars("Dollars a month, on demand", before.dollars, after.dollars)
+    yield dollars("of these: reads", a.reads_dollars, b.reads_dollars)
+    yield dollars("of these: finding a key before a write", before.located, after.located)
+    yield dollars("of these: writes", a.writes_dollars, b.writes_dollars)
+    yield dollars("of these: storage", a.storage_dollars, b.storage_dollars)
+    yield dollars("Dollars a month, provisioned", a.provisioned_dollars, b.provisioned_dollars)
+    yield count("Hot keys", _hot(a), _hot(b))
+
+
+def _read_units(bill: Bill) -> float:
+    return sum(line.units for line in bill.patterns)
+
+
+def _write_units(bill: Bill) -> float:
+    return sum(line.units for line in bill.writes)
+
+
+def _hot(bill: Bill) -> int:
+    return sum(1 for hot in bill.hot if hot.share >= WARM)
+
+
+def _change(old: float, new: float) -> str:
+    if abs(new - old) < 1e-9:
+        return "none"
+    if not old:
+        return f"+{number(new)}"
+    return f"{(new - old) / old:+.1%}"
+
+
+def _listed(sentences: tuple[str, ...], nothing: str) -> Iterator[Block]:
+    if not sentences:
+        yield Text(nothing)
+        return
+    yield Rows(("Change",), tuple((sentence,) for sentence in sentences))
+
+
+def _table(advice: Advice, after: Alternative, table: Table) -> Iterator[Block]:
+    before = advice.before
+    yield Heading("Current design", anchor(table.name, "current"))
+    yield Rows(("Item", "Key", "In indexes"), tuple(_keys(before.schema, table)))
+    yield Heading("Access patterns", anchor(table.name, "patterns"))
+    lines = [x for x in before.bill.patterns if x.pattern.table == table.name]
+    total = sum(line.rate.average for line in lines)
+    lines.sort(key=lambda line: -line.rate.average)
+    now = {line.pattern.name: line for line in after.bill.patterns}
+    rows = tuple(
+        (
+            line.pattern.name,
+            percent(line.rate.average / total if total else 0.0),
+            f"`{line.read.path}`",
+            f"`{now[line.pattern.name].read.path}`",
+        )
+        for line in lines
+    )
+    yield Rows(("Pattern", "Share", "Served now by", "Then by"), rows)
+    if lines and total:
+        top = lines[0]
+        where = f"the index {top.read.path.index}" if top.by_index else "the table's own key"
+        indexed = sum(line.rate.average for line in lines if line.by_index) / total
+        yield Text(
+            f"{top.pattern.name} dominates with {percent(top.rate.average / total)} of the reads, "
+            f"and {where} serves it. {percent(indexed)} of this table's reads go through an index."
+        )
+    yield Heading("Recommendation", anchor(table.name, "recommendation"))
+    found = recommend.for_table(before, after, table)
+    yield Rows(("Do", "What"), tuple((f"**{each.verb}**", each.words) for each in found))
+
+
+def _keys(schema: Schema, table: Table) -> Iterator[tuple[str, ...]]:
+    for entity in schema.entities_of(table.name):
+        placed = ", ".join(f"{p.index} `{p.key}`" for p in entity.placements)
+        yield entity.name, f"`{entity.key}`" if entity.key else "none", placed or "none"
+
+
+def _alternatives(advice: Advice, chosen: Alternative) -> Iterator[Block]:
+    yield Text(
+        "All of these serve every pattern. Ranked by dollars, with what stale reads, lost "
+        "consistency and the upkeep of copies and indexes are taken to cost."
+    )
+    head = (
+        "Alternative",
+        "Aim",
+        "Score",
+        "A month",
+        "Tables",
+        "Indexes",
+        "Copies",
+        "By index",
+        "Lost consistent",
+    )
+    rows = tuple(
+        (
+            f"**{each.name}**" if each is chosen else each.name,
+            each.aim,
+            number(each.score),
+            money(each.dollars),
+            str(len(each.schema.tables)),
+            str(each.bill.indexes),
+            str(each.bill.copies),
+            percent(each.bill.index_share),
+            str(len(list(lost_reads(advice.before.bill, each.bill)))),
+        )
+        for each in advice.alternatives
+    )
+    yield Rows(head, rows)
+    picture = bars(
+        "Dollars a month and share of reads by index",
+        [_bar(each) for each in advice.alternatives],
+        (("reads", "slot"), ("writes", "warm"), ("storage", "violet")),
+    )
+    yield Picture("advice-alternatives", picture, "Dollars a month of each alternative")
+
+
+def _bar(each: Alternative) -> Bar:
+    parts = (
+        (each.bill.reads_dollars + each.located, "slot"),
+        (each.bill.writes_dollars, "warm"),
+        (each.bill.storage_dollars, "violet"),
+    )
+    told = f"{money(each.dollars)}, {percent(each.bill.index_share)} by index"
+    return Bar(each.name, parts, told)
+
+
+def _assumed(bill: Bill) -> Iterator[Block]:
+    if not bill.assumptions:
+        yield Text("Nothing: the workload states every number that was used.")
+        return
+    yield Rows(("Assumption",), tuple((sentence,) for sentence in bill.assumptions))
+
+
+def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
+    """The advice as data for other programs."""
+    after = chosen or advice.best
+    before = advice.before
+    return {
+        "design": before.schema.name,
+        "chosen": after.name,
+        "measures": [
+            {"name": name, "before": old, "after": new}
+            for name, old, new, _, _ in _measures(before, after)
+        ],
+        "tables": {
+            table.name: [
+                {"verb": each.verb, "words": each.words}
+                for each in recommend.for_table(before, after, table)
+            ]
+            for table in before.schema.tables
+        },
+        "gains": list(after.gains),
+        "regressions": list(after.losses),
+        "alternatives": [
+            {
+                "name": each.name,
+                "aim": each.aim,
+                "score": each.score,
+                "dollars": each.dollars,
+                "tables": len(each.schema.tables),
+                "indexes": each.bill.indexes,
+                "copies": each.bill.copies,
+                "index_share": each.bill.index_share,
+                "consistent_share": each.bill.consistent_share,
+            }
+            for each in advice.alternatives
+        ],
+        "assumptions": list(before.bill.assumptions),
+    }
