@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Db, Design, Entity, Id, Key
+from keyfold import Db, Design, Entity, Id, Key, Name, Pointer, Timestamp, Ttl, Unique
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine, ttl
@@ -290,3 +290,34 @@ def test_a_stream_that_was_turned_off_and_on_is_read_to_its_end_first(
     Consumer(db).drain()
     assert post(db, social).likes == 2
     assert [shard.finished for shard in Consumer(db).status().shards] == [True, False]
+
+
+def test_expiry_takes_pointers_and_unique_values_with_it(clock: ManualClock) -> None:
+    design = Design("expiring")
+    table = design.table("Expiring", stream="NEW_AND_OLD_IMAGES", ttl="ttl")
+
+    class Invite(Entity, table=table):
+        invite_id: Id
+        code: str
+        group_id: str
+        expires_at: Annotated[Timestamp | None, Ttl(), Name("ttl")] = None
+        key = Key("INVITE#{invite_id}", "INVITE")
+        one_code = Unique("code")
+
+    class InvitePointer(Pointer[Invite], table=table):
+        invite_id: Id
+        group_id: str
+        key = Key("GROUP#{group_id}", "INVITE#{invite_id}")
+
+    with Engine.open(":memory:", clock=clock) as engine:
+        db = design.open(EmbeddedClient(engine), clock=clock)
+        soon = db.context.now() + timedelta(seconds=10)
+        db.create(Invite(invite_id="i", code="X", group_id="g", expires_at=soon))
+        db.create(Invite(invite_id="k", code="Y", group_id="g"))
+        Consumer(db).drain()
+        clock.advance(11)
+        ttl.sweep(engine._database)
+        Consumer(db).drain()
+        assert [pointer.invite_id for pointer in db.scan(InvitePointer)] == ["k"]
+        db.create(Invite(invite_id="j", code="X", group_id="g"))
+        assert verify(db).clean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import threading
@@ -16,6 +17,7 @@ import pytest
 from keyfold import Db, create, update
 from keyfold.errors import KeyfoldError, NotFound
 from keyfold.streams import (
+    AsyncConsumer,
     Consumer,
     EventBridge,
     Options,
@@ -405,3 +407,28 @@ def test_one_poisoned_counter_is_found_among_many_and_does_not_stop_them(
         if dead.effect == "counter Post.likes":
             db.run(replay(db, dead))
     assert db.get(social.post.key(post_id="p")).likes == 2
+
+
+def test_on_an_event_loop_a_coroutine_reads_and_writes_and_a_hanging_one_is_given_up(
+    social: Any, options: Options
+) -> None:
+    async def react(old: Any, new: Any, work: Any) -> Any:
+        if new.user_id == "slow":
+            await asyncio.sleep(30)
+        post = await work.db.get(social.post.key(post_id=new.post_id))
+        return update(post.ref(), title=f"{post.title} {new.user_id}")
+
+    social.react = react
+
+    async def story() -> tuple[str, list[str]]:
+        db = await social.design.open_async(":memory:")
+        await db.create(social.post(post_id="p", title="Hello"))
+        for user in ("slow", "ada"):
+            await db.create(social.like(post_id="p", user_id=user))
+        await AsyncConsumer(db, options=options).drain()
+        post = await db.get(social.post.key(post_id="p"))
+        dead = await db.run(letters(db.context))
+        await db.close()
+        return post.title, [one.reason.partition(":")[0] for one in dead]
+
+    assert asyncio.run(story()) == ("Hello ada", ["Overdue"])
