@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from keyfold.engine.keys import check_index_keys
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import Index, Table
 from keyfold.engine.write import NewItem
 from keyfold.errors import ValidationError
-from keyfold.expressions.ast import Add, Projection, Set, Update
+from keyfold.expressions.ast import Action, Add, Projection, Set, Update, Value
 from keyfold.expressions.projection import project
 from keyfold.expressions.update import apply
 from keyfold.limits import ITEM_BYTES
@@ -41,6 +41,9 @@ class ItemUpdate:
                         f"{_INVALID}Cannot update attribute {action.path.root}. This attribute is "
                         "part of the key"
                     )
+            for index in table.indexes:
+                for action in update.actions:
+                    _check_action(index, action)
 
     def __call__(self, old: Item | None) -> NewItem:
         item = self._key if old is None else old
@@ -48,6 +51,13 @@ class ItemUpdate:
             updated = apply(self._update, item)
             item, self.touched, self.written = updated.item, updated.touched, updated.written
         for index in self._table.indexes:
+            if any(
+                name in item and kind not in item[name] for name, kind in index.schema.types.items()
+            ):
+                raise ValidationError(
+                    "The update expression attempted to update the secondary index key to "
+                    "unsupported type"
+                )
             check_index_keys(index, item)
         new = NewItem.of(item)
         if new.size > ITEM_BYTES or (
@@ -64,3 +74,18 @@ class ItemUpdate:
             for action in self._update.actions
         )
         return _UPDATE_COST + cost + item_size(project(self.written, item))
+
+
+def _check_action(index: Index, action: Action) -> None:
+    """What can be seen without the item: a value that an index key cannot have."""
+    name = action.path.root
+    kind = index.schema.types.get(name)
+    if kind is None:
+        return
+    if len(action.path.parts) > 1:
+        raise ValidationError(
+            "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+            f"allowed: IndexKey: {name}"
+        )
+    if isinstance(action, (Set, Add)) and isinstance(action.value, Value):
+        check_index_keys(index, {name: action.value.content})
