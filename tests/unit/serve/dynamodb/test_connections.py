@@ -10,6 +10,8 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from keyfold.engine import Engine
 from keyfold.serve.dynamodb import BackgroundServer, ClientLimits, Settings
@@ -107,6 +109,29 @@ def test_endless_headers_are_refused(asker: Any) -> None:
 )
 def test_what_is_not_http_is_refused(asker: Any, data: bytes) -> None:
     assert asker.raw(data + b"\r\n\r\n").status == 400
+
+
+def test_no_bytes_disturb_the_server(asker: Any) -> None:
+    good = put(1)
+
+    @settings(max_examples=80)
+    @given(
+        st.binary(max_size=200)
+        | st.tuples(st.integers(0, len(good) - 1), st.binary(min_size=1, max_size=3)).map(
+            lambda change: good[: change[0]] + change[1] + good[change[0] + len(change[1]) :]
+        )
+        | st.integers(0, len(good)).map(lambda end: good[:end])
+    )
+    def send_anything(data: bytes) -> None:
+        with asker.connect() as connection:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            answer = read_all_until_reset(connection)
+            assert not answer or answer.startswith(b"HTTP/1.1 ")
+            assert b" 500 " not in answer.partition(b"\r\n")[0]
+
+    send_anything()
+    assert asker.raw(get(2)).status == 200
 
 
 def test_more_connections_than_allowed_are_turned_away(serve: Any) -> None:
