@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from keyfold.clients.protocol import Client
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.schema import Index, Table
-from keyfold.errors import TableNotFound
+from keyfold.errors import (
+    InternalFailure,
+    RequestLimitExceeded,
+    RequestRateExceeded,
+    TableNotFound,
+    Throttled,
+    TransactionConflict,
+    TransportError,
+    Unavailable,
+)
 
 Item = dict[str, Any]
+
+_ATTEMPTS: Final = 10
+_PASSING: Final = (
+    Throttled,
+    RequestRateExceeded,
+    RequestLimitExceeded,
+    TransactionConflict,
+    InternalFailure,
+    Unavailable,
+    TransportError,
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +51,15 @@ class Backend:
         return self.names.get(table) or f"{self.prefix}{table}"
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """One request, sent again after throttling, conflicts and lost answers.
+
+        Everything that migrations write is conditional or the same when it is written twice.
+        """
+        for attempt in range(_ATTEMPTS - 1):
+            try:
+                return self.client.call(operation, request)
+            except _PASSING:
+                time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 8)))
         return self.client.call(operation, request)
 
     def describe(self, table: str) -> dict[str, Any] | None:

@@ -18,7 +18,6 @@ from typing import Final
 from keyfold.errors import (
     MigrationError,
     TransactionCanceled,
-    TransactionConflict,
     ValidationError,
 )
 from keyfold.limits import TRANSACTION_ITEMS
@@ -336,8 +335,6 @@ class Copier:
                 codes = [reason.code for reason in cancelled.reasons]
                 if not set(codes) - {"None"} <= _TRANSIENT:
                     return [code if code not in _TRANSIENT else "None" for code in codes]
-            except TransactionConflict:
-                pass
             except ValidationError as problem:
                 raise Refused(f"the backend refuses it: {problem}") from problem
             else:

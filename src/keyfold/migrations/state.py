@@ -99,6 +99,8 @@ class StateStore:
         try:
             self.backend.call("PutItem", request)
         except ConditionFailed:
+            if self.load() == after:
+                return after  # it was written, only the answer was lost
             raise MigrationError(
                 f"the migration {self.name} was changed by another process meanwhile; "
                 "look at its status and try again"

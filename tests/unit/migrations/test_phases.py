@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +10,17 @@ import pytest
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.engine.faults import Faults
 from keyfold.errors import Drifted, Irreversible, NotFound, Pending, VerifyFailed
-from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Pace, Phase
+from keyfold.migrations import (
+    PHASES,
+    Backend,
+    CreateTable,
+    DropTable,
+    Migration,
+    Pace,
+    Phase,
+)
 from keyfold.migrations.changes import Record
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.progress import silent
@@ -259,3 +269,29 @@ def test_a_backfill_that_was_cut_off_goes_on_where_it_was(shop: Shop) -> None:
     assert Scan(store, "job", "Orders", pace, silent).run(handle) == 40
     assert len(set(handled)) == 40
     assert len(handled) == 45
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_throttling_conflicts_and_lost_answers_change_nothing(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "shop.db"
+    calm = EmbeddedClient(Engine.open(path, durability="relaxed"))
+    faults = Faults(seed=seed, throttle=0.1, conflict=0.1, unprocessed=0.2, lose_answer=0.05)
+    troubled = Engine.open(path, durability="relaxed", faults=faults)
+    old, new = before.open(calm), after.open(calm, create_tables=False)
+    migration = Migration(
+        "troubled", [CreateTable(new_table.schema), order_move(), DropTable(old_table.schema)]
+    )
+    backend = Backend(EmbeddedClient(troubled))
+    shop = Shop(troubled, backend, old, new, migration)
+    fill(shop)
+    for number, phase in enumerate(PHASES[1:6]):
+        shop.migrator().apply(phase)
+        shop.old_order(f"new-{number}", 5)
+        shop.old_order(f"o{number:03d}", 1000 + number)
+        shop.old.delete(OldOrder.key(order_id=f"o{number + 20:03d}"))
+    expected = shop.expected_items()
+    shop.migrator().apply("hold")
+    found = sorted(calm.call("Scan", {"TableName": "SeasonOrders"})["Items"], key=repr)
+    assert found == expected
+    troubled.close()
+    calm.close()
