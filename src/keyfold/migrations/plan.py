@@ -34,6 +34,7 @@ def draft(name: str, design: str, changes: Iterable[Change], live: Schema | None
     """The plan file for these changes; `design` is where the design is, as `module:name`."""
     changes = list(changes)
     _refuse_dangerous(changes)
+    _refuse_index_keys(changes, live)
     writer = _Writer(name, design, changes, live)
     return Draft(name, writer.text(), writer.questions)
 
@@ -80,6 +81,21 @@ def _refuse_dangerous(changes: list[Change]) -> None:
                 "old ones. The safe way: add an attribute under another name, fill it with "
                 "transform_attribute, switch the readers, then drop the old one"
             )
+
+
+def _refuse_index_keys(changes: list[Change], live: Schema | None) -> None:
+    for change in changes:
+        entity = change.new
+        if change.kind != "attribute removed" or not isinstance(entity, Entity) or live is None:
+            continue
+        table = live.by_table.get(entity.table)
+        for index in table.indexes if table is not None and _stays(change.old, entity) else ():
+            if change.detail in (index.partition, index.sort):
+                raise Dangerous(
+                    f"{change.words}. It is a key of the index {index.name}, from which all of "
+                    "these items would vanish. The safe way: move the access patterns away from "
+                    "the index, remove it, and drop the attribute in a later plan"
+                )
 
 
 class _Writer:

@@ -126,6 +126,23 @@ def test_an_attribute_cannot_change_its_type_in_place() -> None:
         draft("x", "m:design", diff(shop(number), shop(text)))
 
 
+def test_an_attribute_that_an_index_needs_is_not_dropped() -> None:
+    def with_town(made: Design) -> None:
+        class Thing(Entity, table=made.table("T", indexes=[Index("i", "town")])):
+            id: str
+            town: str
+            key = Key("{id}", "THING")
+
+    def without(made: Design) -> None:
+        class Thing(Entity, table=made.table("T", indexes=[Index("i", "town")])):
+            id: str
+            key = Key("{id}", "THING")
+
+    live = shop(with_town)
+    with pytest.raises(Dangerous, match="would vanish"):
+        draft("x", "m:design", diff(live, shop(without)), live)
+
+
 def test_equal_tables_have_one_fingerprint_however_they_were_made() -> None:
     client = connect(":memory:")
     db = current.design.open(client)
