@@ -9,13 +9,13 @@ from pathlib import Path
 from keyfold import settings
 from keyfold.errors import KeyfoldError
 
-HELP = "Write a design's document, as Markdown or HTML."
+HELP = "Write a design's document, as Markdown or HTML, or its design file."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
-    add("--output", "-o", type=Path, metavar="FILE", help="a file that ends in .md or .html")
+    add("--output", "-o", type=Path, metavar="FILE", help="a file that ends in .md, .html or .yaml")
     add("--check", action="store_true", help="write nothing; exit with 1 if the file is stale")
     settings.add_flags(parser, "design")
 

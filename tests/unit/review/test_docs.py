@@ -179,5 +179,10 @@ def test_a_document_is_stale_when_the_design_changed(
 
 
 def test_another_kind_of_file_is_refused(rooms: Schema) -> None:
-    with pytest.raises(KeyfoldError, match=r"ends in \.md or \.html"):
+    with pytest.raises(KeyfoldError, match=r"ends in \.md, \.html or \.yaml"):
         docs.files(rooms, Path("rooms.pdf"))
+
+
+def test_a_design_is_written_as_a_design_file(rooms: Schema, tmp_path: Path) -> None:
+    docs.write(rooms, tmp_path / "rooms.yaml")
+    assert load(tmp_path / "rooms.yaml") == rooms

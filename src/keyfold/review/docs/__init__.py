@@ -13,15 +13,27 @@ from keyfold.review.docs.markdown import markdown
 
 
 def files(schema: Schema, target: Path) -> dict[Path, str]:
-    """The files that document a design: one HTML file, or Markdown with its pictures."""
+    """The files that document a design: one HTML file, Markdown with its pictures, a design file."""
+    if target.suffix in (".yaml", ".yml"):
+        return {target: _design_file(schema)}
     made = document(schema)
     if target.suffix == ".html":
         return {target: html(made)}
     if target.suffix != ".md":
-        raise KeyfoldError(f"{target}: give a file that ends in .md or .html")
+        raise KeyfoldError(f"{target}: give a file that ends in .md, .html or .yaml")
     folder = target.with_suffix("")
     pictures = {folder / f"{picture.name}.svg": picture.svg for picture in made.pictures}
     return {target: markdown(made, pictures=folder.name), **pictures}
+
+
+def _design_file(schema: Schema) -> str:
+    try:
+        from keyfold.design.writing import dumps
+    except ModuleNotFoundError as missing:
+        raise KeyfoldError(
+            f"design files need {missing.name}; install it with: pip install 'keyfold[review]'"
+        ) from None
+    return dumps(schema)
 
 
 def stale(schema: Schema, target: Path) -> list[Path]:
