@@ -13,7 +13,7 @@ from keyfold.review.docs.markdown import markdown
 
 
 def files(schema: Schema, target: Path) -> dict[Path, str]:
-    """The files that document a design: one HTML file, Markdown with its pictures, a design file."""
+    """The files that document a design: HTML, Markdown with its pictures, or a design file."""
     if target.suffix in (".yaml", ".yml"):
         return {target: _design_file(schema)}
     made = document(schema)
