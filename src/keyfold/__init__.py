@@ -1,74 +1,80 @@
 """keyfold: your DynamoDB design document, running."""
 
-from keyfold.design import (
-    AtMost,
-    Collected,
-    Collection,
-    Count,
-    Created,
-    Entity,
-    Exists,
-    First,
-    Get,
-    Id,
-    Index,
-    Key,
-    Merge,
-    Name,
-    Normalised,
-    On,
-    Page,
-    Query,
-    Ref,
-    Stored,
-    Table,
-    Timestamp,
-    Transient,
-    Ttl,
-    Updated,
-    Version,
-    begins_with,
-    between,
-    collection,
-    contains,
-    each,
-    exists,
-    get,
-    merge,
-    missing,
-    new_ulid,
-    new_uuid,
-    not_,
-    one_of,
-)
-from keyfold.maintain import (
-    Cascade,
-    Copied,
-    Counter,
-    Edge,
-    Feed,
-    Mirror,
-    Pointer,
-    Sharded,
-    Unique,
-    across_shards,
-    total,
-)
-from keyfold.runtime import (
-    AsyncDb,
-    Db,
-    Design,
-    add,
-    append,
-    check,
-    clear,
-    create,
-    delete,
-    put,
-    remove,
-    set_if_absent,
-    update,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keyfold.design import (
+        AtMost,
+        Collected,
+        Collection,
+        Count,
+        Created,
+        Entity,
+        Exists,
+        First,
+        Get,
+        Id,
+        Index,
+        Key,
+        Merge,
+        Name,
+        Normalised,
+        On,
+        Page,
+        Query,
+        Ref,
+        Stored,
+        Table,
+        Timestamp,
+        Transient,
+        Ttl,
+        Updated,
+        Version,
+        begins_with,
+        between,
+        collection,
+        contains,
+        each,
+        exists,
+        get,
+        merge,
+        missing,
+        new_ulid,
+        new_uuid,
+        not_,
+        one_of,
+    )
+    from keyfold.maintain import (
+        Cascade,
+        Copied,
+        Counter,
+        Edge,
+        Feed,
+        Mirror,
+        Pointer,
+        Sharded,
+        Unique,
+        across_shards,
+        total,
+    )
+    from keyfold.runtime import (
+        AsyncDb,
+        Db,
+        Design,
+        add,
+        append,
+        check,
+        clear,
+        create,
+        delete,
+        put,
+        remove,
+        set_if_absent,
+        update,
+    )
 
 __version__ = "0.1.0"
 
@@ -137,3 +143,22 @@ __all__ = [
     "total",
     "update",
 ]
+
+# The parts are imported when they are first named, so that commands which need only one of them,
+# such as `keyfold serve`, start at once.
+_PARTS = ("keyfold.design", "keyfold.maintain", "keyfold.runtime")
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        for part in reversed(_PARTS):
+            module = import_module(part)
+            if name in module.__all__:
+                value: object = getattr(module, name)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module 'keyfold' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]
