@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyfold.design.schema import Entity, KeyTemplates, Pattern
+from keyfold.design.schema import Entity, KeyTemplates, Pattern, Schema
 from keyfold.design.template import Slot, Template
 from keyfold.review.check.facts import is_confined
 from keyfold.review.cost.figures import Figures
@@ -72,6 +73,17 @@ def slots(template: Template | None) -> dict[str, Slot]:
     return {part.field: part for part in parts if isinstance(part, Slot)}
 
 
+def written_through(schema: Schema) -> Iterator[tuple[str, str | None]]:
+    """Entities that consumers and cascades find by a key, with the index that they find them by."""
+    for consumer in schema.consumers:
+        for effect in consumer.effects:
+            yield effect.entity, effect.via_index or None
+    for operation in schema.operations:
+        for effect in operation.effects:
+            if effect.via_index:
+                yield effect.entity, effect.via_index
+
+
 class Demands:
     """The demands of a design, by entity, and which keys must stay as they are."""
 
@@ -88,6 +100,9 @@ class Demands:
         for counter in self.schema.counters:
             if counter.target in self.pinned:
                 self.pinned[counter.target].add(None)
+        for name, index in written_through(self.schema):
+            if name in self.pinned:
+                self.pinned[name].add(index)
 
     def _pattern(self, pattern: Pattern) -> None:
         alone = len(pattern.entities) == 1 and pattern.entities[0] in self.schema.by_entity

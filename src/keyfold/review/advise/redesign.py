@@ -21,7 +21,7 @@ from keyfold.design.schema import (
 from keyfold.design.template import Literal, Slot, Template
 from keyfold.review.advise import naming
 from keyfold.review.advise.choice import Access, Choice
-from keyfold.review.advise.demand import Demand, Shape
+from keyfold.review.advise.demand import Demand, Shape, written_through
 
 
 def redesign(schema: Schema, choices: Mapping[str, Choice]) -> Schema:
@@ -74,12 +74,13 @@ class _Builder:
         self._keep_pinned(entity)
 
     def _keep_pinned(self, entity: Entity) -> None:
-        """Indexes that patterns of several entities read stay, whatever else changes."""
-        shared = {
+        """Indexes that patterns of several entities or consumers read stay."""
+        shared: set[str | None] = {
             pattern.index
             for pattern in self.patterns.values()
             if entity.name in pattern.entities and pattern.index
         }
+        shared |= {index for name, index in written_through(self.schema) if name == entity.name}
         now = self.entities[entity.name]
         placed = {placement.index for placement in now.placements}
         kept = [p for p in entity.placements if p.index in shared - placed]
@@ -300,7 +301,12 @@ def _cut(template: Template, given: set[str]) -> Template:
 
 def _without_idle(schema: Schema) -> Schema:
     """The design without placements and indexes that no pattern reads."""
-    read = {(pattern.table, pattern.index) for pattern in schema.patterns if pattern.index}
+    read: set[tuple[str, str | None]] = {(p.table, p.index) for p in schema.patterns if p.index}
+    read |= {
+        (schema.by_entity[name].table, index)
+        for name, index in written_through(schema)
+        if name in schema.by_entity
+    }
     entities = tuple(
         replace(
             entity,

@@ -13,6 +13,8 @@ from keyfold.review.cost.figures import Figures
 BEAM = 10
 WORTH = 0.97
 """A change must lower the score to this share of what is; keys are not moved for pennies."""
+DOMINANT = 2.0
+"""A new key must serve so many times the reads that today's key serves."""
 
 Step = Callable[[int, int], None]
 
@@ -125,7 +127,7 @@ class Search:
 
     def _dominates(self, made: Choice, today: Choice) -> bool:
         """A table's own key belongs to the reads that dominate; others do not move it."""
-        return not made.rekeyed or made.features.primary > today.features.primary
+        return not made.rekeyed or made.features.primary > DOMINANT * today.features.primary
 
     def _assign(
         self, pricing: Pricing, strategy: Strategy, base: Access, today: Choice

@@ -166,3 +166,5 @@ def _counters(figures: Figures, entity: Entity, effect: Effect, sync: str) -> It
             touched.add(counter.target)
             counted = Effect("update", target.name, fields=(counter.attribute,))
             yield from single(figures, target, counted, "counter")
+            if target is not entity:
+                yield from _together(figures, target, counted)

@@ -1,0 +1,119 @@
+"""Copies, counters and markers cost in the model what a running design pays for them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+
+from keyfold import Counter, Design, Entity, Index, Key, On, Pointer, Unique
+from keyfold.design.shorthand import effect
+from keyfold.review.cost import EntityLoad, Workload
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.workload import WriteLoad
+from keyfold.review.cost.writes import write
+from keyfold.values.size import item_size
+
+design = Design("clubs")
+table = design.table("clubs", indexes=[Index("ByTag", "tagPK", "tagSK")])
+
+
+class Club(Entity, table=table):
+    club_id: str
+    name: str
+    tag: str
+    text: str = ""
+    city_ids: tuple[str, ...] = ()
+    members: Annotated[int, Counter("Member", via={"club_id": "club_id"})] = 0
+    key = Key("CLUB#{club_id}", "CLUB")
+    by_tag = On("ByTag", "TAG#{tag}", "CLUB#{club_id}")
+    one_name = Unique("name")
+
+
+class CityClub(Pointer[Club], table=table, each="city_ids", sync="transaction"):
+    city_id: str
+    club_id: str
+    name: str
+    members: int = 0
+    key = Key("CITY#{city_id}", "CLUB#{club_id}")
+
+
+class Member(Entity, table=table):
+    club_id: str
+    user_id: str
+    note: str = ""
+    key = Key("CLUB#{club_id}", "MEMBER#{user_id}")
+
+
+class Room(Entity, table=table):
+    room_id: str
+    text: str = ""
+    key = Key("ROOM#{room_id}", "ROOM")
+
+
+CLUB = Club(club_id="c1", name="chess", tag="games", text="x" * 1500, city_ids=("a", "b"))
+
+
+@pytest.fixture
+def db() -> Any:
+    with design.open(":memory:") as opened:
+        yield opened
+
+
+def paid(db: Any, call: Any) -> float:
+    db.meter.usage.clear()
+    db.meter.measuring = True
+    call()
+    db.meter.measuring = False
+    return float(sum(usage.write_units for usage in db.meter.usage.values()))
+
+
+def modelled(db: Any, name: str) -> float:
+    found = effect(name)
+    assert found is not None
+    sizes: dict[str, int] = {}
+    for item in db.client.call("Scan", {"TableName": "clubs"})["Items"]:
+        sizes[item.get("type", {"S": ""})["S"]] = item_size(item)
+    loads = {
+        entity: EntityLoad(items=1, bytes=size, copies=2 if entity == "CityClub" else None)
+        for entity, size in sizes.items()
+        if entity in design.schema.by_entity
+    }
+    load = WriteLoad(name, (found,), rate=1)
+    return write(Figures(design.schema, Workload(loads, {}, (load,))), load).units
+
+
+def test_a_create_pays_for_its_item_index_entry_copies_and_marker(db: Any) -> None:
+    units = paid(db, lambda: db.create(CLUB))
+    assert units == modelled(db, "create Club")
+
+
+def test_a_plain_item_is_one_write(db: Any) -> None:
+    units = paid(db, lambda: db.create(Room(room_id="r", text="x" * 3000)))
+    assert units == modelled(db, "create Room") == 3
+
+
+def test_a_counted_item_pays_for_the_counter_and_the_copies_that_show_it(db: Any) -> None:
+    db.create(CLUB)
+    units = paid(db, lambda: db.create(Member(club_id="c1", user_id="u")))
+    assert units == modelled(db, "create Member")
+
+
+def test_an_update_that_no_copy_shows_leaves_the_copies_alone(db: Any) -> None:
+    db.create(CLUB)
+    units = paid(db, lambda: db.update(Club.key(club_id="c1"), text="y" * 1500))
+    assert units == modelled(db, "update Club (text)")
+
+
+def test_an_update_of_a_member_does_not_count(db: Any) -> None:
+    db.create(CLUB)
+    db.create(Member(club_id="c1", user_id="u"))
+    member = Member.key(club_id="c1", user_id="u")
+    units = paid(db, lambda: db.update(member, note="n"))
+    assert units == modelled(db, "update Member (note)")
+
+
+def test_a_delete_pays_for_everything_that_goes(db: Any) -> None:
+    db.create(CLUB)
+    expected = modelled(db, "delete Club")
+    assert paid(db, lambda: db.delete(Club.key(club_id="c1"))) == expected
