@@ -83,7 +83,10 @@ class Engine:
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one operation: wire-shaped request in, wire-shaped answer out."""
         # Through bytes, so that stored items are decoded once and nothing is shared.
-        answer: dict[str, Any] = orjson.loads(encoded(self._answer(operation, request)))
+        try:
+            answer: dict[str, Any] = orjson.loads(encoded(self._answer(operation, request)))
+        except (UnicodeEncodeError, orjson.JSONEncodeError):
+            raise SerializationError("The request has text that is not valid Unicode") from None
         return answer
 
     def call_bytes(self, operation: str, body: bytes) -> bytes:
