@@ -52,6 +52,7 @@ class Consumer:
     def drain(self) -> Outcome:
         """Read until nothing is left, then give the shards back; for tests and jobs."""
         total, waits = Outcome(), 0
+        self._following.greedy = True
         try:
             while True:
                 outcome = self.run_once()
@@ -63,6 +64,7 @@ class Consumer:
                     return total
                 waits += 1
         finally:
+            self._following.greedy = False
             self.close()
 
     def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
@@ -123,6 +125,7 @@ class AsyncConsumer:
     async def drain(self) -> Outcome:
         """Read until nothing is left, then give the shards back; for tests and jobs."""
         total, waits = Outcome(), 0
+        self._following.greedy = True
         try:
             while True:
                 outcome = await self.run_once()
@@ -134,6 +137,7 @@ class AsyncConsumer:
                     return total
                 waits += 1
         finally:
+            self._following.greedy = False
             await self.close()
 
     async def run(self, *, on_progress: OnProgress | None = None) -> None:

@@ -162,9 +162,6 @@ class Effects:
                 if processor.entity is change.spec.entity and change.kind in processor.kinds:
                     yield Unit(record, change, processed)
 
-    def named(self, name: str) -> Effect | None:
-        return next((e for e in (*self.maintained, *self.processed) if e.name == name), None)
-
 
 def _follows(maintainer: Maintainer, record: Record) -> bool:
     """Expiry happens behind the transactions' back, so there the stream serves them too."""

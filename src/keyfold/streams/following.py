@@ -64,10 +64,11 @@ class Following:
         self.tables = _followed(self.effects)
         self.readers: dict[str, Reader] = {}
         self._prepared = False
-        self._known: list[Shard] = []
         self._looked = float("-inf")
         self.turning = False
         """A shard came to its end or another worker is waited for: look for shards again."""
+        self.greedy = False
+        """Take every free shard, whatever other workers there may be."""
 
     def assignment(self) -> Flow[list[Reader]]:
         """The shards to read now, after leases were taken, renewed and shared."""
@@ -88,11 +89,11 @@ class Following:
 
     def _look(self) -> Flow[None]:
         seconds = self.options.lease_seconds
-        self._known = yield from shards(self.context, self.tables)
+        known = yield from shards(self.context, self.tables)
         leases = yield from leasing.leases(self.context, self.group)
         workers = yield from leasing.beat(self.context, self.group, self.worker, seconds)
-        ready = [shard for shard in self._known if _is_ready(shard, leases)]
-        share = -(-len(ready) // max(workers, 1))
+        ready = [shard for shard in known if _is_ready(shard, leases)]
+        share = len(ready) if self.greedy else -(-len(ready) // workers)
         mine = {shard.sort: shard for shard in ready if shard.sort in self.readers}
         for sort in list(self.readers):
             if sort not in mine:

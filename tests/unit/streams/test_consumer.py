@@ -16,6 +16,7 @@ from keyfold.engine import Engine, ttl
 from keyfold.errors import DeclarationError, PlanError, RebuildNeeded
 from keyfold.maintain import rebuild, verify
 from keyfold.streams import AsyncConsumer, Consumer, Options, resume
+from keyfold.streams.lease import release
 
 
 def like_all(db: Db, social: Any, *users: str) -> None:
@@ -321,3 +322,18 @@ def test_expiry_takes_pointers_and_unique_values_with_it(clock: ManualClock) -> 
         assert [pointer.invite_id for pointer in db.scan(InvitePointer)] == ["k"]
         db.create(Invite(invite_id="j", code="X", group_id="g"))
         assert verify(db).clean
+
+
+def test_a_drain_takes_every_free_shard_although_a_dead_worker_is_still_counted(
+    social: Any, clock: ManualClock
+) -> None:
+    with Engine.open(":memory:", clock=clock, stream_shards=4) as engine:
+        db = social.design.open(EmbeddedClient(engine), clock=clock)
+        for number in range(12):
+            db.create(social.post(post_id=f"p{number}", title="Hello", group_ids={"a"}))
+        dead = Consumer(db)
+        dead.run_once()
+        for reader in list(dead._following.readers.values()):
+            db.run(release(db.context, dead._following.group, reader.lease))
+        Consumer(db).drain()
+        assert len(list(db.scan(social.pointer))) == 12
