@@ -24,8 +24,7 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("workers", ["0", "1"])
-@pytest.mark.parametrize(("variable", "code"), [("1", 1), ("", 0)])
+@pytest.mark.parametrize(("workers", "variable", "code"), [("1", "1", 1), ("0", "", 0)])
 def test_a_skip_fails_the_session_where_nothing_may_be_missing(
     suite: Path, workers: str, variable: str, code: int
 ) -> None:
