@@ -69,8 +69,9 @@ class _Connection(asyncio.Protocol):
         self.answered += 1
         if b" 200 " not in self._buffer[:16]:
             self.failed += 1
+        closing = b"connection: close" in self._buffer[:1000].lower()
         self._buffer = b""
-        if now >= self._stop_at:
+        if now >= self._stop_at or closing:
             self._transport.close()
         else:
             self._send()

@@ -1,0 +1,33 @@
+"""`keyfold bench`: keyfold beside its peers, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from keyfold.errors import KeyfoldError
+
+HELP = "measure keyfold beside its peers; in a clone of its repository"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("case", nargs="*", help="cases to run; all by default")
+    parser.add_argument("--quick", action="store_true", help="few short rounds")
+    parser.add_argument("--full", action="store_true", help="large sizes too")
+    parser.add_argument("--no-write", action="store_true", help="print only")
+
+
+def run(args: argparse.Namespace) -> int:
+    if not Path("bench", "__main__.py").exists():
+        raise KeyfoldError(
+            "there is no bench folder here; the benchmarks are in keyfold's repository, "
+            "run this in a clone of it"
+        )
+    flags = [
+        f"--{name.replace('_', '-')}" for name in ("quick", "full", "no_write") if vars(args)[name]
+    ]
+    return subprocess.run(
+        [sys.executable, "-m", "bench", *args.case, *flags], check=False
+    ).returncode
