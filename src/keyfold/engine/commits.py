@@ -108,6 +108,9 @@ class Commits:
         """The writer's session while nobody writes, for its warm cache; else one of the pool."""
         if self._gathering == threading.get_ident():
             return self._writer
+        # Readers in a hurry would otherwise keep a waiting writer from the lock.
+        if self._queue and not self._in_memory:
+            return self._pooled()
         if not self._lock.acquire(blocking=self._in_memory):
             return self._pooled()
         if self._closed:
