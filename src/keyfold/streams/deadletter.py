@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import orjson
 
-from keyfold.errors import AlreadyProcessed, NotFound
+from keyfold.errors import AlreadyProcessed, NotFound, TableNotFound
 from keyfold.limits import KB
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -91,7 +91,11 @@ def bury(context: Context, failed: Failure) -> Flow[None]:
 
 def letters(context: Context, limit: int | None = None) -> Flow[list[DeadLetter]]:
     """All dead letters, oldest first."""
-    items = yield from support.partition(context, _partition(context), limit=limit)
+    try:
+        items = yield from support.partition(context, _partition(context), limit=limit)
+    except TableNotFound:
+        # No consumer has run yet.
+        return []
     return [_read(item) for item in items]
 
 

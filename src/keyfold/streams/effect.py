@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, get_args
 
@@ -14,7 +14,7 @@ from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow, Invoke
-from keyfold.runtime.intent import Intent, Maintainer, Marker
+from keyfold.runtime.intent import Intent, Maintainer, Marker, Update
 from keyfold.runtime.writes import commit
 from keyfold.streams import outbox
 from keyfold.streams.event import Delivery
@@ -89,8 +89,17 @@ class Maintained(Effect):
         try:
             yield from commit(run.context, [*unit.intents, settled])
         except NotFound:
-            # The item that holds the structure is gone, and the structure with it.
-            yield from commit(run.context, [settled])
+            yield from commit(run.context, [*forgiving(unit.intents), settled])
+
+
+def forgiving(intents: Sequence[Intent]) -> list[Intent]:
+    """The same, but a counter whose holder is gone is gone with it."""
+    return [
+        replace(intent, lenient=True)
+        if isinstance(intent, Update) and intent.counting and not intent.upsert
+        else intent
+        for intent in intents
+    ]
 
 
 class Processed(Effect):

@@ -8,6 +8,7 @@ from typing import Any
 from keyfold.design.table import Table
 from keyfold.errors import PlanError
 from keyfold.runtime.db import Db
+from keyfold.streams import support
 from keyfold.streams.effect import Effects, Run
 from keyfold.streams.policy import Policy
 from keyfold.streams.processing import process
@@ -22,6 +23,7 @@ def stream_handler(db: Db, policy: Policy | None = None) -> Handler:
     Records that fail for good become dead letters; those that the backend's trouble kept back are
     reported, so that Lambda brings them again from there.
     """
+    db.run(support.ensure(db.context), "streams")
     run = Run(db.context, db, policy or Policy())
     effects = Effects(db.context.design)
     by_name = {db.context.physical(t.schema): t for t in db.context.design.tables.values()}

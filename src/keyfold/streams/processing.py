@@ -14,13 +14,13 @@ from typing import Any, Final
 import orjson
 
 from keyfold.design.table import Table
-from keyfold.errors import AlreadyProcessed
+from keyfold.errors import AlreadyProcessed, NotFound
 from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.runtime.flow import Flow, Overdue
 from keyfold.runtime.intent import Intent
 from keyfold.runtime.writes import commit
 from keyfold.streams.deadletter import DECODING, Failure, bury
-from keyfold.streams.effect import Effects, Run, Unit, sequences, settled_by
+from keyfold.streams.effect import Effects, Run, Unit, forgiving, sequences, settled_by
 from keyfold.streams.marker import marked
 from keyfold.streams.policy import TRANSIENT, patiently
 from keyfold.streams.record import parse
@@ -109,7 +109,9 @@ def _unprocessed(run: Run, outcome: Outcome, units: list[Unit]) -> Flow[list[Uni
     return fresh
 
 
-def _together(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
+def _together(
+    run: Run, outcome: Outcome, units: Sequence[Unit], *, forgive: bool = False
+) -> Flow[None]:
     """One transaction for all; halves when it fails, so that the culprit is found."""
     if len(units) == 1:
         return (yield from _in_lanes(run, outcome, units))
@@ -117,6 +119,8 @@ def _together(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
         return None
     try:
         intents: list[Intent] = [intent for unit in units for intent in unit.intents]
+        if forgive:
+            intents = forgiving(intents)
         intents += [settled_by(run, unit) for unit in units]
         yield from patiently(run.policy, lambda: commit(run.context, intents))
         outcome.applied += len(units)
@@ -124,10 +128,12 @@ def _together(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
         outcome.unresolved += sequences(units)
     except AlreadyProcessed:
         yield from _fresh_ones(run, outcome, units)
-    except Exception:
+    except Exception as problem:
+        if isinstance(problem, NotFound) and not forgive:
+            return (yield from _together(run, outcome, units, forgive=True))
         middle = len(units) // 2
-        yield from _together(run, outcome, units[:middle])
-        yield from _together(run, outcome, units[middle:])
+        yield from _together(run, outcome, units[:middle], forgive=forgive)
+        yield from _together(run, outcome, units[middle:], forgive=forgive)
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Db, Design, Entity, Id, Key, Name, Pointer, Timestamp, Ttl, Unique
+from keyfold import Counter, Db, Design, Entity, Id, Key, Name, Pointer, Timestamp, Ttl, Unique
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine, ttl
@@ -209,6 +209,34 @@ def test_a_counter_whose_holder_is_gone_is_left_alone(db: Db, social: Any) -> No
     outcome = Consumer(db).drain()
     assert outcome.dead == 0
     assert db.find(social.post.key(post_id="p")) is None
+
+
+def test_an_item_that_moves_to_a_holder_that_is_gone_still_leaves_the_old_one() -> None:
+    design = Design("moving")
+    table = design.table("Moving", stream="NEW_AND_OLD_IMAGES")
+
+    class Box(Entity, table=table):
+        box_id: Id
+        things: Annotated[int, Counter("Thing", sync="stream")] = 0
+        key = Key("BOX#{box_id}", "BOX")
+
+    class Thing(Entity, table=table):
+        thing_id: Id
+        box_id: str
+        key = Key("THING#{thing_id}", "THING")
+
+    with design.open(":memory:") as db:
+        db.create(Box(box_id="here"))
+        for number in range(3):
+            db.create(Thing(thing_id=f"t{number}", box_id="here"))
+        Consumer(db).drain()
+        for number in range(2):
+            db.update(Thing.key(thing_id=f"t{number}"), box_id="nowhere")
+        Consumer(db).drain()
+        db.update(Thing.key(thing_id="t2"), box_id="nowhere")
+        Consumer(db).drain()
+        assert db.get(Box.key(box_id="here")).things == 0
+        assert verify(db).clean
 
 
 def test_structures_by_stream_need_a_stream_with_both_images() -> None:

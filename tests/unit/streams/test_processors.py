@@ -345,6 +345,13 @@ def test_the_lambda_handler_has_the_same_effects_once(
     assert db.get(social.post.key(post_id="p")).likes == 1
 
 
+def test_the_lambda_handler_needs_no_consumer_before_it(db: Db, social: Any) -> None:
+    assert db.run(letters(db.context)) == []
+    db.create(social.like(post_id="p", user_id="ada"))
+    assert stream_handler(db)(lambda_event(db), None) == {"batchItemFailures": []}
+    assert db.get(social.post.key(post_id="p")).likes == 1
+
+
 def test_the_lambda_handler_reports_what_the_backend_kept_back(
     db: Db, social: Any, engine: Any
 ) -> None:
