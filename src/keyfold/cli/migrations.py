@@ -164,7 +164,7 @@ def _plan(args: argparse.Namespace) -> int:
     target = settings.from_arguments(args).design
     number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
     name = f"{number:04d}_{args.name.replace('-', '_')}"
-    made = draft(name, target, changes, _live(backend, kept))
+    made = draft(name, target, changes, kept, _live(backend, kept))
     path: Path = args.folder / f"{name}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(made.text, "utf-8")

@@ -60,7 +60,8 @@ def _tables(before: Schema, after: Schema) -> Iterator[Change]:
         old = before.by_table.get(name)
         if old is None:
             keys = " / ".join(new.key_attributes)
-            words = f"the table {name} is new ({keys}, {len(new.indexes)} indexes)"
+            count = len(new.indexes)
+            words = f"the table {name} is new ({keys}, {count} index{'es' * (count != 1)})"
             yield Change("table added", name, words, None, new)
             continue
         if _key(old) != _key(new):
@@ -127,7 +128,7 @@ def _entities(before: Schema, after: Schema) -> Iterator[Change]:
             yield Change("entity re-keyed", name, words, old, new)
         else:
             yield from _places(old, new)
-        yield from _attributes(old, new)
+        yield from _attributes(old, new, _placed(new, after.by_table.get(new.table)))
         for unique in new.uniques:
             if unique.fields not in [u.fields for u in old.uniques]:
                 words = f"{' + '.join(unique.fields)} of {name} is unique now"
@@ -145,7 +146,13 @@ def _places(old: Entity, new: Entity) -> Iterator[Change]:
         yield Change("index keys changed", new.name, words, old, new, index)
 
 
-def _attributes(old: Entity, new: Entity) -> Iterator[Change]:
+def _placed(entity: Entity, table: Table | None) -> set[str | None]:
+    """The attributes that hold an entity's keys in indexes, though they may be no fields."""
+    indexes = [table.index(p.index) for p in entity.placements] if table else []
+    return {name for index in indexes if index for name in (index.partition, index.sort)}
+
+
+def _attributes(old: Entity, new: Entity, placed: set[str | None]) -> Iterator[Change]:
     before = {a.name: a for a in old.attributes}
     after = {a.name: a for a in new.attributes}
     for name, attribute in after.items():
@@ -160,7 +167,7 @@ def _attributes(old: Entity, new: Entity) -> Iterator[Change]:
                 f"before a {found.type}{_in(found.stored)}"
             )
             yield Change("attribute changed", new.name, words, old, new, name)
-    for name in before.keys() - after.keys():
+    for name in sorted(before.keys() - after.keys() - placed):
         words = f"{new.name} loses the attribute {name}"
         yield Change("attribute removed", new.name, words, old, new, name)
 

@@ -8,13 +8,17 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from keyfold.design.schema import Entity, Index, Placement, Schema, Table
+import orjson
+
+from keyfold.design.schema import Attribute, Entity, Index, KeyTemplates, Schema, Table
 from keyfold.errors import MigrationError
 from keyfold.migrations.diff import Change
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.snapshot import fingerprint
+
+_WIDTH: Final = 100
 
 
 class Dangerous(MigrationError):
@@ -30,12 +34,21 @@ class Draft:
     open_questions: list[str]
 
 
-def draft(name: str, design: str, changes: Iterable[Change], live: Schema | None = None) -> Draft:
-    """The plan file for these changes; `design` is where the design is, as `module:name`."""
+def draft(
+    name: str,
+    design: str,
+    changes: Iterable[Change],
+    before: Schema | None = None,
+    live: Schema | None = None,
+) -> Draft:
+    """The plan file for these changes; `design` is where the design is, as `module:name`.
+
+    `before` is the schema that they start from, `live` the tables that the plan is made for.
+    """
     changes = list(changes)
     _refuse_dangerous(changes)
-    _refuse_index_keys(changes, live)
-    writer = _Writer(name, design, changes, live)
+    _refuse_index_keys(changes, before)
+    writer = _Writer(name, design, changes, before, live)
     return Draft(name, writer.text(), writer.questions)
 
 
@@ -83,12 +96,12 @@ def _refuse_dangerous(changes: list[Change]) -> None:
             )
 
 
-def _refuse_index_keys(changes: list[Change], live: Schema | None) -> None:
+def _refuse_index_keys(changes: list[Change], before: Schema | None) -> None:
     for change in changes:
         entity = change.new
-        if change.kind != "attribute removed" or not isinstance(entity, Entity) or live is None:
+        if change.kind != "attribute removed" or not isinstance(entity, Entity) or before is None:
             continue
-        table = live.by_table.get(entity.table)
+        table = before.by_table.get(entity.table)
         for index in table.indexes if table is not None and _stays(change.old, entity) else ():
             if change.detail in (index.partition, index.sort):
                 raise Dangerous(
@@ -99,32 +112,43 @@ def _refuse_index_keys(changes: list[Change], live: Schema | None) -> None:
 
 
 class _Writer:
-    def __init__(self, name: str, design: str, changes: list[Change], live: Schema | None) -> None:
-        self.name, self.design, self.changes, self.live = name, design, changes, live
+    def __init__(
+        self,
+        name: str,
+        design: str,
+        changes: list[Change],
+        before: Schema | None,
+        live: Schema | None,
+    ) -> None:
+        self.name, self.design, self.changes = name, design, changes
+        self.before, self.live = before, live
         self.imports: set[str] = {"Migration"}
+        self.tables: dict[str, str] = {}
         self.functions: list[str] = []
         self.questions: list[str] = []
 
     def text(self) -> str:
-        steps = list(self._steps())
-        expects = {
-            table.name: fingerprint(table)
+        steps = list(dict.fromkeys(self._steps()))
+        expects = [
+            f"{_quoted(table.name)}: {_quoted(fingerprint(table))}"
             for table in (self.live.tables if self.live else ())
             if table.name in self._touched()
-        }
+        ]
         head = [f'"""{self.name}', "", *(f"- {change}" for change in self.changes), '"""', ""]
+        imports = [f"from keyfold.migrations import {_listed_names(sorted(self.imports))}"]
         if any("design." in line for line in (*steps, *self.functions)):
             module, _, attribute = self.design.partition(":")
             alias = "" if attribute == "design" else " as design"
-            head += [f"from {module} import {attribute}{alias}"]
-        head += [f"from keyfold.migrations import {', '.join(sorted(self.imports))}", ""]
-        body = ["migration = Migration(", f"    name={self.name!r},"]
+            imports.append(f"from {module} import {attribute}{alias}")
+        parts = [f"name={_quoted(self.name)}"]
         if expects:
-            body += ["    expects={", *(f"        {k!r}: {v!r}," for k, v in expects.items())]
-            body += ["    },"]
-        body += ["    steps=[", *(f"        {step}," for step in steps), "    ],", ")"]
-        functions = [line for function in self.functions for line in ("", function, "")]
-        return "\n".join([*head, *functions, *([""] if functions else []), *body]) + "\n"
+            parts.append(f"expects={_wrapped('{', expects, '}', 4)}")
+        parts.append(f"steps={_wrapped('[', steps, ']', 4)}")
+        made = f"migration = {_wrapped('Migration(', parts, ')', 0)}"
+        tables = [f"{_variable(name)} = {text}" for name, text in self.tables.items()]
+        functions = [f"\n\n{function}" for function in self.functions]
+        gap = ["\n"] if functions else [""]
+        return "\n".join([*head, *imports, "", *tables, *functions, *gap, made]) + "\n"
 
     def _touched(self) -> set[str]:
         found = set()
@@ -148,92 +172,134 @@ class _Writer:
         if change.kind == "table added" and isinstance(new, Table):
             yield self._call("CreateTable", self._table(new))
             if new.ttl:
-                yield self._call("EnableTtl", repr(new.name), repr(new.ttl))
+                yield self._call("EnableTtl", _quoted(new.name), _quoted(new.ttl))
         elif change.kind == "table removed" and isinstance(old, Table):
             yield self._call("DropTable", self._table(old))
         elif change.kind == "index added" and isinstance(new, Index):
-            yield self._call("CreateIndex", repr(change.subject), self._index(new))
+            yield self._call("CreateIndex", _quoted(change.subject), self._index(new))
         elif change.kind == "index removed" and isinstance(old, Index):
-            yield self._call("DropIndex", repr(change.subject), self._index(old))
+            yield self._call("DropIndex", _quoted(change.subject), self._index(old))
         elif change.kind == "ttl changed" and isinstance(old, Table) and isinstance(new, Table):
             if old.ttl:
-                yield self._call("DisableTtl", repr(new.name), repr(old.ttl))
+                yield self._call("DisableTtl", _quoted(new.name), _quoted(old.ttl))
             if new.ttl:
-                yield self._call("EnableTtl", repr(new.name), repr(new.ttl))
+                yield self._call("EnableTtl", _quoted(new.name), _quoted(new.ttl))
         elif change.kind == "stream changed" and isinstance(old, Table) and isinstance(new, Table):
             if old.stream:
-                yield self._call("DisableStream", repr(new.name), repr(old.stream))
+                yield self._call("DisableStream", _quoted(new.name), _quoted(old.stream))
             if new.stream:
-                yield self._call("EnableStream", repr(new.name), repr(new.stream))
+                yield self._call("EnableStream", _quoted(new.name), _quoted(new.stream))
         elif isinstance(new, Entity) or isinstance(old, Entity):
             yield from self._entity_step(change)
 
     def _entity_step(self, change: Change) -> Iterator[str]:
         old, new = change.old, change.new
+        entity = f"design.entities[{_quoted(change.subject)}]"
         if change.kind in ("entity moved", "entity re-keyed"):
             assert isinstance(old, Entity)
             assert isinstance(new, Entity)
-            yield self._move(old, new)
+            yield self._rekey(old, new)
         elif change.kind == "index keys changed":
-            yield self._call("fill_indexes", f"design.entities[{change.subject!r}]")
-        elif change.kind == "unique added":
-            yield self._call("rebuild", f"design.entities[{change.subject!r}]")
+            yield self._call("fill_indexes", entity)
+        elif change.kind == "unique added" and not self._is_moved(change.subject):
+            yield self._call("rebuild", entity)
         elif change.kind == "pointer added" and isinstance(new, Entity) and new.copy:
-            yield self._call("rebuild", f"design.entities[{new.copy.of!r}]")
+            if not self._is_moved(new.copy.of):
+                yield self._call("rebuild", f"design.entities[{_quoted(new.copy.of)}]")
         elif change.kind == "attribute added" and isinstance(new, Entity):
             attribute = next(a for a in new.attributes if a.name == change.detail)
             if not attribute.optional and _stays(old, new):
-                function = f"{_snake(new.name)}_{_snake(attribute.field)}"
-                self.questions.append(f"{function}: what do existing items get?")
-                self.functions.append(
-                    f"def {function}(item: dict):\n"
-                    f'    """{attribute.name} of an existing {new.name}; None leaves it out."""\n'
-                    "    return None"
-                )
-                table = repr(new.table)
-                yield self._call("add_attribute", table, repr(attribute.name), function)
-        elif change.kind == "attribute removed" and isinstance(new, Entity) and _stays(old, new):
-            yield self._call("drop_attribute", repr(new.table), repr(change.detail))
+                yield self._filled(new, attribute)
+        elif change.kind == "attribute removed" and isinstance(new, Entity):
+            yield self._call("drop_attribute", _quoted(new.table), _quoted(change.detail))
 
-    def _move(self, old: Entity, new: Entity) -> str:
-        self.imports.add("rekey")
-        sort = f", {old.key.sort.text!r}" if old.key and old.key.sort else ""
-        partition = old.key.partition.text if old.key else ""
-        indexes = {p.index: _texts(p) for p in old.placements if not p.when}
-        also = f", indexes={indexes!r}" if indexes else ""
+    def _is_moved(self, entity: str) -> bool:
+        """A move brings pointers and markers along, and a new entity writes them itself."""
+        kinds = ("entity moved", "entity re-keyed", "entity added")
+        return any(c.subject == entity and c.kind in kinds for c in self.changes)
+
+    def _filled(self, entity: Entity, attribute: Attribute) -> str:
+        function = f"{_snake(entity.name)}_{_snake(attribute.field)}"
+        self.questions.append(f"{function}: what do existing items get?")
+        self.functions.append(
+            f"def {function}(item: dict):\n"
+            f'    """{attribute.name} of an existing {entity.name}; None leaves it out."""\n'
+            "    return None"
+        )
+        return self._call("add_attribute", _quoted(entity.table), _quoted(attribute.name), function)
+
+    def _rekey(self, old: Entity, new: Entity) -> str:
+        found = self.before.by_table.get(old.table) if self.before else None
+        parts = [
+            f"design.entities[{_quoted(new.name)}]",
+            f"table={self._table(found) if found else _quoted(old.table)}",
+            f"key={_tuple(_key_texts(old.key))}",
+        ]
+        if old.type_name != new.type_name:
+            parts.append(f"type_name={_quoted(old.type_name)}")
+        indexes = [
+            f"{_quoted(p.index)}: {_tuple(_key_texts(p.key))}" for p in old.placements if not p.when
+        ]
+        if indexes:
+            parts.append(f"indexes={_wrapped('{', indexes, '}', 12)}")
         for placement in old.placements:
             if placement.when:
                 self.questions.append(f"how {new.name} gets its keys in {placement.index} back")
-        return (
-            f"rekey(design.entities[{new.name!r}], table={self._old_table(old)}, "
-            f"key=({partition!r}{sort or ','}), type_name={old.type_name!r}{also})"
-        )
-
-    def _old_table(self, old: Entity) -> str:
-        found = self.live.by_table.get(old.table) if self.live else None
-        return self._table(found) if found is not None else repr(old.table)
+        return self._call("rekey", *parts)
 
     def _call(self, name: str, *arguments: str) -> str:
         self.imports.add(name)
-        return f"{name}({', '.join(arguments)})"
+        return _wrapped(f"{name}(", list(arguments), ")", 8)
 
     def _table(self, table: Table) -> str:
-        self.imports.add("Table")
-        indexes = [self._index(index) for index in table.indexes]
-        parts = list(_written(table, ("name", "indexes", "place", "silences", "ttl")))
-        if indexes:
-            parts.append(f"indexes=({', '.join(indexes)},)")
-        return f"Table({', '.join([repr(table.name), *parts])})"
+        """The name of the variable that holds a table."""
+        if table.name not in self.tables:
+            self.imports.add("Table")
+            parts = [_quoted(table.name)]
+            parts += _written(table, ("name", "indexes", "place", "silences", "ttl"))
+            if table.indexes:
+                indexes = [self._index(index, 8) for index in table.indexes]
+                parts.append(f"indexes={_wrapped('(', indexes, ')', 4, trailing=True)}")
+            self.tables[table.name] = _wrapped("Table(", parts, ")", 0)
+        return _variable(table.name)
 
-    def _index(self, index: Index) -> str:
+    def _index(self, index: Index, indent: int = 8) -> str:
         self.imports.add("Index")
         parts = _written(index, ("name", "place", "silences", "purpose", "holds", "sparse"))
-        return f"Index({', '.join([repr(index.name), *parts])})"
+        return _wrapped("Index(", [_quoted(index.name), *parts], ")", indent)
 
 
-def _texts(placement: Placement) -> tuple[str, ...]:
-    sort = placement.key.sort
-    return (placement.key.partition.text, *((sort.text,) if sort else ()))
+def _wrapped(start: str, parts: list[str], end: str, indent: int, *, trailing: bool = False) -> str:
+    """On one line where it fits, else one part a line."""
+    comma = "," if trailing and len(parts) == 1 else ""
+    line = f"{start}{', '.join(parts)}{comma}{end}"
+    if len(line) + indent + 20 <= _WIDTH and "\n" not in line:
+        return line
+    inner = " " * (indent + 4)
+    return "\n".join([start, *(f"{inner}{part}," for part in parts), f"{' ' * indent}{end}"])
+
+
+def _listed_names(names: list[str]) -> str:
+    line = ", ".join(names)
+    return line if len(line) < _WIDTH - 40 else _wrapped("(", names, ")", 0)
+
+
+def _quoted(text: str) -> str:
+    return orjson.dumps(text).decode()
+
+
+def _tuple(texts: list[str]) -> str:
+    return f"({', '.join(map(_quoted, texts))}{',' * (len(texts) == 1)})"
+
+
+def _key_texts(key: KeyTemplates | None) -> list[str]:
+    if key is None:
+        return []
+    return [key.partition.text, *([key.sort.text] if key.sort else [])]
+
+
+def _variable(table: str) -> str:
+    return re.sub(r"\W", "_", _snake(table))
 
 
 def _stays(old: object, new: Entity) -> bool:
@@ -245,7 +311,7 @@ def _written(record: Any, skip: tuple[str, ...]) -> Iterator[str]:
     for one in fields(record):
         value = getattr(record, one.name)
         if one.name not in (*skip, "description", "needs", "prefixes") and value != one.default:
-            yield f"{one.name}={value!r}"
+            yield f"{one.name}={_quoted(value) if isinstance(value, str) else repr(value)}"
 
 
 def _snake(name: str) -> str:

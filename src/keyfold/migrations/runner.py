@@ -19,21 +19,18 @@ from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, Verif
 from keyfold.limits import STREAM_RETENTION_SECONDS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
+from keyfold.migrations.expectations import refuse_other_tables
+from keyfold.migrations.following import POLL_SECONDS, wait_for_routers
+from keyfold.migrations.leftovers import remove_left_keys, unmoved
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
-from keyfold.migrations.operations import CreateTable, DisableStream, EnableStream
+from keyfold.migrations.operations import DisableStream, EnableStream
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.scanning import Pace, Scan
 from keyfold.migrations.sides import Refused, Sides, rewrite_item
-from keyfold.migrations.snapshot import fingerprint
 from keyfold.migrations.state import Problem, State, StateStore
-from keyfold.migrations.verify import Comparison, Verifier, unmoved
+from keyfold.migrations.verify import Comparison, Verifier
 
-POLL_SECONDS: Final = 0.02
-ROUTER_REFRESH: Final = 0.25
-"""How long a router may act by what it read last."""
-ROUTER_LEASE: Final = 10.0
-"""How long a router that says nothing counts as running."""
 _VIEW: Final = "NEW_AND_OLD_IMAGES"
 
 Say = Callable[[str], None]
@@ -110,10 +107,11 @@ class Migrator:
             self._return_writes()
         if self._state.reads == "new":
             self._change(reads="old", phase="verify")
-            self._wait_for_routers()
+            wait_for_routers(self.store, self._state.epoch)
         for rewrite in self.migration.rewrites("backfill"):
             self._undo_rewrite(rewrite)
         self._close_streams()
+        remove_left_keys(self.store, self.migration.routes("old"), self.pace)
         for operation in reversed(self.migration.operations("expand")):
             reverse = operation.reverse()
             if reverse is not None:
@@ -174,32 +172,12 @@ class Migrator:
             )
 
     def _expand(self) -> None:
-        self._refuse_other_tables()
+        refuse_other_tables(self.migration, self.backend)
         for operation in self.migration.operations("expand"):
             self.say(f"{self.migration.name}: {operation.words()}")
             operation.apply(self.backend)
         for table in self.migration.followed:
             self._open_stream(table)
-
-    def _refuse_other_tables(self) -> None:
-        for table, expected in self.migration.expects.items():
-            found = self.backend.live(table)
-            if found is None or fingerprint(found) != expected:
-                what = "is not there" if found is None else "is not what the plan was made for"
-                raise Drifted(
-                    f"{self.migration.name}: the table {self.backend.physical(table)} {what}; "
-                    "make the plan again (keyfold migrations plan)"
-                )
-        for step in self.migration.operations("expand"):
-            if not isinstance(step, CreateTable):
-                continue
-            found = self.backend.live(step.table.name)
-            if found is not None and found.key_attributes != step.table.key_attributes:
-                raise Drifted(
-                    f"{self.migration.name}: there is a table {step.table.name} already, with the "
-                    f"key {' / '.join(found.key_attributes)}. A table's key cannot be changed: "
-                    "give the new table a name of its own"
-                )
 
     def _open_stream(self, table: str) -> None:
         found = self.backend.live(table)
@@ -350,22 +328,7 @@ class Migrator:
     def _close_writes(self, copier: Copier) -> None:
         if not self._state.closed:
             self._change(closed=True)
-        self._wait_for_routers(copier)
-
-    def _wait_for_routers(self, copier: Copier | None = None) -> None:
-        """Until every running router acts by the present epoch."""
-        time.sleep(ROUTER_REFRESH * 1.2 if self.store.routers() else 0.0)
-        while True:
-            now = self.backend.clock.now()
-            behind = [
-                name
-                for name, epoch, until in self.store.routers()
-                if epoch < self._state.epoch and until > now
-            ]
-            if not behind:
-                return
-            if copier is None or not copier.poll():
-                time.sleep(POLL_SECONDS)
+        wait_for_routers(self.store, self._state.epoch, copier)
 
     def _return_writes(self) -> None:
         """Writes go to the old side again, which has everything."""
@@ -383,7 +346,7 @@ class Migrator:
             self._refuse_problems()
             raise VerifyFailed(_listed("the old side lacks something", result.drifts))
         self._change(writes="old", reads="old", closed=False, phase="verify")
-        self._wait_for_routers()
+        wait_for_routers(self.store, self._state.epoch)
 
     def _hold(self) -> None:
         """Changes of the new side reach the old one, so that going back loses nothing."""
@@ -401,6 +364,7 @@ class Migrator:
             self._rewrite_all(rewrite)
         self._refuse_problems()
         self._close_streams()
+        remove_left_keys(self.store, [m.forward for m in self.migration.moves], self.pace)
         for operation in self.migration.operations("contract"):
             self.say(f"{self.migration.name}: {operation.words()}")
             operation.apply(self.backend)

@@ -245,17 +245,3 @@ class Verifier:
                 if copy not in copies:
                     copies.append(copy)
         return copies
-
-
-def unmoved(store: StateStore, sides: Sides, table: str, pace: Pace) -> list[Item]:
-    """The keys of a table's items that no route takes along."""
-    left: list[Item] = []
-    if store.backend.describe(table) is None:
-        return left
-
-    def handle(items: list[Item]) -> float:
-        left.extend(sides.key_of(table, i) for i in items if not sides.concerns(table, i))
-        return 0.0
-
-    Scan(store, f"check {table}", table, pace, silent).run(handle, resume=False)
-    return left

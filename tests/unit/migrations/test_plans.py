@@ -76,7 +76,7 @@ def test_a_file_that_is_no_snapshot_is_refused_by_name() -> None:
 
 def test_the_restructuring_of_sellers_in_words() -> None:
     words = [str(change) for change in diff(current.design.schema, design.design.schema)]
-    assert "the table SellersShares is new (PK / SK, 1 indexes)" in words
+    assert "the table SellersShares is new (PK / SK, 1 index)" in words
     assert "the table SellersProfiles is gone" in words
     assert "Season moves from SellersSeasons to SellersSeasonsByProfile" in words
     assert "Account loses the attribute isAdmin" in words

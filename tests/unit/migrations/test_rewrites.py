@@ -19,6 +19,7 @@ from keyfold.migrations import (
     move,
     rebuild,
     recount,
+    rekey,
     rename_attribute,
     transform_attribute,
 )
@@ -196,3 +197,36 @@ def test_moved_items_are_recounted(shop: Shop) -> None:
 def test_a_move_of_counted_items_without_a_recount_is_refused() -> None:
     with pytest.raises(MigrationError, match=r"counter Shelf\.books.*recount"):
         Migration("x", [book_move()])
+
+
+one_table = Design("one-table")
+mixed = one_table.table("Mixed")
+
+
+class Ticket(Entity, table=mixed):
+    ticket_id: Id
+    event_id: str
+    key = Key("EVENT#{event_id}", "TICKET#{ticket_id}")
+
+
+def test_an_entity_gets_another_key_within_its_table(shop: Shop) -> None:
+    db = one_table.open(shop.backend.client)
+    for number in range(12):
+        item = {"PK": {"S": f"TICKET#t{number}"}, "SK": {"S": "TICKET"}, "type": {"S": "Ticket"}}
+        item |= {"ticketId": {"S": f"t{number}"}, "eventId": {"S": f"e{number % 2}"}}
+        shop.backend.call("PutItem", {"TableName": "Mixed", "Item": item})
+    other = {"PK": {"S": "OTHER"}, "SK": {"S": "x"}, "type": {"S": "Other"}}
+    shop.backend.call("PutItem", {"TableName": "Mixed", "Item": other})
+    step = rekey(Ticket, table=mixed.schema, key=("TICKET#{ticket_id}", "TICKET"))
+    migrator = run(shop.backend, step, to="hold")
+    db.create(Ticket(ticket_id="late", event_id="e0"))
+    db.delete(Ticket.key(event_id="e1", ticket_id="t1"))
+    migrator.rollback()
+    keys = {item["PK"]["S"] for item in shop.backend.call("Scan", {"TableName": "Mixed"})["Items"]}
+    assert {"TICKET#late", "TICKET#t0", "OTHER"} <= keys
+    assert not keys & {"TICKET#t1", "EVENT#e0", "EVENT#e1"}
+    run(shop.backend, step)
+    items = shop.backend.call("Scan", {"TableName": "Mixed"})["Items"]
+    assert {item["PK"]["S"] for item in items} == {"EVENT#e0", "EVENT#e1", "OTHER"}
+    assert len(items) == 13
+    assert len(list(db.read(Ticket.key.query(event_id="e0")))) == 7

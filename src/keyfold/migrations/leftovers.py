@@ -1,0 +1,44 @@
+"""What a migration leaves behind: items that nobody moved, and keys that nobody uses any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from keyfold.migrations.backend import Item
+from keyfold.migrations.moves import Route
+from keyfold.migrations.progress import silent
+from keyfold.migrations.scanning import Pace, Scan
+from keyfold.migrations.sides import Sides
+from keyfold.migrations.state import StateStore, key_text
+
+
+def unmoved(store: StateStore, sides: Sides, table: str, pace: Pace) -> list[Item]:
+    """The keys of a table's items that no route takes along."""
+    left: list[Item] = []
+    if store.backend.describe(table) is None:
+        return left
+
+    def handle(items: list[Item]) -> float:
+        left.extend(sides.key_of(table, i) for i in items if not sides.concerns(table, i))
+        return 0.0
+
+    Scan(store, f"check {table}", table, pace, silent).run(handle, resume=False)
+    return left
+
+
+def remove_left_keys(store: StateStore, routes: Sequence[Route], pace: Pace) -> None:
+    """Delete what these routes moved within its own table, under the keys it had before."""
+    backend = store.backend
+    sides = Sides(backend, [route for route in routes if route.source == route.target])
+    for table in sides.sources:
+
+        def handle(items: list[Item], table: str = table) -> float:
+            for item in items:
+                key = sides.key_of(table, item)
+                outputs = sides.outputs(table, item)
+                if outputs and (table, key_text(key)) not in outputs:
+                    request = {"TableName": backend.physical(table), "Key": key}
+                    backend.call("DeleteItem", request)
+            return 0.0
+
+        Scan(store, f"old keys of {table}", table, pace, silent).run(handle, resume=False)
