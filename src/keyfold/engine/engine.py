@@ -58,6 +58,8 @@ class Engine:
         `index_lag` is a number of seconds, a range of them, or "held" until `release_indexes`.
         `buckets` is a directory whose directories stand for the S3 buckets of exports and imports.
         """
+        if stream_shards < 1:
+            raise ValueError(f"a stream has at least one shard: stream_shards={stream_shards}")
         clock = clock or SystemClock()
         return cls(
             Database(

@@ -54,6 +54,14 @@ class Faults:
         latency: tuple[float, float] | None = None,
         lose_answer: float = 0.0,
     ) -> None:
+        for name, value in (
+            ("throttle", throttle),
+            ("conflict", conflict),
+            ("unprocessed", unprocessed),
+            ("lose_answer", lose_answer),
+        ):
+            if not 0.0 <= value <= 1.0:
+                raise ValueError(f"{name} is a probability between 0 and 1: {value!r}")
         self._random = random.Random(seed)
         self._lock = Lock()
         self._throttle, self._conflict = throttle, conflict

@@ -23,7 +23,7 @@ class IndexLag:
     """The items that global indexes still see as they were."""
 
     def __init__(self, setting: LagSetting, clock: Clock, seed: int = 0) -> None:
-        self._setting = setting
+        self._setting = _checked(setting)
         self._clock = clock
         self._random = random.Random(seed)
         self._lock = Lock()
@@ -69,3 +69,17 @@ class IndexLag:
                 return fixed
             case _:
                 return 0.0
+
+
+def _checked(setting: LagSetting) -> LagSetting:
+    match setting:
+        case None | "held":
+            return setting
+        case float() | int() if setting >= 0:
+            return setting
+        case (float() | int() as shortest, float() | int() as longest) if 0 <= shortest <= longest:
+            return setting
+        case _:
+            raise ValueError(
+                f"index_lag is seconds, a (shortest, longest) pair of them, or 'held': {setting!r}"
+            )

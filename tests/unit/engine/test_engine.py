@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from keyfold.engine import Engine
+from keyfold.engine import Engine, Faults
 from keyfold.errors import SerializationError, TableNotFound, UnknownOperation, ValidationError
 
 CreateTable = Callable[..., None]
@@ -94,3 +94,24 @@ def test_answers_do_not_share_what_the_caller_gave(
     item["list"]["L"].append({"S": "y"})
     found = engine.call("GetItem", {"TableName": "Copies", "Key": {"pk": {"S": "a"}}})["Item"]
     assert found["list"] == {"L": [{"S": "x"}]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"durability": "perfect"}, "no durability is called 'perfect'"),
+        ({"dialect": "klingon"}, "no dialect is called 'klingon'"),
+        ({"index_lag": -1.0}, "index_lag is seconds"),
+        ({"index_lag": (3.0, 1.0)}, "index_lag is seconds"),
+        ({"index_lag": "soon"}, "index_lag is seconds"),
+        ({"stream_shards": 0}, "at least one shard"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Engine.open(**settings)
+
+
+def test_a_probability_that_cannot_be_is_named() -> None:
+    with pytest.raises(ValueError, match="throttle is a probability"):
+        Faults(throttle=5)

@@ -48,6 +48,9 @@ class SchemaMoved(errors.StorageError):
 
 def connect(path: str, durability: str) -> apsw.Connection:
     """A connection that is set up and whose file has been recognised."""
+    if durability not in _SYNCHRONOUS:
+        known = ", ".join(_SYNCHRONOUS)
+        raise ValueError(f"no durability is called {durability!r}; there are: {known}")
     if path != ":memory:":
         _recognise(Path(path))
     try:
