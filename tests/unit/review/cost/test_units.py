@@ -76,7 +76,7 @@ def thing(number: int, body: int, note: int, owner: str = "o") -> dict[str, Any]
 
 
 def patterns() -> list[Pattern]:
-    common = {"entities": ("Thing",), "table": "things"}
+    common: dict[str, Any] = {"entities": ("Thing",), "table": "things"}
     queried: dict[str, Any] = {**common, "kind": "query"}
     room = KEY.partition
     return [
@@ -87,14 +87,14 @@ def patterns() -> list[Pattern]:
             condition=Condition("eq", KEY.sort),
             consistent=True,
             **common,
-        ),  # type: ignore[arg-type]
+        ),
         Pattern(
             "get eventual",
             kind="get",
             partition=room,
             condition=Condition("eq", KEY.sort),
             **common,
-        ),  # type: ignore[arg-type]
+        ),
         Pattern("query", partition=room, **queried),
         Pattern("query consistent", partition=room, consistent=True, **queried),
         Pattern("query Local", index="Local", partition=room, consistent=True, **queried),
