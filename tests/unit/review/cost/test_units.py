@@ -102,7 +102,7 @@ def patterns() -> list[Pattern]:
             Pattern(f"query {name}", index=name, partition=parse_template("{owner}"), **queried)
             for name in ("All", "Keys", "Some")
         ),
-        Pattern("scan", kind="scan", **common),  # type: ignore[arg-type]
+        Pattern("scan", kind="scan", **common),
     ]
 
 
