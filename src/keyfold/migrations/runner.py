@@ -323,7 +323,8 @@ class Migrator:
             self._refuse_problems()
         self._copier("old").skip_to_end()
         # A router that lost patience may have opened the old side again: then this is refused.
-        self._change(writes="new", closed=False)
+        # Side and phase change together: doing this twice would leave writes uncopied.
+        self._change(writes="new", closed=False, phase="switch-writes")
 
     def _close_writes(self, copier: Copier) -> None:
         if not self._state.closed:

@@ -84,6 +84,26 @@ def test_rollback_after_writes_on_the_new_side_loses_none_of_them(shop: Shop) ->
     assert shop.new_items() == expected
 
 
+def test_a_migrator_that_dies_right_after_the_switch_does_not_switch_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(shop, 10)
+    shop.migrator().apply("switch-reads")
+    dying = shop.migrator()
+    switch = dying._switch_writes
+
+    def die() -> None:
+        switch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dying, "_switch_writes", die)
+    with pytest.raises(KeyboardInterrupt):
+        dying.apply("hold")
+    shop.new.create(Order(season_id="s9", order_id="after", cents=100))
+    shop.migrator().apply("hold")
+    assert shop.old.get(OldOrder.key(order_id="after")).total == 1
+
+
 @pytest.mark.parametrize("phase", ["expand", "dual-write", "backfill", "verify", "switch-reads"])
 def test_rollback_from_any_early_phase_leaves_the_old_side_alone(shop: Shop, phase: str) -> None:
     fill(shop, 20)
