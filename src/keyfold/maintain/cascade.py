@@ -15,6 +15,7 @@ from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.errors import TooManyWrites
+from keyfold.maintain.counter import Counter
 from keyfold.maintain.reconcile import raw, unchanged
 from keyfold.maintain.related import Related
 from keyfold.runtime.context import Context
@@ -85,6 +86,19 @@ class CascadeMaintainer:
 
     def writes(self, *_: Entity | None) -> Iterator[Intent]:
         yield from ()
+
+    def steady_counts(self, touched: frozenset[str] | None) -> frozenset[str]:
+        """Where the parent counts its items, the number tells whether one came meanwhile."""
+        if touched is not None:
+            return frozenset()
+        child = self.related.child.__name__
+        fields = self.source.__spec__.fields.values()
+        counters = {field.name: field.mark(Counter) for field in fields}
+        return frozenset(
+            name
+            for name, counter in counters.items()
+            if counter is not None and counter.of == child and counter.sync == "transaction"
+        )
 
     def find_writes(
         self, context: Context, old: Entity | None, new: Entity | None

@@ -114,10 +114,10 @@ class PointerMaintainer:
         targets = getattr(canonical, self.each) or ()
         return {target: self.pointer(**values, **{self.target: target}) for target in targets}
 
-    def copied_counts(self, touched: frozenset[str]) -> frozenset[str]:
+    def steady_counts(self, touched: frozenset[str] | None) -> frozenset[str]:
         """The counters that a change of these fields copies whole, not by their difference."""
         placing = {self.each, *self.pointer.__spec__.key.templates.fields}
-        return self._counted if placing & touched else frozenset()
+        return self._counted if touched is not None and placing & touched else frozenset()
 
     def copies(self, canonical: Entity | None) -> list[Entity]:
         return list(self.pointers(canonical).values())

@@ -35,7 +35,6 @@ from keyfold.runtime.reads import find, get
 from keyfold.runtime.writing import (
     WireWrite,
     check_write,
-    copied_counts,
     delete_write,
     edited,
     index_fields_missing,
@@ -43,6 +42,7 @@ from keyfold.runtime.writing import (
     marker_write,
     put_write,
     stamped,
+    steady_counts,
     update_write,
 )
 
@@ -211,13 +211,8 @@ def _expand_update(
     address = _address(spec, intent.ref.wire())
     pending = plan.steps.get(address)
     old = pending.new if pending is not None and pending.new is not None else intent.known or read
-    counts = copied_counts(spec, intent)
-    if old is not None and old is intent.known and counts:
-        # The caller's item may be older than its counters, which move without a new version.
-        present = yield from find(context, intent.ref)
-        if present is None:
-            raise NotFound(f"there is no {intent.ref}")
-        old = old.model_copy(update={name: getattr(present, name) for name in counts})
+    if old is not None and old is intent.known:
+        old = yield from _with_present_counts(context, intent, old)
     needs_old = bool(concerned or intent.lenient or index_fields_missing(spec, intent))
     if old is None and needs_old:
         old = yield from find(context, intent.ref)
@@ -244,8 +239,21 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
             if intent.must_exist:
                 raise NotFound(f"there is no {intent.ref}")
             return
+    elif old is not None:
+        old = yield from _with_present_counts(context, intent, old)
     plan.add(_address(spec, intent.ref.wire()), Step(intent, old))
     plan.entail(maintainers, old, None)
+
+
+def _with_present_counts(context: Context, intent: Update | Delete, known: Entity) -> Flow[Entity]:
+    """The caller's item may be older than its counters, which move without a new version."""
+    counts = steady_counts(known.__spec__, intent)
+    if not counts:
+        return known
+    present = yield from find(context, intent.ref)
+    if present is None:
+        raise NotFound(f"there is no {intent.ref}")
+    return known.model_copy(update={name: getattr(present, name) for name in counts})
 
 
 def _joined(first: Step, second: Step) -> Step:

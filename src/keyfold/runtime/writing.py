@@ -240,7 +240,7 @@ def _unchanged(
     expressions: Expressions, spec: EntitySpec, old: Entity, intent: Update | Delete
 ) -> list[str]:
     """The guard that the item is still what was read."""
-    guarded = copied_counts(spec, intent)
+    guarded = steady_counts(spec, intent)
     guards = []
     if spec.version is not None:
         name = expressions.name(spec.version.attribute)
@@ -274,15 +274,17 @@ def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
     return fields & set(spec.fields)
 
 
-def copied_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
-    """Counted fields whose present value goes into a new copy, so that it must not move."""
+def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
+    """Counted fields that must not move while this is written, as maintainers ask for it."""
     found: frozenset[str] = frozenset()
-    if isinstance(intent, Update) and not intent.counting:
-        for maintainer in spec.table.design.maintainers:
-            whole = getattr(maintainer, "copied_counts", None)
-            ours = maintainer.source is spec.entity and maintainer.sync == "transaction"
-            if ours and whole is not None:
-                found |= whole(frozenset(intent.changes))
+    if isinstance(intent, Update) and intent.counting:
+        return found
+    touched = None if isinstance(intent, Delete) else frozenset(intent.changes)
+    for maintainer in spec.table.design.maintainers:
+        asked = getattr(maintainer, "steady_counts", None)
+        ours = maintainer.source is spec.entity and maintainer.sync == "transaction"
+        if ours and asked is not None:
+            found |= asked(touched)
     return found
 
 
@@ -312,7 +314,7 @@ def _update_refusal(
             return VersionConflict(f"{ref} was changed by somebody else since it was read")
         if old is not None and not isinstance(intent, Check):
             stored = spec.decode(item)
-            if any(getattr(stored, n) != getattr(old, n) for n in copied_counts(spec, intent)):
+            if any(getattr(stored, n) != getattr(old, n) for n in steady_counts(spec, intent)):
                 return TransactionConflict(f"the counters of {ref} moved meanwhile")
         return ConditionFailed(f"{ref}: {condition} does not hold", item)
 

@@ -221,6 +221,19 @@ def test_a_room_and_its_first_member_can_be_made_together(db: Db) -> None:
     assert db.get(Room.key(room_id="r")).members == 1
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_member_who_joins_while_the_room_is_deleted_goes_with_it(known: bool) -> None:
+    client = Meddling()
+    with design.open(client) as db:
+        room = db.create(Room(room_id="r", name="Chess"))
+        late = Member(room_id="r", user_id="late", room_name="Chess")
+        client.meddle = lambda: db.create(late)
+        db.create(Member(room_id="r", user_id="ada", room_name="Chess"))
+        client.meddle = lambda: db.create(late.model_copy(update={"user_id": "later"}))
+        db.delete(room if known else room.ref())
+        assert list(db.scan(Member)) == []
+
+
 def test_items_found_by_an_index_go_with_their_parent_and_so_do_late_ones(db: Db) -> None:
     db.create(Room(room_id="r", name="Chess"))
     db.create(Guest(guest_id="early", room_id="r"))
