@@ -55,8 +55,9 @@ table = design.table(
     description="Everything of Inviter.",
 )
 
-MOST_GROUPS_INVITED = 40
-MOST_USERS_INVITED = 50
+# A hangout, its pointers and a check of each guest fit into one transaction of 100.
+MOST_GROUPS_INVITED = 15
+MOST_USERS_INVITED = 30
 MOST_GROUPS_OF_A_USER = 200
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
@@ -77,6 +78,7 @@ class User(Entity, table=table):
     user_id: Id
     name: Text
     groups: Annotated[int, Counter("Membership")] = 0
+    owned_groups: Annotated[int, Counter("Group", via={"user_id": "owner_id"})] = 0
     version: Annotated[int, Version()] = 0
     created_at: Annotated[Timestamp | None, Created()] = None
 

@@ -19,7 +19,10 @@ from keyfold import (
     new_ulid,
     put,
     remove,
+    update,
 )
+from keyfold.errors import AlreadyExists, ConditionFailed
+from keyfold.runtime import Intent
 from keyfold.serve import (
     Arguments,
     Conflict,
@@ -61,6 +64,7 @@ from keyfold_systems.inviter.design import (
 )
 
 LONGEST_HANGOUT = timedelta(days=14)
+ATTEMPTS = 5
 
 
 class NewHangout(Payload):
@@ -160,7 +164,16 @@ class Inviter(Service):
 
     @mutation("/users/{user_id}", method="DELETE", allow=itself("user_id"))
     async def delete_user(self, user_id: str) -> None:
-        """Leave Inviter: memberships, answers, invitations and hosted hangouts go too."""
+        """Leave Inviter: memberships, answers, invitations and hosted hangouts go too.
+
+        The profile goes first, so that nothing new is made for it; it can be called again after an
+        interruption, and then goes on.
+        """
+        if await self.db.find(User.key(user_id=user_id)) is not None:
+            try:
+                await self.db.delete(User.key(user_id=user_id), where=lambda u: u.owned_groups == 0)
+            except ConditionFailed:
+                raise Conflict("Delete the groups you own first.", code="OWNER") from None
         while page := (await groups_of_user(self.db, user_id, limit=50)).items:
             for one in page:
                 await self.db.delete(one.ref())
@@ -174,7 +187,6 @@ class Inviter(Service):
             for pointer in invited:
                 ref = Hangout.key(hangout_id=pointer.hangout_id)
                 await self.db.update(ref, user_ids=remove({user_id}))
-        await self.db.delete(User.key(user_id=user_id))
 
     @mutation("/groups", allow=authenticated, status=201, example={"name": "Sunday runners"})
     async def create_group(self, name: Text, caller: Identity) -> Group:
@@ -211,21 +223,27 @@ class Inviter(Service):
     @mutation("/groups/{group_id}/members", allow=authenticated, status=201)
     async def join_group(self, group_id: str, caller: Identity) -> Membership:
         """Join a group."""
-        group = await self.db.get(Group.key(group_id=group_id))
-        user = await self.db.get(User.key(user_id=caller.id))
-        if group.closing:
-            raise Conflict("The group is being closed.", code="CLOSING")
-        if user.groups >= MOST_GROUPS_OF_A_USER:
-            raise Conflict(f"You are in {user.groups} groups; leave one first.", code="TOO_MANY")
-        if await membership(self.db, group_id, caller.id) is not None:
-            raise Conflict("You are a member already.", code="ALREADY_MEMBER")
-        made: Membership = (
-            await self.db.transact(
-                create(_member(group, user)),
-                check(group.ref(), where=lambda g: g.closing == False),  # noqa: E712 - recorded
-            )
-        )[0]
-        return made
+        for _ in range(ATTEMPTS):
+            group = await self.db.get(Group.key(group_id=group_id))
+            user = await self.db.get(User.key(user_id=caller.id))
+            if group.closing:
+                raise Conflict("The group is being closed.", code="CLOSING")
+            if user.groups >= MOST_GROUPS_OF_A_USER:
+                raise Conflict(
+                    f"You are in {user.groups} groups; leave one first.", code="TOO_MANY"
+                )
+            try:
+                made: Membership = (
+                    await self.db.transact(
+                        create(_member(group, user)), _open(group), _has_room(user)
+                    )
+                )[0]
+            except AlreadyExists:
+                raise Conflict("You are a member already.", code="ALREADY_MEMBER") from None
+            except ConditionFailed:
+                continue  # renamed, closed or filled since it was read
+            return made
+        raise Conflict("The group changes all the time; try again.", code="BUSY")
 
     @mutation("/groups/{group_id}/members/{user_id}", method="DELETE", allow=itself("user_id"))
     async def leave_group(self, group_id: str, user_id: str) -> None:
@@ -277,9 +295,11 @@ class Inviter(Service):
     async def create_hangout(self, input: NewHangout, caller: Identity) -> Hangout:
         """Invite people to a hangout."""
         _check_times(input.starts_at, input.ends_at)
-        await self._check_guests(input.group_ids, input.user_ids, caller)
+        there = await self._guests_there(input.group_ids, input.user_ids, caller)
         hangout = Hangout(hangout_id=new_ulid(), host_id=caller.id, **dict(input))
-        return await self.db.create(hangout)
+        host = check(User.key(user_id=caller.id))
+        made: Hangout = (await self._invited(create(hangout), host, *there))[0]
+        return made
 
     @query("/hangouts/{hangout_id}", allow=guest)
     async def hangout(self, hangout_id: str) -> Hangout:
@@ -308,14 +328,19 @@ class Inviter(Service):
     @mutation("/hangouts/{hangout_id}/guests", allow=host)
     async def invite(self, hangout_id: str, input: Guests, caller: Identity) -> Hangout:
         """Invite more groups and users."""
-        await self._check_guests(input.group_ids, input.user_ids, caller)
         hangout = await self.db.get(Hangout.key(hangout_id=hangout_id))
+        new_groups = input.group_ids - hangout.group_ids
+        new_users = input.user_ids - hangout.user_ids
+        there = await self._guests_there(new_groups, new_users, caller)
         if len(hangout.group_ids | input.group_ids) > MOST_GROUPS_INVITED:
             raise Invalid("groupIds", f"more than {MOST_GROUPS_INVITED} groups would be invited")
         if len(hangout.user_ids | input.user_ids) > MOST_USERS_INVITED:
             raise Invalid("userIds", f"more than {MOST_USERS_INVITED} users would be invited")
-        changes = _set_changes(add, input)
-        return await self.db.update(hangout, **changes) if changes else hangout
+        changes = _set_changes(add, Guests(group_ids=new_groups, user_ids=new_users))
+        if not changes:
+            return hangout
+        changed: Hangout = (await self._invited(update(hangout, **changes), *there))[0]
+        return changed
 
     @mutation("/hangouts/{hangout_id}/withdrawals", allow=host)
     async def withdraw(self, hangout_id: str, input: Guests) -> Hangout:
@@ -328,8 +353,8 @@ class Inviter(Service):
     async def respond(self, hangout_id: str, answer: Answer, caller: Identity) -> Response:
         """Say whether you come; the counts on every list follow."""
         response = Response(hangout_id=hangout_id, user_id=caller.id, answer=answer)
-        there = check(Hangout.key(hangout_id=hangout_id))
-        given: Response = (await self.db.transact(put(response), there))[0]
+        there = (check(Hangout.key(hangout_id=hangout_id)), check(User.key(user_id=caller.id)))
+        given: Response = (await self.db.transact(put(response), *there))[0]
         return given
 
     @query("/hangouts/{hangout_id}/responses", allow=guest)
@@ -337,10 +362,13 @@ class Inviter(Service):
         """Who answered what."""
         return await responses_to.after(page.cursor)(self.db, hangout_id, limit=page.limit)
 
-    async def _check_guests(
+    async def _guests_there(
         self, group_ids: set[str], user_ids: set[str], caller: Identity
-    ) -> None:
-        """The caller is in every invited group, and every invited user is there."""
+    ) -> list[Intent]:
+        """The caller is in every invited group, and every invited user is there.
+
+        What is given back checks it again in the transaction that invites them.
+        """
         groups = sorted(group_ids)
         mine = await self.db.get_many(
             [Membership.key(group_id=group, user_id=caller.id) for group in groups]
@@ -353,6 +381,16 @@ class Inviter(Service):
         unknown = [user for user, found in zip(users, known, strict=True) if found is None]
         if unknown:
             raise Invalid("userIds", f"there is no {', '.join(unknown)}")
+        return [
+            *(check(Group.key(group_id=group), where=_is_open) for group in groups),
+            *(check(User.key(user_id=user)) for user in users),
+        ]
+
+    async def _invited(self, *intents: Intent) -> list[Any]:
+        try:
+            return list(await self.db.transact(*intents))
+        except ConditionFailed:
+            raise Conflict("An invited group is being closed.", code="CLOSING") from None
 
 
 def service(db: AsyncDb) -> Inviter:
@@ -362,6 +400,22 @@ def service(db: AsyncDb) -> Inviter:
 def _member(group: Group, user: User) -> Membership:
     return Membership(
         group_id=group.group_id, user_id=user.user_id, group_name=group.name, user_name=user.name
+    )
+
+
+def _is_open(group: Any) -> Any:
+    return group.closing == False  # noqa: E712 - recorded
+
+
+def _open(group: Group) -> Intent:
+    """The group takes members, under the name that was read: the new membership shows it."""
+    return check(group.ref(), where=lambda g: _is_open(g) & (g.name == group.name))
+
+
+def _has_room(user: User) -> Intent:
+    """The user may join one more group, under the name that was read."""
+    return check(
+        user.ref(), where=lambda u: (u.groups < MOST_GROUPS_OF_A_USER) & (u.name == user.name)
     )
 
 

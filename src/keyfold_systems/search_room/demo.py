@@ -87,15 +87,18 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
         for user in people
     ]
     await db.transact(create(room), *(create(one) for one in members))
-    for place in range(dice.randint(8, 20)):
+    listings = dice.randint(8, 20)
+    for place in range(listings):
         await db.create(_listing(dice, room, people, place))
     history: list[Entity] = []
-    voices = []
+    voices: list[Voice] = []
+    references: list[str] = []
     for user in people:
         for age in range(dice.randint(1, 4)):
             criteria = _criteria(dice, room, user, now - timedelta(days=3 * age, hours=1))
             history.append(criteria)
             if age == 0:
+                references.append(criteria.criteria_id)
                 voices.append(Voice(user, criteria.criteria, criteria.weights))
                 latest = criteria.model_dump(exclude={"expires_at"})
                 history.append(LatestCriteria.model_validate(latest))
@@ -119,14 +122,13 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
             score_percent=fitting.percent,
             level=fitting.level,
             comment=fitting.comment,
-            criteria_refs=people,
+            criteria_refs=references,
         )
     )
     for _ in range(dice.randint(12, 40)):
         history.append(_said(dice, room, people, now - timedelta(minutes=dice.randint(1, 60000))))
     for one in history:
         await db.put(one)
-    listings = len([1 for one in history if isinstance(one, Activity)])
     return 1 + len(members) + listings + len(history)
 
 

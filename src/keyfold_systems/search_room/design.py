@@ -11,6 +11,7 @@ from pydantic import Field
 from keyfold import (
     AtMost,
     Collection,
+    Counter,
     Created,
     Design,
     Entity,
@@ -86,7 +87,8 @@ class Room(Entity, table=table):
     created_by_user_id: Id
     search_type: Literal["buy", "rent"]
     context: dict[str, Any] = {}
-    closing: bool = False
+    member_count: Annotated[int, Counter("Member")] = 0
+    owner_count: Annotated[int, Counter("Member", where=lambda m: m.role == Role.OWNER)] = 0
     version: Annotated[int, Version()] = 0
     created_at: Annotated[Timestamp | None, Created()] = None
 

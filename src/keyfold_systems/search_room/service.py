@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -20,7 +20,7 @@ from keyfold import (
     put,
     update,
 )
-from keyfold.errors import ConditionFailed, UniqueTaken
+from keyfold.errors import AlreadyExists, ConditionFailed, UniqueTaken
 from keyfold.runtime import Intent
 from keyfold.serve import (
     Arguments,
@@ -68,6 +68,8 @@ from keyfold_systems.search_room.design import (
     whole_room,
 )
 from keyfold_systems.search_room.wishes import Mode, Voice, Wishes, combine, fit
+
+ATTEMPTS = 5
 
 
 class NewRoom(Payload):
@@ -137,9 +139,9 @@ class SearchRoom(Service):
         first = Member(
             room_id=room.room_id, user_id=caller.id, role=Role.OWNER, room_name=room.name
         )
-        made: Room = (await self.db.transact(create(room), create(first)))[0]
-        await self._note(made.room_id, "RoomCreated", caller.id, made.name)
-        return made
+        note = self._activity(room.room_id, "RoomCreated", caller.id, room.name)
+        await self.db.transact(create(room), create(first), create(note))
+        return await self.db.get(room.ref())
 
     @query("/rooms/{room_id}", allow=member)
     async def room(self, room_id: str) -> Room:
@@ -161,12 +163,10 @@ class SearchRoom(Service):
     async def delete_room(self, room_id: str) -> None:
         """Delete a room with everything in it and every member's entry.
 
-        Nobody can join from the first moment on. It can be called again after an interruption,
-        and what is left then is also removed by the stream.
+        Nothing can be added to it from then on. A small room goes in one transaction; what is left
+        of a larger one is removed by the stream, which goes on after an interruption.
         """
-        ref = Room.key(room_id=room_id)
-        await self.db.update(ref, closing=True)
-        await self.db.delete(ref)
+        await self.db.delete(Room.key(room_id=room_id), must_exist=True)
 
     @query("/users/{user_id}/rooms", allow=itself("user_id"))
     async def rooms(self, user_id: str, page: PageRequest) -> Page[UserRoom]:
@@ -181,51 +181,65 @@ class SearchRoom(Service):
     @mutation("/rooms/{room_id}/members", allow=owner, status=201)
     async def invite(self, room_id: str, user_id: str) -> Member:
         """Take somebody into a room."""
-        room = await self.db.get(Room.key(room_id=room_id))
-        if len(await room_members(self.db, room_id)) >= MOST_MEMBERS:
-            raise Conflict(f"A room has at most {MOST_MEMBERS} members.", code="FULL")
-        if await membership(self.db, room_id, user_id) is not None:
-            raise Conflict("They are a member already.", code="ALREADY_MEMBER")
-        joined = Member(room_id=room_id, user_id=user_id, room_name=room.name)
-        open_room = check(room.ref(), where=lambda r: r.closing == False)  # noqa: E712 - recorded
-        try:
-            made: Member = (await self.db.transact(create(joined), open_room))[0]
-        except ConditionFailed:
-            raise Conflict("The room is being deleted.", code="CLOSING") from None
-        await self._note(room_id, "MemberJoined", user_id)
-        return made
+        for _ in range(ATTEMPTS):
+            room = await self.db.get(Room.key(room_id=room_id))
+            if room.member_count >= MOST_MEMBERS:
+                raise Conflict(f"A room has at most {MOST_MEMBERS} members.", code="FULL")
+            joined = Member(room_id=room_id, user_id=user_id, room_name=room.name)
+            note = self._activity(room_id, "MemberJoined", user_id)
+            try:
+                written = await self.db.transact(create(joined), create(note), _has_place(room))
+            except AlreadyExists:
+                raise Conflict("They are a member already.", code="ALREADY_MEMBER") from None
+            except ConditionFailed:
+                continue  # renamed or filled since it was read
+            made: Member = written[0]
+            return made
+        raise Conflict("The room changes all the time; try again.", code="BUSY")
 
     @mutation("/rooms/{room_id}/members/{user_id}/role", method="PUT", allow=owner)
     async def change_role(self, room_id: str, user_id: str, role: Role) -> Member:
         """Make somebody an owner or a member; the last owner stays one."""
-        if role != Role.OWNER:
-            await self._check_other_owner(room_id, user_id)
-        return await self.db.update(Member.key(room_id=room_id, user_id=user_id), role=role)
+        ref = Member.key(room_id=room_id, user_id=user_id)
+        found = await self.db.get(ref)
+        if found.role == role:
+            return found
+        remains = [] if role == Role.OWNER else [_another_owner(room_id)]
+        try:
+            changed: Member = (await self.db.transact(update(found, role=role), *remains))[0]
+        except ConditionFailed:
+            raise _last_owner() from None
+        return changed
 
     @mutation(
         "/rooms/{room_id}/members/{user_id}", method="DELETE", allow=itself("user_id") | owner
     )
     async def leave(self, room_id: str, user_id: str) -> None:
         """Leave a room, or be taken out of it; your wishes go with you."""
-        if await membership(self.db, room_id, user_id) is None:
+        found = await membership(self.db, room_id, user_id)
+        if found is None:
             raise Missing("They are not in this room.")
-        await self._check_other_owner(room_id, user_id)
-        await self.db.transact(
-            delete(Member.key(room_id=room_id, user_id=user_id)),
-            delete(LatestCriteria.key(room_id=room_id, user_id=user_id)),
-        )
-        await self._note(room_id, "MemberLeft", user_id)
+        note = self._activity(room_id, "MemberLeft", user_id)
+        writes: list[Intent] = [delete(found, must_exist=True), create(note)]
+        if found.role == Role.OWNER:
+            writes.append(_another_owner(room_id))
+        latest = await self.db.find(LatestCriteria.key(room_id=room_id, user_id=user_id))
+        if latest is not None:
+            writes += [delete(latest), self._superseded(latest)]
+        try:
+            await self.db.transact(*writes)
+        except ConditionFailed:
+            raise _last_owner() from None
 
     @mutation("/rooms/{room_id}/listings", allow=member, status=201)
     async def add_listing(self, room_id: str, input: NewListing, caller: Identity) -> Listing:
         """Save a property; the same one from the same platform is in a room once."""
         listing = Listing(listing_id=new_ulid(), room_id=room_id, **dict(input))
-        there = check(Room.key(room_id=room_id))
+        note = self._activity(room_id, "ListingPinned", caller.id, listing.title)
         try:
-            made: Listing = (await self.db.transact(create(listing), there))[0]
+            made: Listing = (await self.db.transact(create(listing), create(note)))[0]
         except UniqueTaken:
             raise Conflict("This listing is in the room already.", code="DUPLICATE") from None
-        await self._note(room_id, "ListingPinned", caller.id, listing.title)
         return made
 
     @query("/rooms/{room_id}/listings", allow=member)
@@ -272,10 +286,13 @@ class SearchRoom(Service):
     async def mark_seen(self, room_id: str, listing_id: str, caller: Identity) -> Listing:
         """Say that you have seen a listing."""
         ref = Listing.key(room_id=room_id, listing_id=listing_id)
-        listing = await self.db.update(ref, seen_by=add({caller.id}))
-        if listing.status != Status.UNSEEN:
-            return listing
-        return await self.db.update(ref, status=Status.SEEN)
+        seen = add({caller.id})
+        try:
+            return await self.db.update(
+                ref, seen_by=seen, status=Status.SEEN, where=lambda x: x.status == Status.UNSEEN
+            )
+        except ConditionFailed:
+            return await self.db.update(ref, seen_by=seen)
 
     @mutation("/rooms/{room_id}/listings/{listing_id}", method="DELETE", allow=member)
     async def delete_listing(self, room_id: str, listing_id: str) -> None:
@@ -287,34 +304,32 @@ class SearchRoom(Service):
         self, room_id: str, input: NewCriteria, caller: Identity
     ) -> UserCriteria:
         """Say what you look for now; what you said before is kept for a while."""
-        now = self.db.context.now()
-        saved = UserCriteria(
+        said = UserCriteria(
             room_id=room_id,
             user_id=caller.id,
-            timestamp=now,
+            timestamp=self.db.context.now(),
             criteria_id=new_ulid(),
             criteria=input.criteria,
             weights=input.weights,
             source=input.source,
         )
-        latest = LatestCriteria.model_validate(saved.model_dump(exclude={"expires_at"}))
-        before = await self.db.find(LatestCriteria.key(room_id=room_id, user_id=caller.id))
+        latest = LatestCriteria.model_validate(said.model_dump(exclude={"expires_at"}))
         there = check(Member.key(room_id=room_id, user_id=caller.id))
-        writes: list[Intent] = [create(saved), there]
-        if before is None:
-            writes.append(create(latest))
-        else:
-            # Only a newer statement replaces the latest one.
-            writes.append(put(latest, where=lambda c: c.timestamp < now))
-            old = UserCriteria.key(
-                room_id=room_id,
-                user_id=caller.id,
-                timestamp=before.timestamp,
-                criteria_id=before.criteria_id,
-            )
-            writes.append(update(old, expires_at=now + timedelta(days=SUPERSEDED_CRITERIA_DAYS)))
-        made: UserCriteria = (await self.db.transact(*writes))[0]
-        return made
+        for _ in range(ATTEMPTS):
+            before = await self.db.find(latest.ref())
+            if before is None:
+                replaces: list[Intent] = [create(latest)]
+            elif (before.timestamp, before.criteria_id) < (said.timestamp, said.criteria_id):
+                replaces = [_replaced(before, latest), self._superseded(before)]
+            else:
+                said = said.model_copy(update={"expires_at": self._end_of_superseded()})
+                replaces = []
+            try:
+                made: UserCriteria = (await self.db.transact(create(said), there, *replaces))[0]
+            except (AlreadyExists, ConditionFailed):
+                continue  # they said something else at the same time
+            return made
+        raise Conflict("Your criteria change all the time; try again.", code="BUSY")
 
     @query("/rooms/{room_id}/criteria", allow=member)
     async def criteria(self, room_id: str) -> list[LatestCriteria]:
@@ -334,22 +349,21 @@ class SearchRoom(Service):
         self, room_id: str, mode: Mode, caller: Identity
     ) -> CombinedCriteria:
         """Merge what everybody looks for."""
-        voices = await self._voices(room_id)
-        found = combine(voices, mode)
+        criteria = await self._stated(room_id)
+        found = combine(_voices(criteria), mode)
         combined = CombinedCriteria(
             room_id=room_id,
             timestamp=self.db.context.now(),
             combined_id=new_ulid(),
             criteria=found.wishes,
             weights=found.weights,
-            from_user_ids=[voice.user_id for voice in voices],
+            from_user_ids=[one.user_id for one in criteria],
             combine_mode=mode,
         )
-        there = check(Room.key(room_id=room_id))
-        made: CombinedCriteria = (await self.db.transact(create(combined), there))[0]
         left_open = f" (nothing suits everybody: {', '.join(found.conflicts)})"
-        note = f"{mode}{left_open if found.conflicts else ''}"
-        await self._note(room_id, "CriteriaCombined", caller.id, note)
+        text = f"{mode}{left_open if found.conflicts else ''}"
+        note = self._activity(room_id, "CriteriaCombined", caller.id, text)
+        made: CombinedCriteria = (await self.db.transact(create(combined), create(note)))[0]
         return made
 
     @query("/rooms/{room_id}/combined-criteria", allow=member)
@@ -363,8 +377,8 @@ class SearchRoom(Service):
     @mutation("/rooms/{room_id}/compatibility", allow=member, status=201)
     async def compute_compatibility(self, room_id: str) -> Compatibility:
         """Compute how well the members' wishes fit."""
-        voices = await self._voices(room_id)
-        found = fit(voices)
+        criteria = await self._stated(room_id)
+        found = fit(_voices(criteria))
         snapshot = Compatibility(
             room_id=room_id,
             timestamp=self.db.context.now(),
@@ -372,11 +386,9 @@ class SearchRoom(Service):
             score_percent=found.percent,
             level=found.level,
             comment=found.comment,
-            criteria_refs=[voice.user_id for voice in voices],
+            criteria_refs=[one.criteria_id for one in criteria],
         )
-        there = check(Room.key(room_id=room_id))
-        made: Compatibility = (await self.db.transact(create(snapshot), there))[0]
-        return made
+        return await self.db.create(snapshot)
 
     @query("/rooms/{room_id}/compatibility", allow=member)
     async def compatibility(self, room_id: str) -> Compatibility:
@@ -400,7 +412,9 @@ class SearchRoom(Service):
         caller: Identity,
     ) -> Activity:
         """Say something in a room."""
-        return await self._note(room_id, "ChatMessage", caller.id, text, sender_type="user")
+        return await self.db.create(
+            self._activity(room_id, "ChatMessage", caller.id, text, sender_type="user")
+        )
 
     @query("/rooms/{room_id}/activities", allow=member)
     async def activities(
@@ -413,7 +427,7 @@ class SearchRoom(Service):
         later = activities_after.after(page.cursor)
         return await later(self.db, room_id, since, limit=page.limit)
 
-    async def _note(
+    def _activity(
         self,
         room_id: str,
         kind: str,
@@ -421,7 +435,7 @@ class SearchRoom(Service):
         text: str = "",
         sender_type: Literal["user", "ai_copilot", "system"] = "system",
     ) -> Activity:
-        activity = Activity(
+        return Activity(
             room_id=room_id,
             created_at=self.db.context.now(),
             activity_id=new_ulid(),
@@ -430,22 +444,49 @@ class SearchRoom(Service):
             sender_id=sender_id,
             text=text,
         )
-        there = check(Room.key(room_id=room_id))
-        made: Activity = (await self.db.transact(create(activity), there))[0]
-        return made
 
-    async def _voices(self, room_id: str) -> list[Voice]:
+    def _superseded(self, latest: LatestCriteria) -> Intent:
+        """The entry of the history that was the latest one expires from now on."""
+        entry = UserCriteria.key(
+            room_id=latest.room_id,
+            user_id=latest.user_id,
+            timestamp=latest.timestamp,
+            criteria_id=latest.criteria_id,
+        )
+        return update(entry, expires_at=self._end_of_superseded())
+
+    def _end_of_superseded(self) -> datetime:
+        return self.db.context.now() + timedelta(days=SUPERSEDED_CRITERIA_DAYS)
+
+    async def _stated(self, room_id: str) -> list[LatestCriteria]:
         found = (await all_users_criteria(self.db, room_id)).items
         if not found:
             raise Conflict("Nobody has said what they look for.", code="NO_CRITERIA")
-        return [Voice(one.user_id, one.criteria, one.weights) for one in found]
-
-    async def _check_other_owner(self, room_id: str, user_id: str) -> None:
-        members = (await room_members(self.db, room_id)).items
-        owners = {one.user_id for one in members if one.role == Role.OWNER}
-        if owners == {user_id}:
-            raise Conflict("The last owner stays; make somebody else one.", code="LAST_OWNER")
+        return found
 
 
 def service(db: AsyncDb) -> SearchRoom:
     return SearchRoom(db)
+
+
+def _voices(criteria: list[LatestCriteria]) -> list[Voice]:
+    return [Voice(one.user_id, one.criteria, one.weights) for one in criteria]
+
+
+def _has_place(room: Room) -> Intent:
+    """The room takes members, under the name that was read: the new membership shows it."""
+    return check(
+        room.ref(), where=lambda r: (r.member_count < MOST_MEMBERS) & (r.name == room.name)
+    )
+
+
+def _another_owner(room_id: str) -> Intent:
+    return check(Room.key(room_id=room_id), where=lambda r: r.owner_count > 1)
+
+
+def _last_owner() -> Conflict:
+    return Conflict("The last owner stays; make somebody else one.", code="LAST_OWNER")
+
+
+def _replaced(before: LatestCriteria, latest: LatestCriteria) -> Intent:
+    return put(latest, where=lambda c: c.criteria_id == before.criteria_id)
