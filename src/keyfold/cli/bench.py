@@ -9,7 +9,7 @@ from pathlib import Path
 
 from keyfold.errors import KeyfoldError
 
-HELP = "measure keyfold beside its peers; in a clone of its repository"
+HELP = "Measure keyfold beside its peers, in a clone of its repository."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
