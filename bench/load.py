@@ -67,7 +67,7 @@ class _Connection(asyncio.Protocol):
         now = time.perf_counter()
         self._times.append(now - self._started)
         self.answered += 1
-        if b" 200 " not in self._buffer[:16]:
+        if self._buffer[9:10] != b"2":
             self.failed += 1
         closing = b"connection: close" in self._buffer[:1000].lower()
         self._buffer = b""
