@@ -74,6 +74,26 @@ def test_a_table_exists_once(call: Call, name: str) -> None:
             "AttributeDefinitions: [other]",
         ),
         (
+            {
+                "KeySchema": [
+                    {"AttributeName": "pk", "KeyType": "HASH"},
+                    {"AttributeName": "pk", "KeyType": "RANGE"},
+                ],
+                "AttributeDefinitions": _types("pk", "sk"),
+            },
+            "Both the Hash Key and the Range Key element in the KeySchema have the same name",
+        ),
+        (
+            {
+                "BillingMode": None,
+                "ProvisionedThroughput": {
+                    "ReadCapacityUnits": 1_000_000_000_001,
+                    "WriteCapacityUnits": 1,
+                },
+            },
+            "Given value 1000000000001 for ReadCapacityUnits is out of bounds",
+        ),
+        (
             {"KeySchema": [{"AttributeName": "pk", "KeyType": "RANGE"}]},
             "Invalid KeySchema: The first KeySchemaElement is not a HASH key type",
         ),

@@ -188,6 +188,37 @@ def test_a_count_has_no_items(call: Call, table: str, put: Any) -> None:
             {"ExclusiveStartKey": {"pk": {"S": "elsewhere"}, "sk": {"N": "1"}}},
             "The provided starting key is outside query boundaries based on provided conditions",
         ),
+        ({"ExclusiveStartKey": {"pk": {"S": "a"}}}, "The provided starting key is invalid"),
+        (
+            {"ExclusiveStartKey": {"pk": {"S": "a"}, "sk": {"S": "1"}}},
+            "The provided key element does not match the schema",
+        ),
+        (
+            {"ExclusiveStartKey": {"pk": {}, "sk": {"N": "1"}}},
+            "The provided starting key is invalid: Supplied AttributeValue is empty, must contain "
+            "exactly one of the supported datatypes",
+        ),
+        (
+            {
+                "KeyConditionExpression": "pk = :p AND sk > :s",
+                "ExpressionAttributeValues": {":p": {"S": "a"}, ":s": {"N": "5"}},
+                "ExclusiveStartKey": {"pk": {"S": "a"}, "sk": {"N": "1"}},
+            },
+            "The provided starting key does not match the range key predicate",
+        ),
+        (
+            {
+                "KeyConditionExpression": "pk = :p AND sk > :s",
+                "ExpressionAttributeValues": {":p": {"S": "a"}, ":s": {"N": "5"}},
+                "ExclusiveStartKey": {"pk": {"S": "elsewhere"}, "sk": {"N": "9"}},
+            },
+            "The query can return at most one row and cannot be restarted",
+        ),
+        (
+            {"ProjectionExpression": "pk.x"},
+            "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+            "allowed: Key: pk",
+        ),
     ],
 )
 def test_a_wrong_query_is_refused_in_dynamodbs_words(

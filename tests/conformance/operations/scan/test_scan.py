@@ -80,6 +80,20 @@ def test_a_filter_takes_away_but_its_items_were_read(call: Call, table: str, put
             "Segment: 2 is not less than TotalSegments: 2",
         ),
         (
+            {"Segment": 0, "ScanFilter": {"v": {"ComparisonOperator": "EQ"}}},
+            "Invalid number of argument(s) for the EQ ComparisonOperator",
+        ),
+        (
+            {"ExclusiveStartKey": {"pk": {"S": "a"}}},
+            "The provided starting key is invalid: The provided key element does not match the "
+            "schema",
+        ),
+        (
+            {"FilterExpression": "attribute_exists(g[0])"},
+            "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+            "allowed: IndexKey: g",
+        ),
+        (
             {"Select": "SPECIFIC_ATTRIBUTES"},
             "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
             "SPECIFIC_ATTRIBUTES",

@@ -108,6 +108,15 @@ def test_a_counter_counts_exactly(call: Call, table: str, put: Any) -> None:
             "An operand in the update expression has an incorrect data type",
         ),
         (
+            "SET g.x = :v",
+            "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+            "allowed: IndexKey: g",
+        ),
+        (
+            "SET g = sk",
+            "The update expression attempted to update the secondary index key to unsupported type",
+        ),
+        (
             "SET g = :v",
             "One or more parameter values were invalid: Type mismatch for Index Key g Expected: S "
             "Actual: N IndexName: everything",
