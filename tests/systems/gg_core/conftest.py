@@ -1,0 +1,108 @@
+"""gg_core on the embedded engine, with short ways to fill it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.clock import ManualClock
+from keyfold.engine import Engine
+from keyfold.maintain import verification
+from keyfold.serve import Identity, PageRequest
+from keyfold.streams import AsyncConsumer, Queue, letters
+from keyfold_systems.gg_core.design import design
+from keyfold_systems.gg_core.entities import Activity, Goal, Group, Quest, Task
+from keyfold_systems.gg_core.payloads import (
+    NewActivity,
+    NewGoal,
+    NewGroup,
+    NewQuest,
+    NewTask,
+    NewUser,
+)
+from keyfold_systems.gg_core.service import GgCore
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+OLGA, MIA, SAM = Identity.of("olga"), Identity.of("mia"), Identity.of("sam")
+ROOT = Identity.of("root", "admin")
+FIRST = PageRequest(limit=50, cursor=None)
+
+
+@dataclass
+class World:
+    """A service on a clock that stands still, and what happens in it."""
+
+    service: GgCore
+    db: AsyncDb
+    clock: ManualClock
+    client: AsyncEmbeddedClient
+    queue: Queue = field(default_factory=lambda: Queue("events"))
+
+    async def register(self, *people: Identity) -> None:
+        for one in people:
+            input = NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=one.id.title())
+            await self.service.create_user(input, caller=one)
+
+    async def post(self, who: Identity, text: str = "Hello", group: str | None = None) -> Activity:
+        self.clock.advance(1)
+        input = NewActivity(preview_text=text, actor_id=group)
+        return await self.service.post_activity(input, caller=who)
+
+    async def found(self, who: Identity, *, persistent: bool = True) -> Group:
+        input = NewGroup(name="Runners", is_persistent=persistent)
+        return await self.service.create_group(input, caller=who)
+
+    async def goal(self, who: Identity = OLGA) -> Goal:
+        return await self.service.create_goal(NewGoal(title="Run"), caller=who)
+
+    async def task(self, goal: Goal, title: str = "Shoes") -> Task:
+        owner = Identity.of(goal.user_id)
+        return await self.service.create_task(goal.goal_id, NewTask(title=title), caller=owner)
+
+    async def done(self, task: Task) -> Task:
+        self.clock.advance(1)
+        return await self.service.complete_task(task.goal_id, task.task_id)
+
+    async def counted(self, target: int, **more: object) -> Quest:
+        input = NewQuest.model_validate(
+            {"title": "Three", "kind": "quantitative", "target_count": target, "reward_xp": 7}
+            | more
+        )
+        return await self.service.create_quest(input, caller=OLGA)
+
+    async def quest(self, quest: Quest) -> Quest:
+        return await self.service.quest(quest.user_id, quest.id)
+
+    async def settle(self) -> None:
+        """Let the stream's consequences come about."""
+        await AsyncConsumer(self.db, sinks=[self.queue]).drain()
+        assert await self.db.run(letters(self.db.context)) == []
+
+    async def announced(self) -> list[str]:
+        """The names of the events that were sent out."""
+        return [event.name for event in await self.db.run(self.queue.messages(self.db.context))]
+
+    async def texts(self, who: Identity) -> list[str]:
+        """What somebody's feed shows."""
+        return [one.preview_text for one in await self.service.feed(who.id, FIRST)]
+
+    async def drift(self) -> list[object]:
+        """What does not fit together."""
+        report = await self.db.run(verification(self.db.context))
+        return list(report.drifts)
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    clock = ManualClock(START.timestamp())
+    client = AsyncEmbeddedClient(Engine.open(":memory:", clock=clock))
+    db = await design.open_async(client, clock=clock)
+    made = World(GgCore(db), db, clock, client)
+    await made.register(OLGA, MIA, SAM)
+    yield made
+    await db.close()

@@ -1,0 +1,64 @@
+"""Rooms and messages."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyfold.serve import Conflict, Invalid, NotAllowed, PageRequest
+from keyfold_systems.gg_core.entities import Room
+from keyfold_systems.gg_core.payloads import NewRoom
+
+from .conftest import FIRST, MIA, OLGA, SAM, World
+
+
+async def talk(world: World) -> Room:
+    return await world.service.create_room(NewRoom(scope="dm", members={"mia"}), caller=OLGA)
+
+
+async def test_history_has_messages_only_newest_first_in_pages(world: World) -> None:
+    room = await talk(world)
+    for number in range(5):
+        world.clock.advance(1)
+        await world.service.send_message(room.room_id, str(number), caller=(OLGA, MIA)[number % 2])
+    first = await world.service.messages(room.room_id, PageRequest(limit=3, cursor=None))
+    rest = await world.service.messages(room.room_id, PageRequest(limit=3, cursor=first.cursor))
+    assert [m.text for m in first] == ["4", "3", "2"]
+    assert [m.text for m in rest] == ["1", "0"]
+
+
+async def test_rooms_are_listed_for_those_they_name(world: World) -> None:
+    room = await talk(world)
+    assert [r.room_id for r in await world.service.rooms("mia", FIRST)] == [room.room_id]
+    assert (await world.service.rooms("sam", FIRST)).items == []
+
+
+async def test_members_of_an_open_room_come_and_go(world: World) -> None:
+    opened = NewRoom(scope="group", members={"mia"})
+    room = await world.service.create_room(opened, caller=OLGA)
+    await world.service.add_to_room(room.room_id, "sam")
+    assert len(await world.service.rooms("sam", FIRST)) == 1
+    await world.service.leave_room(room.room_id, caller=SAM)
+    assert (await world.service.rooms("sam", FIRST)).items == []
+    with pytest.raises(Conflict):
+        await world.service.add_to_room((await talk(world)).room_id, "sam")
+
+
+async def test_a_groups_room_follows_the_group(world: World) -> None:
+    group = await world.found(OLGA)
+    input = NewRoom(scope="group", group_id=group.group_id)
+    room = await world.service.create_room(input, caller=OLGA)
+    callers = {"olga": OLGA, "mia": MIA}
+    before = await world.service.verdicts("send_message", callers, room_id=room.room_id)
+    await world.service.join_group(group.group_id, caller=MIA)
+    after = await world.service.verdicts("send_message", callers, room_id=room.room_id)
+    assert (before["mia"], after["mia"]) == (403, 200)
+    [found] = await world.service.group_rooms(group.group_id, FIRST)
+    assert found.room_id == room.room_id
+    with pytest.raises(NotAllowed):
+        await world.service.create_room(input, caller=MIA)
+
+
+async def test_a_room_with_the_wrong_people_is_refused(world: World) -> None:
+    for members in (set(), {"mia", "sam"}, {"nobody"}):
+        with pytest.raises(Invalid):
+            await world.service.create_room(NewRoom(scope="dm", members=members), caller=OLGA)

@@ -1,0 +1,180 @@
+"""Goals and tasks, and the quests that count them: once each."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from keyfold.clients.embedded import EmbeddedClient
+from keyfold.errors import NotFound
+from keyfold.serve import Conflict, Invalid
+from keyfold.streams import stream_handler
+from keyfold_systems.gg_core.design import design
+from keyfold_systems.gg_core.entities import Award, QuestStep
+from keyfold_systems.gg_core.payloads import GoalChange, NewGoal, NewQuest, NewTask, TaskChange
+
+from .conftest import FIRST, MIA, OLGA, START, World
+
+
+async def test_goals_come_newest_first_and_tasks_by_due_date(world: World) -> None:
+    goals = []
+    for title in ("Run", "Read"):
+        world.clock.advance(1)
+        goals.append(await world.service.create_goal(NewGoal(title=title), caller=OLGA))
+    for days in (3, 1, 2):
+        input = NewTask(title=f"in {days}", due_at=START + timedelta(days=days))
+        await world.service.create_task(goals[0].goal_id, input, caller=OLGA)
+    await world.task(goals[0], "whenever")
+    assert [g.title for g in await world.service.goals("olga", FIRST)] == ["Read", "Run"]
+    due = await world.service.tasks_due("olga", FIRST)
+    assert [t.title for t in due] == ["in 1", "in 2", "in 3"]
+    assert len(await world.service.tasks(goals[0].goal_id, FIRST)) == 4
+
+
+async def test_goals_and_tasks_change_and_go_together(world: World) -> None:
+    goal = await world.goal()
+    task = await world.task(goal)
+    await world.service.update_goal(goal.goal_id, GoalChange(title="Walk"), caller=OLGA)
+    due = START + timedelta(days=1)
+    changed = await world.service.update_task(goal.goal_id, task.task_id, TaskChange(due_at=due))
+    assert changed.due_at == due
+    await world.service.delete_goal(goal.goal_id, caller=OLGA)
+    await world.settle()
+    assert (await world.service.goals("olga", FIRST)).items == []
+    assert (await world.service.tasks_due("olga", FIRST)).items == []
+
+
+async def test_a_counted_quest_counts_completed_tasks_once_and_awards_its_points(
+    world: World,
+) -> None:
+    goal = await world.goal()
+    quest = await world.counted(3)
+    for number in range(5):
+        task = await world.task(goal, str(number))
+        await asyncio.gather(world.done(task), world.done(task), return_exceptions=True)
+        await world.done(task)
+    await world.settle()
+    found = await world.quest(quest)
+    assert found.status == "completed"
+    assert found.progress >= 3
+    assert (await world.service.user("olga")).xp == 7
+    assert (await world.announced()).count("QuestCompleted") == 1
+
+
+async def test_redelivered_records_count_nothing_again(world: World) -> None:
+    goal = await world.goal()
+    quest = await world.counted(5)
+    await world.done(await world.task(goal))
+    client = EmbeddedClient(world.client.engine)
+    arn = client.call("DescribeTable", {"TableName": "gg_core"})["Table"]["LatestStreamArn"]
+    stream = client.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]
+    records = []
+    for shard in stream["Shards"]:
+        start = {"ShardIteratorType": "TRIM_HORIZON", "ShardId": shard["ShardId"]}
+        iterator = client.call("GetShardIterator", {"StreamArn": arn, **start})
+        records += client.call("GetRecords", iterator)["Records"]
+    await world.settle()
+    handler = stream_handler(design.open(client, clock=world.clock))
+    for _ in range(3):
+        delivered = [{**record, "eventSourceARN": arn} for record in records]
+        assert handler({"Records": delivered}, None) == {"batchItemFailures": []}
+    assert (await world.quest(quest)).progress == 1
+    assert (await world.announced()).count("TaskCompleted") == 1
+
+
+async def test_only_tasks_in_scope_and_period_count(world: World) -> None:
+    goal, other = await world.goal(), await world.goal()
+    linked = await world.counted(
+        9, count_scope="linked", linked_goal_ids={goal.goal_id}, period_seconds=3600
+    )
+    later = await world.counted(9, start_at=START + timedelta(hours=2))
+    inside, outside = await world.task(goal), await world.task(other)
+    await world.done(inside)
+    await world.done(outside)
+    world.clock.advance(3 * 3600)
+    await world.done(await world.task(goal))
+    await world.settle()
+    assert (await world.quest(linked)).progress == 1
+    assert (await world.quest(later)).progress == 1
+
+
+async def test_a_linked_quest_ends_with_all_that_it_is_linked_to(world: World) -> None:
+    goal, other = await world.goal(), await world.goal()
+    task = await world.task(other)
+    input = NewQuest.model_validate(
+        {
+            "title": "Both",
+            "kind": "linked",
+            "linked_goal_ids": {goal.goal_id},
+            "linked_tasks": [{"goal_id": other.goal_id, "task_id": task.task_id}],
+        }
+    )
+    quest = await world.service.create_quest(input, caller=OLGA)
+    await world.done(task)
+    await world.settle()
+    assert (await world.quest(quest)).status == "active"
+    world.clock.advance(1)
+    await world.service.complete_goal(goal.goal_id, caller=OLGA)
+    await world.settle()
+    assert (await world.quest(quest)).status == "completed"
+    assert (await world.service.user("olga")).xp == 10
+
+
+async def test_a_quest_is_linked_only_to_what_is_ones_own_and_still_to_be_done(
+    world: World,
+) -> None:
+    theirs = await world.goal(MIA)
+    mine = await world.goal()
+    their_task, done = await world.task(theirs), await world.task(mine)
+    await world.done(done)
+    for links in (
+        {"linked_goal_ids": {theirs.goal_id}},
+        {"linked_tasks": [{"goal_id": theirs.goal_id, "task_id": their_task.task_id}]},
+        {"linked_tasks": [{"goal_id": mine.goal_id, "task_id": done.task_id}]},
+        {},
+    ):
+        wrong = NewQuest.model_validate({"title": "No", "kind": "linked", **links})
+        with pytest.raises(Invalid):
+            await world.service.create_quest(wrong, caller=OLGA)
+    with pytest.raises(Invalid):
+        await world.service.create_quest(NewQuest(title="No", kind="quantitative"), caller=OLGA)
+    assert (await world.service.quests("olga", FIRST)).items == []
+
+
+async def test_a_cancelled_quest_counts_no_more_and_a_completed_one_stays(world: World) -> None:
+    goal = await world.goal()
+    given_up, reached = await world.counted(1), await world.counted(1)
+    await world.service.cancel_quest(given_up.id, caller=OLGA)
+    again = await world.service.cancel_quest(given_up.id, caller=OLGA)
+    assert again.status == "cancelled"
+    await world.done(await world.task(goal))
+    await world.settle()
+    assert (await world.quest(given_up)).progress == 0
+    with pytest.raises(Conflict, match="completed"):
+        await world.service.cancel_quest(reached.id, caller=OLGA)
+    assert (await world.service.user("olga")).xp == 7
+
+
+async def test_a_deleted_quest_takes_its_steps_and_leaves_what_was_awarded(world: World) -> None:
+    goal = await world.goal()
+    quest = await world.counted(1)
+    await world.done(await world.task(goal))
+    await world.settle()
+    await world.service.delete_quest("olga", quest.id)
+    await world.settle()
+    with pytest.raises(NotFound):
+        await world.quest(quest)
+    steps = await world.db.read(QuestStep.key.query(quest_id=quest.id))
+    assert steps.items == []
+    assert await world.db.find(Award.key(user_id="olga", quest_id=quest.id)) is not None
+    assert (await world.service.user("olga")).xp == 7
+
+
+async def test_quests_come_newest_first(world: World) -> None:
+    made = []
+    for _ in range(3):
+        world.clock.advance(1)
+        made.append((await world.counted(2)).id)
+    assert [q.id for q in await world.service.quests("olga", FIRST)] == made[::-1]

@@ -1,0 +1,241 @@
+"""Random concurrent histories with a consumer that dies: all ends right."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.clock import ManualClock
+from keyfold.engine import Engine
+from keyfold.engine.faults import Faults
+from keyfold.errors import KeyfoldError
+from keyfold.serve import Identity, PageRequest, Refused
+from keyfold.serve.dynamodb import BackgroundServer
+from keyfold.streams import AsyncConsumer, Options
+from keyfold_systems.gg_core.design import design
+from keyfold_systems.gg_core.entities import (
+    Activity,
+    Award,
+    Follow,
+    FollowersCounter,
+    FollowingCounter,
+    Group,
+    GroupMember,
+    Quest,
+    QuestStep,
+    Role,
+    User,
+)
+from keyfold_systems.gg_core.payloads import NewQuest
+from keyfold_systems.gg_core.service import GgCore
+
+from .conftest import START, World
+
+PEOPLE = [Identity.of(f"p{number}") for number in range(6)]
+TURNS = 40
+
+
+class Crash(BaseException):
+    """The consumer's process is gone."""
+
+
+class Interleaved:
+    """A client that lets others go first at every request, and whose process may die."""
+
+    def __init__(self, client: AsyncEmbeddedClient, dice: random.Random) -> None:
+        self._client, self._dice = client, dice
+        self.left: int | None = None
+        self.deaths = 0
+
+    async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(self._dice.choice([0, 0, 0, 0.001]))
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                self.deaths += 1
+                raise Crash
+        return await self._client.call(operation, request)
+
+    async def close(self) -> None:
+        return None
+
+
+class Town:
+    """People who do things at random."""
+
+    def __init__(self, world: World, dice: random.Random) -> None:
+        self.world, self.dice = world, dice
+        self.groups: list[str] = []
+        self.posts: list[Activity] = []
+
+    async def prepare(self) -> None:
+        await self.world.register(*PEOPLE)
+        self.groups = [(await self.world.found(one)).group_id for one in PEOPLE[:2]]
+        for one in PEOPLE[:3]:
+            goal = await self.world.goal(one)
+            for _ in range(4):
+                await self.world.task(goal)
+            input = NewQuest(title="Two", kind="quantitative", target_count=2, reward_xp=5)
+            await self.world.service.create_quest(input, caller=one)
+
+    async def live(self, who: Identity) -> None:
+        """Do things, each sometimes twice with one request id; refusals are part of life."""
+        for turn in range(TURNS):
+            self.world.clock.advance(self.dice.choice([0, 0.5, 2]))
+            verb = self.dice.choice(
+                ["follow"] * 3
+                + ["unfollow", "join", "leave", "block", "unblock", "promote"]
+                + ["post"] * 4
+                + ["delete", "complete", "complete"]
+            )
+            other = self.dice.choice([*PEOPLE, *(Identity.of(group) for group in self.groups)])
+            for _ in range(self.dice.choice([1, 1, 2])):
+                with suppress(KeyfoldError, Refused):
+                    await getattr(self, f"_{verb}")(who, other.id, f"{who.id}-{turn}")
+
+    async def _follow(self, who: Identity, other: str, request_id: str) -> None:
+        await self.world.service.follow_user(other, caller=who, request_id=request_id)
+
+    async def _unfollow(self, who: Identity, other: str, request_id: str) -> None:
+        await self.world.service.unfollow_user(other, caller=who, request_id=request_id)
+
+    async def _block(self, who: Identity, other: str, request_id: str) -> None:
+        await self.world.service.block_user(other, caller=who, request_id=request_id)
+
+    async def _unblock(self, who: Identity, other: str, request_id: str) -> None:
+        await self.world.service.unblock_user(other, caller=who, request_id=request_id)
+
+    async def _join(self, who: Identity, _: str, request_id: str) -> None:
+        group = self.dice.choice(self.groups)
+        await self.world.service.join_group(group, caller=who, request_id=request_id)
+
+    async def _leave(self, who: Identity, _: str, request_id: str) -> None:
+        group = self.dice.choice(self.groups)
+        await self.world.service.leave_group(group, caller=who, request_id=request_id)
+
+    async def _promote(self, _: Identity, other: str, request_id: str) -> None:
+        wanted = self.dice.random() < 0.6
+        await self.world.service.promote(other, wanted, request_id=request_id)
+
+    async def _post(self, who: Identity, _: str, __: str) -> None:
+        group = self.dice.choice([None, None, *self.groups])
+        self.posts.append(await self.world.post(who, "Hello", group=group))
+
+    async def _delete(self, _: Identity, __: str, request_id: str) -> None:
+        if self.posts:
+            one = self.dice.choice(self.posts)
+            await self.world.service.delete_activity(
+                one.actor_id, one.activity_id, one.created_at, request_id=request_id
+            )
+
+    async def _complete(self, who: Identity, _: str, __: str) -> None:
+        goals = await self.world.service.goals(who.id, PageRequest(limit=1, cursor=None))
+        for goal in goals:
+            page = await self.world.service.tasks(goal.goal_id, PageRequest(limit=9, cursor=None))
+            await self.world.done(self.dice.choice(page.items))
+
+
+async def consume_and_die(world: World, dice: random.Random, over: asyncio.Event) -> None:
+    """Consumers that die somewhere in their work, one after another."""
+    client = Interleaved(world.client, dice)
+    db = await design.open_async(client, clock=world.clock, create_tables=False)
+    while not over.is_set() or client.deaths < 3:
+        client.left = dice.randrange(5, 300)
+        with suppress(Crash):
+            await AsyncConsumer(db, options=Options(batch=10)).run_once()
+        # Another worker may go on when the dead one's lease is over.
+        world.clock.advance(31)
+        await asyncio.sleep(0)
+
+
+async def everything(db: AsyncDb, entity: Any) -> list[Any]:
+    return [item async for item in db.scan(entity)]
+
+
+async def paged_feed(world: World, who: Identity, size: int) -> list[str]:
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = await world.service.feed(who.id, PageRequest(limit=size, cursor=cursor))
+        seen += [entry.activity_id for entry in page]
+        cursor = page.cursor
+        if cursor is None:
+            return seen
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_counters_quests_groups_and_feeds_are_right_after_any_history(
+    world: World, seed: int
+) -> None:
+    dice = random.Random(seed)
+    town = Town(world, dice)
+    await town.prepare()
+    quiet = world.db.client
+    world.db.client = Interleaved(world.client, dice)
+    over = asyncio.Event()
+    consuming = asyncio.create_task(consume_and_die(world, dice, over))
+    await asyncio.gather(*(town.live(one) for one in PEOPLE))
+    over.set()
+    await consuming
+    world.db.client = quiet
+    world.clock.advance(60)
+    await world.settle()
+
+    assert await world.drift() == []
+    follows = await everything(world.db, Follow)
+    members = await everything(world.db, GroupMember)
+    for counter, field in ((FollowersCounter, "followee_id"), (FollowingCounter, "follower_id")):
+        recount = Counter(getattr(edge, field) for edge in follows)
+        kept = {c.user_id: c.count for c in await everything(world.db, counter)}
+        assert {user: count for user, count in kept.items() if count} == dict(recount)
+    owners = Counter(m.group_id for m in members if m.role == Role.OWNER)
+    for group in await everything(world.db, Group):
+        assert group.owners == owners[group.group_id] >= 1
+        assert group.member_count == sum(m.group_id == group.group_id for m in members)
+
+    steps = Counter(step.quest_id for step in await everything(world.db, QuestStep))
+    awards = {award.quest_id: award for award in await everything(world.db, Award)}
+    for quest in await everything(world.db, Quest):
+        assert quest.progress == steps[quest.id]
+        assert (quest.status == "completed") == (quest.progress >= 2) == (quest.id in awards)
+    points: Counter[str] = Counter()
+    for award in awards.values():
+        points[award.user_id] += award.xp
+    assert all(user.xp == points[user.id] for user in await everything(world.db, User))
+
+    activities = await everything(world.db, Activity)
+    newest = sorted(activities, key=lambda a: (a.created_at, a.activity_id), reverse=True)
+    for who in PEOPLE:
+        sources = {f.followee_id for f in follows if f.follower_id == who.id}
+        sources |= {m.group_id for m in members if m.user_id == who.id}
+        expected = [one.activity_id for one in newest if one.actor_id in sources]
+        assert await paged_feed(world, who, 3 + seed) == expected
+
+
+async def test_throttling_is_survived() -> None:
+    """A server that throttles, cancels and leaves things unprocessed is asked again."""
+    faults = Faults(seed=3, throttle=0.15, conflict=0.1, unprocessed=0.2)
+    with Engine.open(":memory:", faults=faults) as engine, BackgroundServer(engine) as server:
+        clock = ManualClock(START.timestamp())
+        db = await design.open_async(server.url, clock=clock, create_tables=True)
+        world = World(GgCore(db), db, clock, AsyncEmbeddedClient(engine))
+        await world.register(*PEOPLE)
+        for one in PEOPLE[1:]:
+            await world.service.follow_user(PEOPLE[0].id, caller=one)
+        await world.service.promote(PEOPLE[0].id, True)
+        await world.settle()
+        for number in range(5):
+            await world.post(PEOPLE[0], str(number))
+        await world.settle()
+        for one in PEOPLE[1:]:
+            assert await world.texts(one) == ["4", "3", "2", "1", "0"]
+        assert (await world.service.counts(PEOPLE[0].id)).followers == len(PEOPLE) - 1
+        await db.close()

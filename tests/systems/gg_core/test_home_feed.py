@@ -1,0 +1,201 @@
+"""The hybrid feed with this design: users and groups, pulled and pushed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keyfold.serve import Invalid, Missing, NotAllowed, PageRequest
+from keyfold.serve.media import LocalMedia
+from keyfold_systems.gg_core.entities import FeedItem, Media
+from keyfold_systems.gg_core.patterns import activities_of, feed_items
+from keyfold_systems.gg_core.payloads import NewActivity
+
+from .conftest import FIRST, MIA, OLGA, SAM, World
+
+
+async def test_a_feed_has_what_followed_users_and_joined_groups_did_newest_first(
+    world: World,
+) -> None:
+    group = await world.found(SAM)
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.join_group(group.group_id, caller=OLGA)
+    await world.post(MIA, "one")
+    await world.post(SAM, "two", group=group.group_id)
+    await world.post(SAM, "not followed")
+    await world.post(MIA, "three")
+    assert await world.texts(OLGA) == ["three", "two", "one"]
+
+
+@pytest.mark.parametrize("before", [True, False])
+async def test_a_promoted_user_and_a_promoted_group_are_read_from_copies(
+    world: World, before: bool
+) -> None:
+    group = await world.found(SAM)
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.join_group(group.group_id, caller=OLGA)
+    if not before:
+        await world.post(MIA, "one")
+        await world.post(SAM, "two", group=group.group_id)
+    for source in ("mia", group.group_id):
+        await world.service.promote(source, True, reason="followers")
+    await world.settle()
+    if before:
+        await world.post(MIA, "one")
+        await world.post(SAM, "two", group=group.group_id)
+        await world.settle()
+    copies = await feed_items(world.db, "olga")
+    assert [item.preview_text for item in copies] == ["two", "one"]
+    with world.db.work("feed") as work:
+        assert await world.texts(OLGA) == ["two", "one"]
+    assert work.total.requests == 3
+
+
+async def test_demotion_shows_each_activity_once(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.promote("mia", True)
+    await world.settle()
+    for text in "abc":
+        await world.post(MIA, text)
+    await world.service.promote("mia", False)
+    await world.settle()
+    await world.post(MIA, "d")
+    assert await world.texts(OLGA) == ["d", "c", "b", "a"]
+
+
+async def test_fan_in_and_fan_out_give_the_newest(world: World) -> None:
+    for number in range(7):
+        await world.post(MIA, str(number))
+    page = await activities_of(world.db, "mia", limit=3)
+    assert [one.preview_text for one in page] == ["6", "5", "4"]
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.promote("mia", True)
+    await world.settle()
+    copies = await feed_items(world.db, "olga", limit=3)
+    assert [one.preview_text for one in copies] == ["6", "5", "4"]
+
+
+async def test_an_unfollow_and_a_deletion_hide_at_once(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.promote("mia", True)
+    await world.settle()
+    kept = await world.post(MIA, "kept")
+    gone = await world.post(MIA, "gone")
+    await world.settle()
+    await world.service.delete_activity("mia", gone.activity_id, gone.created_at)
+    assert await world.texts(OLGA) == ["kept"]
+    await world.service.unfollow_user("mia", caller=OLGA)
+    assert await world.texts(OLGA) == []
+    await world.settle()
+    assert (await feed_items(world.db, "olga")).items == []
+    with pytest.raises(Missing):
+        await world.service.delete_activity("mia", gone.activity_id, gone.created_at)
+    assert kept.actor_id == "mia"
+
+
+async def test_who_leaves_a_group_or_loses_it_sees_nothing_of_it(world: World) -> None:
+    group = await world.found(SAM, persistent=False)
+    for one in (OLGA, MIA):
+        await world.service.join_group(group.group_id, caller=one)
+    await world.post(SAM, "for members", group=group.group_id)
+    await world.service.leave_group(group.group_id, caller=OLGA)
+    assert await world.texts(OLGA) == []
+    assert await world.texts(MIA) == ["for members"]
+    await world.service.delete_group(group.group_id, caller=SAM)
+    await world.settle()
+    assert await world.texts(MIA) == []
+
+
+async def test_one_cursor_pages_through_all_sources(world: World) -> None:
+    for one in ("mia", "sam"):
+        await world.service.follow_user(one, caller=OLGA)
+    for number in range(9):
+        await world.post((MIA, SAM)[number % 2], str(number))
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = await world.service.feed("olga", PageRequest(limit=2, cursor=cursor))
+        seen += [one.preview_text for one in page]
+        cursor = page.cursor
+        if cursor is None:
+            break
+        await world.post(MIA, "newer")
+    assert seen == [str(number) for number in range(8, -1, -1)]
+
+
+async def test_posting_as_another_is_refused(world: World) -> None:
+    group = await world.found(SAM)
+    for actor in ("mia", group.group_id):
+        with pytest.raises(NotAllowed):
+            await world.post(OLGA, "not mine", group=actor)
+
+
+async def test_comments_and_goal_updates_are_activities_about_something(world: World) -> None:
+    goal = await world.goal(MIA)
+    post = await world.post(OLGA, "First!")
+    said = NewActivity(verb="comment", object_id=post.activity_id, preview_text="Well done")
+    reached = NewActivity(verb="goal_update", object_type="Goal", object_id=goal.goal_id)
+    for input in (said, reached):
+        world.clock.advance(1)
+        await world.service.post_activity(input, caller=MIA)
+    entries = await world.service.activities("mia", FIRST)
+    assert [(one.verb, one.object_id) for one in entries] == [
+        ("goal_update", goal.goal_id),
+        ("comment", post.activity_id),
+    ]
+    for wrong in (
+        NewActivity(verb="comment"),
+        NewActivity(verb="goal_update", object_type="Goal", object_id="not mine"),
+        NewActivity(verb="goal_update", object_type="Task", object_id=goal.goal_id),
+    ):
+        with pytest.raises(Invalid):
+            await world.service.post_activity(wrong, caller=MIA)
+
+
+async def test_media_is_stored_by_key_and_linked_when_read(world: World, tmp_path: Path) -> None:
+    world.service.media = LocalMedia(tmp_path, clock=world.clock)
+    upload = await world.service.upload_media("image/png", caller=MIA)
+    media = Media(s3_key=upload.s3_key, content_type="image/png", width=4, height=3)
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.post_activity(NewActivity(media=media), caller=MIA)
+    [entry] = await world.service.feed("olga", FIRST)
+    assert entry.media is not None
+    assert entry.media.url is not None
+    assert "signature=" in entry.media.url
+    stored = (await activities_of(world.db, "mia"))[0]
+    assert "signature" not in stored.model_dump_json()
+    world.clock.advance(3600)
+    [later] = await world.service.feed("olga", FIRST)
+    assert later.media is not None
+    assert later.media.url != entry.media.url
+    with pytest.raises(NotAllowed):
+        await world.service.post_activity(NewActivity(media=media), caller=OLGA)
+
+
+async def test_copies_expire_after_sixty_days_and_are_not_shown_before_they_are_removed(
+    world: World,
+) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.promote("mia", True)
+    await world.settle()
+    activity = await world.post(MIA, "old")
+    await world.settle()
+    ref = FeedItem.key(
+        follower_id="olga", created_at=activity.created_at, activity_id=activity.activity_id
+    )
+    copy = await world.db.get(ref)
+    assert copy.expires_at is not None
+    assert (copy.expires_at - activity.created_at).days == 60
+    world.clock.advance(61 * 86400)
+    assert await world.texts(OLGA) == []
+
+
+async def test_a_choice_between_push_and_pull_is_explained_with_its_cost(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    for number in range(3):
+        await world.post(MIA, str(number))
+    reach = await world.service.explain_reach("mia", reads_per_follower=50)
+    assert reach.mode == "push"
+    assert reach.push_dollars < reach.pull_dollars
+    assert "1 followers read" in reach.reason

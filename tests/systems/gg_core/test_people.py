@@ -1,0 +1,131 @@
+"""Profiles, follows and blocks."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from keyfold.errors import NotFound, RequestReused, UniqueTaken
+from keyfold.serve import Conflict, Identity, Invalid, Missing, NotAllowed
+from keyfold_systems.gg_core.payloads import NewUser, UserChange
+
+from .conftest import FIRST, MIA, OLGA, SAM, World
+
+
+async def test_a_user_is_found_by_id_nickname_and_email_in_any_case(world: World) -> None:
+    service = world.service
+    assert (await service.user("olga")).nickname == "olga"
+    assert (await service.user_by_nickname("OLGA")).id == "olga"
+    assert (await service.user_by_email("Olga@X.org")).id == "olga"
+    with pytest.raises(Missing):
+        await service.user_by_nickname("nobody")
+
+
+async def test_nicknames_and_emails_are_unique_under_concurrency_and_can_change(
+    world: World,
+) -> None:
+    async def sign_up(number: int) -> bool:
+        input = NewUser(nickname="Zoe", email=f"{number}@x.org", full_name="Zoe")
+        try:
+            await world.service.create_user(input, caller=Identity.of(f"z{number}"))
+        except UniqueTaken:
+            return False
+        return True
+
+    assert sum(await asyncio.gather(*(sign_up(number) for number in range(6)))) == 1
+    await world.service.update_user("olga", UserChange(nickname="olli"))
+    await world.service.update_user("mia", UserChange(nickname="OLGA"))
+    assert (await world.service.user_by_nickname("olga")).id == "mia"
+
+
+async def test_a_second_profile_is_refused(world: World) -> None:
+    with pytest.raises(Conflict, match="profile already"):
+        await world.register(OLGA)
+
+
+async def test_a_follow_is_seen_from_both_sides_and_counted(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.follow_user("mia", caller=SAM)
+    await world.settle()
+    assert [f.followee_id for f in await world.service.following("olga", FIRST)] == ["mia"]
+    assert [f.follower_id for f in await world.service.followers("mia", FIRST)] == ["olga", "sam"]
+    assert (await world.service.counts("mia")).followers == 2
+    await world.service.unfollow_user("mia", caller=OLGA)
+    await world.settle()
+    assert (await world.service.counts("mia")).followers == 1
+    assert (await world.service.counts("olga")).following == 0
+
+
+async def test_counters_never_go_below_zero(world: World) -> None:
+    for _ in range(3):
+        with pytest.raises(Missing):
+            await world.service.unfollow_user("mia", caller=OLGA)
+    await world.settle()
+    assert (await world.service.counts("mia")).followers == 0
+
+
+async def test_following_oneself_twice_or_nobody_is_refused(world: World) -> None:
+    with pytest.raises(Invalid):
+        await world.service.follow_user("olga", caller=OLGA)
+    with pytest.raises(NotFound):
+        await world.service.follow_user("nobody", caller=OLGA)
+    await world.service.follow_user("mia", caller=OLGA)
+    with pytest.raises(Conflict, match="already"):
+        await world.service.follow_user("mia", caller=OLGA)
+
+
+async def test_a_block_ends_follows_and_forbids_new_ones_in_both_directions(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.follow_user("olga", caller=MIA)
+    await world.post(MIA, "Secret")
+    await world.service.block_user("olga", caller=MIA)
+    assert await world.texts(OLGA) == []
+    for who, whom in ((OLGA, "mia"), (MIA, "olga")):
+        with pytest.raises(NotAllowed):
+            await world.service.follow_user(whom, caller=who)
+    await world.service.unblock_user("olga", caller=MIA)
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.settle()
+    assert (await world.service.counts("mia")).followers == 1
+    assert await world.drift() == []
+
+
+async def test_no_follow_slips_through_while_somebody_blocks(world: World) -> None:
+    for number in range(8):
+        fan = Identity.of(f"fan{number}")
+        await world.register(fan)
+        await asyncio.gather(
+            world.service.follow_user("mia", caller=fan),
+            world.service.block_user(fan.id, caller=MIA),
+            return_exceptions=True,
+        )
+        assert fan.id not in {f.follower_id for f in await world.service.followers("mia", FIRST)}
+
+
+async def test_a_repeated_request_has_one_effect_and_another_payload_is_refused(
+    world: World,
+) -> None:
+    first = await world.service.follow_user("mia", caller=OLGA, request_id="r1")
+    assert await world.service.follow_user("mia", caller=OLGA, request_id="r1") == first
+    with pytest.raises(RequestReused):
+        await world.service.follow_user("sam", caller=OLGA, request_id="r1")
+    await world.settle()
+    assert (await world.service.counts("olga")).following == 1
+
+
+async def test_what_happens_is_announced_once(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.unfollow_user("mia", caller=OLGA)
+    await world.settle()
+    await world.settle()
+    names = await world.announced()
+    assert names.count("UserCreated") == 3
+    assert names.count("UserFollowed") == names.count("UserUnfollowed") == 1
+
+
+async def test_blocking_oneself_or_nobody_is_refused(world: World) -> None:
+    with pytest.raises(Invalid):
+        await world.service.block_user("mia", caller=MIA)
+    with pytest.raises(NotFound):
+        await world.service.block_user("root", caller=MIA)
