@@ -44,7 +44,6 @@ class Tally:
     skipped: int = 0
     problems: int = 0
     write_units: float = 0.0
-    read_units: float = 0.0
 
     def add(self, other: Tally) -> None:
         for name in self.__dataclass_fields__:
@@ -131,9 +130,6 @@ class Copier:
             batch.append((record, actions))
             taken |= addresses
         self._copy_together(batch)
-
-    def copy_change(self, record: Record) -> None:
-        self.copy_changes([record])
 
     def _planned(self, record: Record) -> tuple[set[tuple[str, str]], list[Item]] | None:
         """What one change writes, its marker last; None where there is nothing to do."""

@@ -208,9 +208,9 @@ class Migrator:
         self._copier("new").poll()
 
     @contextmanager
-    def _copying(self) -> Iterator[Copier]:
+    def _copying(self, towards: Side) -> Iterator[Copier]:
         """Copies what changes, beside whatever is done meanwhile."""
-        copier = self._copier("new")
+        copier = self._copier(towards)
         stop = threading.Event()
         failures: list[Exception] = []
 
@@ -233,7 +233,7 @@ class Migrator:
             raise failures[0]
 
     def _backfill(self) -> None:
-        with self._copying() as copier:
+        with self._copying("new") as copier:
             for table in copier.sides.sources:
                 rewrites = [r for r in copier.sides.rewrites if r.table == table]
 
@@ -274,20 +274,19 @@ class Migrator:
         Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
 
     def _verify(self, *, repair: bool) -> None:
-        with self._copying() as copier:
+        with self._copying("new") as copier:
             self._retry_problems(copier)
-            result = self.compare(copier, repair=repair)
+            result = self._compare(copier, repair=repair)
         self.say(f"{self.migration.name}: {result.words()}")
         self._refuse_problems()
         if not result.clean:
             raise VerifyFailed(_listed(f"{self.migration.name}: the sides differ", result.drifts))
 
-    def compare(self, copier: Copier, *, repair: bool) -> Comparison:
-        other: Side = "old" if copier.towards == "new" else "new"
-        back = Sides(self.backend, self.migration.routes(other) if self.migration.moves else [])
-        if other == "new":
-            back = Sides(self.backend, [move.forward for move in self.migration.moves])
-        dropped = self.migration.dropped if copier.towards == "new" else set()
+    def _compare(self, copier: Copier, *, repair: bool) -> Comparison:
+        forward = copier.towards == "new"
+        moves = self.migration.moves
+        back = Sides(self.backend, [m.backward if forward else m.forward for m in moves])
+        dropped = self.migration.dropped if forward else set()
         verifier = Verifier(self.store, copier, back, dropped=dropped)
         return verifier.run(self.pace, repair=repair, report=self.report)
 
@@ -313,39 +312,42 @@ class Migrator:
         self._change(reads="new")
 
     def _switch_writes(self) -> None:
-        copier = self._copier("new")
+        copier, back = self._copier("new"), self._copier("old")
+        # What takes long is done before writes wait.
+        back.skip_to_end()
         copier.catch_up()
         self._refuse_problems()
         self._close_writes(copier)
-        copier.drain(self.settle)
-        if self.store.problems():
-            self._change(closed=False)
-            self._refuse_problems()
-        self._copier("old").skip_to_end()
+        self._refuse_problems_of_the_switch()
+        back.skip_to_end()
         # A router that lost patience may have opened the old side again: then this is refused.
         # Side and phase change together: doing this twice would leave writes uncopied.
         self._change(writes="new", closed=False, phase="switch-writes")
 
     def _close_writes(self, copier: Copier) -> None:
+        """Nobody writes, and everything that was written is copied."""
         if not self._state.closed:
             self._change(closed=True)
         wait_for_routers(self.store, self._state.epoch, copier)
+        copier.drain(self.settle)
+
+    def _refuse_problems_of_the_switch(self) -> None:
+        if self.store.problems():
+            self._change(closed=False)
+            self._refuse_problems()
 
     def _return_writes(self) -> None:
         """Writes go to the old side again, which has everything."""
         if self._state.writes == "old":
             self._change(closed=False)
             return
-        copier = self._copier("old")
-        copier.catch_up()
-        self._refuse_problems()
-        self._close_writes(copier)
-        copier.drain(self.settle)
-        result = self.compare(copier, repair=True)
-        if self.store.problems() or not result.clean:
-            self._change(closed=False)
-            self._refuse_problems()
+        with self._copying("old") as copier:
+            result = self._compare(copier, repair=True)
+        if not result.clean:
             raise VerifyFailed(_listed("the old side lacks something", result.drifts))
+        self._refuse_problems()
+        self._close_writes(self._copier("old"))
+        self._refuse_problems_of_the_switch()
         self._change(writes="old", reads="old", closed=False, phase="verify")
         wait_for_routers(self.store, self._state.epoch)
 
@@ -357,8 +359,7 @@ class Migrator:
             self._copier("old").catch_up()
 
     def _contract(self) -> None:
-        if self.store.problems():
-            self._refuse_problems()
+        self._refuse_problems()
         self._refuse_unmoved()
         for rewrite in self.migration.rewrites("contract"):
             self.say(f"{self.migration.name}: {rewrite.words()}")

@@ -197,22 +197,22 @@ def order(total: int, season: str = "s1") -> OldOrder:
 
 
 def test_a_change_delivered_again_has_no_second_effect(shop: Shop, copier: Copier) -> None:
-    copier.copy_change(record(shop, 1, None, order(1)))
-    copier.copy_change(record(shop, 2, order(1), order(2)))
-    copier.copy_change(record(shop, 1, None, order(1)))
+    copier.copy_changes([record(shop, 1, None, order(1))])
+    copier.copy_changes([record(shop, 2, order(1), order(2))])
+    copier.copy_changes([record(shop, 1, None, order(1))])
     assert shop.new.get(Order.key(season_id="s1", order_id="o1")).cents == 200
 
 
 def test_a_scanned_item_never_overwrites_a_newer_change(shop: Shop, copier: Copier) -> None:
     scanned = OldOrder.__spec__.encode(order(1))
-    copier.copy_change(record(shop, 1, order(1), order(2)))
+    copier.copy_changes([record(shop, 1, order(1), order(2))])
     assert copier.copy_scanned("Orders", [scanned]).skipped == 1
     assert shop.new.get(Order.key(season_id="s1", order_id="o1")).cents == 200
 
 
 def test_a_scanned_item_is_not_brought_back_after_its_deletion(shop: Shop, copier: Copier) -> None:
     scanned = OldOrder.__spec__.encode(order(1))
-    copier.copy_change(record(shop, 1, order(1), None))
+    copier.copy_changes([record(shop, 1, order(1), None)])
     copier.copy_scanned("Orders", [scanned])
     assert shop.new_items() == []
 
@@ -220,8 +220,8 @@ def test_a_scanned_item_is_not_brought_back_after_its_deletion(shop: Shop, copie
 def test_an_item_whose_new_key_changes_leaves_nothing_under_the_old_one(
     shop: Shop, copier: Copier
 ) -> None:
-    copier.copy_change(record(shop, 1, None, order(1)))
-    copier.copy_change(record(shop, 2, order(1), order(1, "s2")))
+    copier.copy_changes([record(shop, 1, None, order(1))])
+    copier.copy_changes([record(shop, 2, order(1), order(1, "s2"))])
     with pytest.raises(NotFound):
         shop.new.get(Order.key(season_id="s1", order_id="o1"))
     assert shop.new.get(OrderById.key(order_id="o1")).season_id == "s2"
