@@ -1,4 +1,4 @@
-"""Items changed in place: every rewrite, its way back, and writes that come in between."""
+"""Every kind of step: rewrites in place, markers, counters, other keys, tables split and merged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Unique
 from keyfold.errors import MigrationError, VerifyFailed
 from keyfold.migrations import (
     Backend,
+    CreateTable,
+    DropTable,
     Migration,
     Migrator,
     Move,
@@ -23,6 +25,7 @@ from keyfold.migrations import (
     rename_attribute,
     transform_attribute,
 )
+from keyfold.migrations.migration import Step
 from keyfold.migrations.sides import Sides, rewrite_item
 
 from .conftest import Shop
@@ -230,3 +233,70 @@ def test_an_entity_gets_another_key_within_its_table(shop: Shop) -> None:
     assert {item["PK"]["S"] for item in items} == {"EVENT#e0", "EVENT#e1", "OTHER"}
     assert len(items) == 13
     assert len(list(db.read(Ticket.key.query(event_id="e0")))) == 7
+
+
+apart = Design("apart")
+
+
+class Cat(Entity, table=apart.table("Cats", partition="id", sort=None, type_attribute=None)):
+    id: str
+    name: str
+    key = Key("{id}")
+
+
+class Dog(Entity, table=apart.table("Dogs", partition="id", sort=None, type_attribute=None)):
+    id: str
+    name: str
+    key = Key("{id}")
+
+
+together = Design("together")
+pets = together.table("Pets")
+
+
+class TheCat(Entity, table=pets):
+    id: str
+    name: str
+    key = Key("CAT#{id}", "PET")
+
+
+class TheDog(Entity, table=pets):
+    id: str
+    name: str
+    key = Key("DOG#{id}", "PET")
+
+
+def merging() -> list[Step]:
+    return [
+        CreateTable(pets.schema),
+        move(
+            Cat,
+            TheCat,
+            forward=lambda c: TheCat(id=c.id, name=c.name),
+            backward=lambda c: Cat(id=c.id, name=c.name),
+        ),
+        move(
+            Dog,
+            TheDog,
+            forward=lambda d: TheDog(id=d.id, name=d.name),
+            backward=lambda d: Dog(id=d.id, name=d.name),
+        ),
+        DropTable(Cat.__table__.schema),
+        DropTable(Dog.__table__.schema),
+    ]
+
+
+def test_two_tables_become_one_and_two_again(shop: Shop) -> None:
+    old = apart.open(shop.backend.client)
+    for number in range(9):
+        old.create(Cat(id=str(number), name=f"cat {number}"))
+        old.create(Dog(id=str(number), name=f"dog {number}"))
+    migrator = run(shop.backend, *merging(), to="hold")
+    new = together.open(shop.backend.client, create_tables=False)
+    new.create(TheDog(id="late", name="dog late"))
+    migrator.rollback()
+    assert old.get(Dog.key(id="late")).name == "dog late"
+    assert old.find(Cat.key(id="late")) is None
+    run(shop.backend, *merging())
+    assert {cat.name for cat in new.scan(TheCat)} == {f"cat {n}" for n in range(9)}
+    assert len(list(new.scan(TheDog))) == 10
