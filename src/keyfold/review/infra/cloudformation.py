@@ -1,0 +1,215 @@
+"""A design as a CloudFormation template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from keyfold.design.schema import Schema, Table
+from keyfold.review.infra.plan import (
+    ATTEMPTS,
+    BATCH,
+    HANDLER,
+    LOGS,
+    RUNTIME,
+    Alarm,
+    Consumer,
+    Plan,
+    alarms,
+    application,
+    consumer,
+    identifier,
+    plan,
+    request,
+)
+
+Resource = dict[str, Any]
+
+
+def template(schema: Schema) -> dict[str, Any]:
+    """The template as data."""
+    made = plan(schema)
+    resources: dict[str, Resource] = {}
+    for table in made.tables:
+        resources[_table_id(table)] = _table(table)
+    resources["ApplicationPolicy"] = {
+        "Type": "AWS::IAM::ManagedPolicy",
+        "Properties": {
+            "Description": f"What {schema.name} calls, and nothing more.",
+            "PolicyDocument": _policy(application(made, _arn)),
+        },
+    }
+    for each in made.consumers:
+        resources |= _consumer(made, each)
+    for alarm in alarms(made):
+        resources[identifier(alarm.name, "alarm")] = _alarm(alarm)
+    parameters: dict[str, Any] = {
+        "Prefix": {
+            "Type": "String",
+            "Default": "",
+            "Description": "Put before the name of every table.",
+        },
+        "AlarmTopic": {
+            "Type": "String",
+            "Default": "",
+            "Description": "The ARN of a topic that is told of alarms; nothing tells nobody.",
+        },
+    }
+    if made.consumers:
+        parameters["CodeBucket"] = {
+            "Type": "String",
+            "Description": "Where the consumer's code is.",
+        }
+        parameters["CodeKey"] = {
+            "Type": "String",
+            "Description": "The archive that holds handlers.py with its dependencies.",
+        }
+    return {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": f"The tables of {schema.name}, their consumers and alarms.",
+        "Parameters": parameters,
+        "Conditions": {"TellsSomebody": {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopic"}, ""]}]}},
+        "Resources": resources,
+        "Outputs": {
+            f"{_table_id(table)}Name": {"Value": {"Ref": _table_id(table)}} for table in made.tables
+        },
+    }
+
+
+def render(schema: Schema) -> str:
+    return yaml.dump(
+        template(schema), Dumper=_Dumper, sort_keys=False, width=100, allow_unicode=True
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        """CloudFormation refuses YAML's aliases."""
+        return True
+
+
+def _table_id(table: Table) -> str:
+    return identifier(table.name, "table")
+
+
+def _arn(table: Table, place: str) -> Any:
+    name = _table_id(table)
+    if not place:
+        return {"Fn::GetAtt": [name, "Arn"]}
+    if place.startswith("stream"):
+        return {"Fn::GetAtt": [name, "StreamArn"]}
+    return {"Fn::Sub": f"${{{name}.Arn}}/{place}"}
+
+
+def _policy(statements: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _table(table: Table) -> Resource:
+    asked = request(table)
+    properties: dict[str, Any] = {"TableName": {"Fn::Sub": f"${{Prefix}}{table.name}"}, **asked}
+    if "StreamSpecification" in properties:
+        view = properties["StreamSpecification"]["StreamViewType"]
+        properties["StreamSpecification"] = {"StreamViewType": view}
+    if table.ttl:
+        properties["TimeToLiveSpecification"] = {"AttributeName": table.ttl, "Enabled": True}
+    properties["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": True}
+    properties["DeletionProtectionEnabled"] = True
+    return {
+        "Type": "AWS::DynamoDB::Table",
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": properties,
+    }
+
+
+def _consumer(made: Plan, each: Consumer) -> dict[str, Resource]:
+    name = identifier(each.name)
+    queue = {"Fn::GetAtt": [f"{name}DeadLetters", "Arn"]}
+    logs = {"Sid": "Log", "Effect": "Allow", "Action": list(LOGS), "Resource": "*"}
+    letters = {"Sid": "Fail", "Effect": "Allow", "Action": ["sqs:SendMessage"], "Resource": [queue]}
+    return {
+        f"{name}DeadLetters": {
+            "Type": "AWS::SQS::Queue",
+            "DeletionPolicy": "Retain",
+            "UpdateReplacePolicy": "Retain",
+            "Properties": {"MessageRetentionPeriod": 1_209_600, "SqsManagedSseEnabled": True},
+        },
+        f"{name}Role": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": _policy(
+                    [
+                        {
+                            "Effect": "Allow",
+                            "Principal": {"Service": "lambda.amazonaws.com"},
+                            "Action": "sts:AssumeRole",
+                        }
+                    ]
+                ),
+                "Policies": [
+                    {
+                        "PolicyName": "consumer",
+                        "PolicyDocument": _policy([*consumer(made, each, _arn), letters, logs]),
+                    }
+                ],
+            },
+        },
+        name: {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {
+                "Description": f"Keeps right: {', '.join(each.keeps)}"[:256],
+                "Runtime": RUNTIME,
+                "Handler": HANDLER,
+                "Timeout": 60,
+                "MemorySize": 512,
+                "Role": {"Fn::GetAtt": [f"{name}Role", "Arn"]},
+                "Code": {"S3Bucket": {"Ref": "CodeBucket"}, "S3Key": {"Ref": "CodeKey"}},
+                "Environment": {"Variables": {"KEYFOLD_TABLE_PREFIX": {"Ref": "Prefix"}}},
+            },
+        },
+        f"{name}Mapping": {
+            "Type": "AWS::Lambda::EventSourceMapping",
+            "Properties": {
+                "FunctionName": {"Ref": name},
+                "EventSourceArn": _arn(each.table, "stream"),
+                "StartingPosition": "TRIM_HORIZON",
+                "BatchSize": BATCH,
+                "BisectBatchOnFunctionError": True,
+                "MaximumRetryAttempts": ATTEMPTS,
+                "FunctionResponseTypes": ["ReportBatchItemFailures"],
+                "DestinationConfig": {"OnFailure": {"Destination": queue}},
+            },
+        },
+    }
+
+
+def _alarm(alarm: Alarm) -> Resource:
+    return {
+        "Type": "AWS::CloudWatch::Alarm",
+        "Properties": {
+            "AlarmDescription": alarm.about,
+            "Namespace": alarm.namespace,
+            "MetricName": alarm.metric,
+            "Dimensions": [{"Name": n, "Value": _named(what)} for n, what in alarm.dimensions],
+            "Statistic": alarm.statistic,
+            "Period": 60,
+            "EvaluationPeriods": alarm.periods,
+            "Threshold": alarm.threshold,
+            "ComparisonOperator": "GreaterThanThreshold",
+            "TreatMissingData": "notBreaching",
+            "AlarmActions": {
+                "Fn::If": ["TellsSomebody", [{"Ref": "AlarmTopic"}], {"Ref": "AWS::NoValue"}]
+            },
+        },
+    }
+
+
+def _named(what: str) -> Any:
+    kind, _, name = what.partition(":")
+    if kind == "table":
+        return {"Ref": identifier(name, "table")}
+    if kind == "queue":
+        return {"Fn::GetAtt": [f"{identifier(name)}DeadLetters", "QueueName"]}
+    return {"Ref": identifier(name)} if kind == "function" else name

@@ -1,0 +1,257 @@
+"""What a design needs in an account: tables, consumers of their streams, permissions, alarms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from keyfold.design.schema import Index, Schema, Table
+from keyfold.runtime.tables import create_request
+from keyfold.streams.support import TABLE as SUPPORT
+
+VIEW: Final = "NEW_AND_OLD_IMAGES"
+RUNTIME: Final = "python3.13"
+HANDLER: Final = "handlers.stream"
+BATCH: Final = 100
+ATTEMPTS: Final = 10
+LOGS: Final = ("logs:CreateLogStream", "logs:PutLogEvents")
+
+Statement = dict[str, Any]
+Arn = Callable[[Table, str], Any]
+"""The ARN of a table; the second part is nothing, `index/NAME` or `stream/*`."""
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """A function that reads one table's stream."""
+
+    table: Table
+    keeps: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.table.name}-consumer"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is exported."""
+
+    schema: Schema
+    tables: tuple[Table, ...]
+    consumers: tuple[Consumer, ...]
+
+
+def plan(schema: Schema) -> Plan:
+    """The tables and consumers of a design."""
+    keeps = {table.name: tuple(_kept(schema, table)) for table in schema.tables}
+    tables = tuple(
+        replace(table, stream=table.stream or (VIEW if keeps[table.name] else None))
+        for table in schema.tables
+    )
+    consumers = tuple(Consumer(t, keeps[t.name]) for t in tables if keeps[t.name])
+    return Plan(schema, (*tables, *((SUPPORT,) if consumers else ())), consumers)
+
+
+def _kept(schema: Schema, table: Table) -> Iterator[str]:
+    """What a consumer of a table's stream does."""
+    inside = {entity.name for entity in schema.entities_of(table.name)}
+    for consumer in schema.consumers:
+        if consumer.table == table.name or set(consumer.entities) & inside:
+            yield consumer.name
+    for entity in schema.entities:
+        if entity.copy and entity.copy.sync == "stream" and entity.copy.of in inside:
+            yield entity.name
+    for counter in schema.counters:
+        if counter.sync == "stream" and counter.counts in inside:
+            yield counter.name
+    for feed in schema.feeds:
+        if feed.post in inside:
+            yield feed.name
+
+
+def identifier(*words: str) -> str:
+    """A name that templates accept: letters and digits, each word capitalised."""
+    parts = re.split(r"[^A-Za-z0-9]+", "-".join(words))
+    return "".join(part[:1].upper() + part[1:] for part in parts if part)
+
+
+def snake(*words: str) -> str:
+    name = re.sub(r"[^A-Za-z0-9]+", "_", "_".join(words))
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
+
+
+def request(table: Table) -> dict[str, Any]:
+    """The CreateTable request, without the name."""
+    made = create_request(table, table.name)
+    del made["TableName"]
+    return made
+
+
+# Permissions
+
+
+def application(made: Plan, arn: Arn) -> list[Statement]:
+    """Exactly what the design's patterns and writes call."""
+    found = [*reader(made, arn)]
+    written = [table for table in made.tables if table is not SUPPORT]
+    found.append(
+        {
+            "Sid": "Write",
+            "Effect": "Allow",
+            "Action": _writes(made.schema),
+            "Resource": [arn(table, "") for table in written],
+        }
+    )
+    return found
+
+
+def reader(made: Plan, arn: Arn) -> list[Statement]:
+    """What the patterns read: single items and ranges of the tables and indexes they name."""
+    gets: dict[str, Any] = {}
+    queries: dict[str, Any] = {}
+    scans: dict[str, Any] = {}
+    by_name = {table.name: table for table in made.tables}
+    for pattern in made.schema.patterns:
+        table = by_name.get(pattern.table)
+        if table is None:
+            continue
+        index = table.index(pattern.index) if pattern.index else None
+        place = f"index/{index.name}" if index else ""
+        into = scans if pattern.kind == "scan" else queries
+        if pattern.kind == "get" and index is None:
+            into = gets
+        into[f"{table.name}/{place}"] = arn(table, place)
+    for table in made.tables:
+        if table is not SUPPORT and made.schema.entities_of(table.name):
+            # A write reads its item first where copies or versions depend on it.
+            gets.setdefault(f"{table.name}/", arn(table, ""))
+    named = (
+        ("Get", ["dynamodb:BatchGetItem", "dynamodb:GetItem"], gets),
+        ("Query", ["dynamodb:Query"], queries),
+        ("Scan", ["dynamodb:Scan"], scans),
+    )
+    return [
+        {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": list(places.values())}
+        for sid, actions, places in named
+        if places
+    ]
+
+
+def _writes(schema: Schema) -> list[str]:
+    actions = {effect.action for operation in schema.operations for effect in operation.effects}
+    if not actions:
+        actions = {"put", "update", "delete"}
+    found = {"dynamodb:ConditionCheckItem"}
+    if actions & {"put", "create"}:
+        found.add("dynamodb:PutItem")
+    if actions & {"update", "increment", "decrement"}:
+        found.add("dynamodb:UpdateItem")
+    if "delete" in actions:
+        found.add("dynamodb:DeleteItem")
+    return sorted(found)
+
+
+def consumer(made: Plan, of: Consumer, arn: Arn) -> list[Statement]:
+    """What one consumer calls: its stream, the items that it keeps, its own records."""
+    return [
+        {
+            "Sid": "Stream",
+            "Effect": "Allow",
+            "Action": [
+                "dynamodb:DescribeStream",
+                "dynamodb:GetRecords",
+                "dynamodb:GetShardIterator",
+            ],
+            "Resource": [arn(of.table, "stream/*")],
+        },
+        {
+            "Sid": "Keep",
+            "Effect": "Allow",
+            "Action": [
+                "dynamodb:BatchGetItem",
+                "dynamodb:ConditionCheckItem",
+                "dynamodb:DeleteItem",
+                "dynamodb:GetItem",
+                "dynamodb:PutItem",
+                "dynamodb:Query",
+                "dynamodb:UpdateItem",
+            ],
+            "Resource": [
+                place
+                for table in made.tables
+                for place in (
+                    arn(table, ""),
+                    *(arn(table, f"index/{index.name}") for index in table.indexes),
+                )
+            ],
+        },
+    ]
+
+
+# Alarms
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A metric that somebody should be told of."""
+
+    name: str
+    about: str
+    namespace: str
+    metric: str
+    dimensions: tuple[tuple[str, str], ...]
+    """The dimension and what it names: `table:NAME`, `index:NAME`, `queue:...`, `function:...`."""
+    statistic: str
+    threshold: float
+    periods: int
+
+
+def alarms(made: Plan) -> Iterator[Alarm]:
+    for table in made.tables:
+        for metric in ("ReadThrottleEvents", "WriteThrottleEvents"):
+            yield _throttle(table, None, metric)
+            for index in table.indexes:
+                if not index.local:
+                    yield _throttle(table, index, metric)
+    for each in made.consumers:
+        yield Alarm(
+            f"{each.name}-late",
+            "The consumer is more than five minutes behind its stream.",
+            "AWS/Lambda",
+            "IteratorAge",
+            (("FunctionName", f"function:{each.name}"),),
+            "Maximum",
+            300_000,
+            3,
+        )
+        yield Alarm(
+            f"{each.name}-dead-letters",
+            "Records could not be processed and wait in the dead-letter queue.",
+            "AWS/SQS",
+            "ApproximateNumberOfMessagesVisible",
+            (("QueueName", f"queue:{each.name}"),),
+            "Maximum",
+            0,
+            1,
+        )
+
+
+def _throttle(table: Table, index: Index | None, metric: str) -> Alarm:
+    dimensions = [("TableName", f"table:{table.name}")]
+    if index is not None:
+        dimensions.append(("GlobalSecondaryIndexName", f"index:{index.name}"))
+    words = [table.name, *([index.name] if index else []), metric]
+    where = f"the index {index.name} of {table.name}" if index else table.name
+    return Alarm(
+        "-".join(words),
+        f"Requests to {where} are throttled.",
+        "AWS/DynamoDB",
+        metric,
+        tuple(dimensions),
+        "Sum",
+        0,
+        2,
+    )

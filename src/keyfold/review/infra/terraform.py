@@ -1,0 +1,264 @@
+"""A design as Terraform configuration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.design.schema import Schema, Table
+from keyfold.review.infra.plan import (
+    ATTEMPTS,
+    BATCH,
+    HANDLER,
+    LOGS,
+    RUNTIME,
+    Alarm,
+    Consumer,
+    Plan,
+    alarms,
+    application,
+    consumer,
+    plan,
+    request,
+    snake,
+)
+
+HEAD = """\
+terraform {
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = ">= 5.40"
+    }
+  }
+}
+
+variable "prefix" {
+  type        = string
+  default     = ""
+  description = "Put before the name of every table."
+}
+
+variable "alarm_topics" {
+  type        = list(string)
+  default     = []
+  description = "ARNs of topics that are told of alarms."
+}
+"""
+CODE = """
+variable "consumer_archive" {
+  type        = string
+  description = "The archive that holds handlers.py with its dependencies."
+}
+"""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """An expression, written as it is."""
+
+    text: str
+
+
+Block = Mapping[str, Any]
+
+
+def render(schema: Schema) -> str:
+    made = plan(schema)
+    parts = [HEAD + (CODE if made.consumers else "")]
+    parts += [_resource("aws_dynamodb_table", snake(t.name), _table(t)) for t in made.tables]
+    parts.append(_document("application", application(made, _arn)))
+    parts.append(
+        _resource(
+            "aws_iam_policy",
+            "application",
+            {
+                "name_prefix": f"{schema.name}-",
+                "description": f"What {schema.name} calls, and nothing more.",
+                "policy": Raw("data.aws_iam_policy_document.application.json"),
+            },
+        )
+    )
+    for each in made.consumers:
+        parts += _consumer(made, each)
+    parts += [
+        _resource("aws_cloudwatch_metric_alarm", snake(a.name), _alarm(a)) for a in alarms(made)
+    ]
+    return "\n".join(parts)
+
+
+def _arn(table: Table, place: str) -> Raw:
+    name = f"aws_dynamodb_table.{snake(table.name)}"
+    if not place:
+        return Raw(f"{name}.arn")
+    if place.startswith("stream"):
+        return Raw(f"{name}.stream_arn")
+    return Raw(f'"${{{name}.arn}}/{place}"')
+
+
+def _table(table: Table) -> dict[str, Any]:
+    asked = request(table)
+    body: dict[str, Any] = {
+        "name": Raw(f'"${{var.prefix}}{table.name}"'),
+        "billing_mode": table.billing,
+        "hash_key": table.partition,
+        "deletion_protection_enabled": True,
+    }
+    if table.sort:
+        body["range_key"] = table.sort
+    if table.stream:
+        body |= {"stream_enabled": True, "stream_view_type": table.stream}
+    body["attribute"] = [
+        {"name": a["AttributeName"], "type": a["AttributeType"]}
+        for a in asked["AttributeDefinitions"]
+    ]
+    for local, word in ((False, "global_secondary_index"), (True, "local_secondary_index")):
+        body[word] = [
+            {
+                "name": index.name,
+                **({} if local else {"hash_key": index.partition}),
+                **({"range_key": index.sort} if index.sort else {}),
+                "projection_type": index.projection,
+                **({"non_key_attributes": list(index.included)} if index.included else {}),
+            }
+            for index in table.indexes
+            if index.local is local
+        ]
+    if table.ttl:
+        body["ttl"] = [{"attribute_name": table.ttl, "enabled": True}]
+    body["point_in_time_recovery"] = [{"enabled": True}]
+    body["lifecycle"] = [{"prevent_destroy": True}]
+    return body
+
+
+def _consumer(made: Plan, each: Consumer) -> list[str]:
+    name = snake(each.name)
+    queue = f"aws_sqs_queue.{name}_dead_letters"
+    statements = [
+        *consumer(made, each, _arn),
+        {"Sid": "Fail", "Action": ["sqs:SendMessage"], "Resource": [Raw(f"{queue}.arn")]},
+        {"Sid": "Log", "Action": list(LOGS), "Resource": ["*"]},
+    ]
+    trust = {
+        "statement": [
+            {
+                "actions": ["sts:AssumeRole"],
+                "principals": [{"type": "Service", "identifiers": ["lambda.amazonaws.com"]}],
+            }
+        ]
+    }
+    return [
+        _resource(
+            "aws_sqs_queue",
+            f"{name}_dead_letters",
+            {"message_retention_seconds": 1_209_600, "sqs_managed_sse_enabled": True},
+        ),
+        _data("aws_iam_policy_document", f"{name}_trust", trust),
+        _resource(
+            "aws_iam_role",
+            name,
+            {"assume_role_policy": Raw(f"data.aws_iam_policy_document.{name}_trust.json")},
+        ),
+        _document(name, statements),
+        _resource(
+            "aws_iam_role_policy",
+            name,
+            {
+                "role": Raw(f"aws_iam_role.{name}.id"),
+                "policy": Raw(f"data.aws_iam_policy_document.{name}.json"),
+            },
+        ),
+        _resource(
+            "aws_lambda_function",
+            name,
+            {
+                "function_name": Raw(f'"${{var.prefix}}{each.name}"'),
+                "description": f"Keeps right: {', '.join(each.keeps)}"[:256],
+                "role": Raw(f"aws_iam_role.{name}.arn"),
+                "runtime": RUNTIME,
+                "handler": HANDLER,
+                "filename": Raw("var.consumer_archive"),
+                "timeout": 60,
+                "memory_size": 512,
+                "environment": [{"variables": Raw("{ KEYFOLD_TABLE_PREFIX = var.prefix }")}],
+            },
+        ),
+        _resource(
+            "aws_lambda_event_source_mapping",
+            name,
+            {
+                "event_source_arn": _arn(each.table, "stream"),
+                "function_name": Raw(f"aws_lambda_function.{name}.arn"),
+                "starting_position": "TRIM_HORIZON",
+                "batch_size": BATCH,
+                "bisect_batch_on_function_error": True,
+                "maximum_retry_attempts": ATTEMPTS,
+                "function_response_types": ["ReportBatchItemFailures"],
+                "destination_config": [{"on_failure": [{"destination_arn": Raw(f"{queue}.arn")}]}],
+            },
+        ),
+    ]
+
+
+def _alarm(alarm: Alarm) -> dict[str, Any]:
+    pairs = ", ".join(f"{name} = {_named(what)}" for name, what in alarm.dimensions)
+    return {
+        "alarm_name": Raw(f'"${{var.prefix}}{alarm.name}"'),
+        "alarm_description": alarm.about,
+        "namespace": alarm.namespace,
+        "metric_name": alarm.metric,
+        "dimensions": Raw(f"{{ {pairs} }}"),
+        "statistic": alarm.statistic,
+        "period": 60,
+        "evaluation_periods": alarm.periods,
+        "threshold": alarm.threshold,
+        "comparison_operator": "GreaterThanThreshold",
+        "treat_missing_data": "notBreaching",
+        "alarm_actions": Raw("var.alarm_topics"),
+    }
+
+
+def _named(what: str) -> str:
+    kind, _, name = what.partition(":")
+    if kind == "table":
+        return f"aws_dynamodb_table.{snake(name)}.name"
+    if kind == "queue":
+        return f"aws_sqs_queue.{snake(name)}_dead_letters.name"
+    return f"aws_lambda_function.{snake(name)}.function_name" if kind == "function" else f'"{name}"'
+
+
+def _document(name: str, statements: list[dict[str, Any]]) -> str:
+    body = [
+        {"sid": s["Sid"], "actions": s["Action"], "resources": s["Resource"]} for s in statements
+    ]
+    return _data("aws_iam_policy_document", name, {"statement": body})
+
+
+def _resource(kind: str, name: str, body: Block) -> str:
+    return "\n".join([f'resource "{kind}" "{name}" {{', *_lines(body, 1), "}", ""])
+
+
+def _data(kind: str, name: str, body: Block) -> str:
+    return "\n".join([f'data "{kind}" "{name}" {{', *_lines(body, 1), "}", ""])
+
+
+def _lines(body: Block, depth: int) -> Iterator[str]:
+    pad = "  " * depth
+    for name, value in body.items():
+        if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+            for each in value:
+                yield f"{pad}{name} {{"
+                yield from _lines(each, depth + 1)
+                yield f"{pad}}}"
+        else:
+            yield f"{pad}{name} = {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Raw):
+        return value.text
+    if isinstance(value, list):
+        return f"[{', '.join(_value(each) for each in value)}]"
+    return json.dumps(value, ensure_ascii=False)
