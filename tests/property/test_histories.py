@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter as Tally
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 import pytest
@@ -31,6 +32,7 @@ from keyfold import (
     total,
     update,
 )
+from keyfold.clients import Client
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
@@ -170,6 +172,8 @@ def step(db: Db, chance: random.Random, made: list[str]) -> None:
     some_groups = set(chance.sample("ghij", chance.randint(0, 4)))
     follow = Follow(follower_id=user, followee_id=other)
     like = Like(hangout_id=hangout, user_id=user)
+    fresh = f"h{chance.getrandbits(32)}"
+    new_hangout = Hangout(hangout_id=fresh, title=title, group_ids=some_groups)
     actions: list[Callable[[], object]] = [
         lambda: db.create(User(user_id=user, email=chance.choice([None, "A@x", "b@x"]))),
         lambda: db.update(User.key(user_id=user), email=chance.choice(["a@x", "c@x"])),
@@ -180,7 +184,7 @@ def step(db: Db, chance: random.Random, made: list[str]) -> None:
         lambda: db.create(Membership(group_id=group, user_id=user, group_name=title)),
         lambda: db.delete(Membership.key(group_id=group, user_id=user)),
         lambda: db.delete(Group.key(group_id=group)),
-        lambda: db.create(new_hangout(made, title=title, group_ids=some_groups)),
+        lambda: made.append(db.create(new_hangout).hangout_id),
         lambda: db.delete(Hangout.key(hangout_id=hangout)),
         lambda: db.update(Hangout.key(hangout_id=hangout), title=title),
         lambda: db.update(Hangout.key(hangout_id=hangout), group_ids=some_groups),
@@ -192,11 +196,6 @@ def step(db: Db, chance: random.Random, made: list[str]) -> None:
         chance.choice(actions)()
     except KeyfoldError:
         return
-
-
-def new_hangout(made: list[str], **values: Any) -> Hangout:
-    made.append(f"h{len(made)}")
-    return Hangout(hangout_id=made[-1], **values)
 
 
 def consume(db: Db, client: Troubled, clock: ManualClock, *, deadly: float) -> None:
@@ -233,6 +232,12 @@ def test_histories_under_faults_end_verified_with_exact_counters(seed: int) -> N
     faults._throttle = faults._conflict = faults._unprocessed = faults._lose_answer = 0.0
     Consumer(db).drain()
 
+    check(db)
+    db.close()
+
+
+def check(db: Db) -> None:
+    """Everything verified, and every counter counted once more by hand."""
     report = verify(db)
     assert report.clean, [str(drift) for drift in report.drifts]
     assert Consumer(db).status().dead_letters == 0
@@ -246,10 +251,42 @@ def test_histories_under_faults_end_verified_with_exact_counters(seed: int) -> N
         assert seen.inserted - seen.removed == given_likes[seen.user_id]
     followed = Tally(follow.followee_id for follow in db.scan(Follow))
     assert all(user.followers == followed[user.user_id] for user in db.scan(User))
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def test_writers_and_consumers_at_once_end_verified_with_exact_counters(seed: int) -> None:
+    faults = Faults(seed=seed, throttle=0.02, conflict=0.03, lose_answer=0.01)
+    engine = Engine.open(":memory:", faults=faults, stream_shards=3)
+    db = opened(EmbeddedClient(engine))
+    for user in "abc":
+        patiently(lambda user=user: db.put(User(user_id=user)))
+        patiently(lambda user=user: db.put(Notice(user_id=user)))
+    patiently(lambda: db.put(Hangout(hangout_id="h0", title="Picnic")))
+    made, policy = ["h0"], Policy(backoff=0.001, patience=20)
+    options = Options(lease_seconds=0.3, poll_seconds=0.005, batch=10, policy=policy)
+    consumers = [Consumer(db, options=options) for _ in range(2)]
+
+    def write(worker: int) -> None:
+        chance = random.Random(seed + worker)
+        for _ in range(40):
+            step(db, chance, made)
+
+    with ThreadPoolExecutor(5) as pool:
+        reading = [pool.submit(consumer.run) for consumer in consumers]
+        for writing in [pool.submit(write, worker) for worker in range(3)]:
+            writing.result()
+        for consumer in consumers:
+            consumer.stop()
+        for done in reading:
+            done.result()
+    engine._faults = None
+    Consumer(db, options=options).drain()
+    check(db)
     db.close()
 
 
-def opened(client: Troubled, clock: ManualClock) -> Db:
+def opened(client: Client, clock: ManualClock | None = None) -> Db:
     db: Db = patiently(lambda: design.open(client, clock=clock))
     return db
 
