@@ -52,7 +52,7 @@ fault: $(STAMP) ## crashes, full disks, lost connections
 	@$(BIN)/pytest -q tests/fault
 
 migration-full: $(STAMP) ## the restructuring of Sellers on 100,000 records
-	@SELLERS_FULL=1 $(BIN)/pytest -q tests/systems/sellers/test_migration.py
+	@SELLERS_FULL=1 $(BIN)/pytest -q -s tests/systems/sellers/test_migration.py
 
 pythons: ## the suite on every installed Python from 3.11 to 3.13
 	@found=; for version in 3.11 3.12 3.13; do \

@@ -15,8 +15,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.engine import Engine
 from keyfold_systems.sellers import current, design
@@ -119,6 +117,10 @@ async def test_every_record_survives_the_restructuring_and_no_request_fails(
 
         killed += await Migration(data, "orders").run_with_kills(KILLS, 4, "--to", "contract")
 
+    print(
+        f"{RECORDS:,} records, {town.requests:,} requests meanwhile, {killed} kills; "
+        f"the slowest request took {town.longest:.1f} s"
+    )
     assert killed > 0
     assert town.reads > 100
     for worker in workers:
@@ -154,11 +156,3 @@ async def check_nothing_is_left_over(client: AsyncEmbeddedClient, town: Town) ->
     kept = await items(client, "SellersOrdersBySeason")
     assert len(kept) == 2 * len(orders)
     assert {item["orderId"]["S"] for item in kept} == orders
-
-
-if FULL:
-
-    @pytest.fixture(autouse=True)
-    def say_how_many(capsys: pytest.CaptureFixture[str]) -> None:
-        with capsys.disabled():
-            print(f"\n{RECORDS:,} records, {SELLERS} sellers at work")
