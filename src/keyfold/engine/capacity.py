@@ -39,10 +39,14 @@ class Capacity:
         return self.table + sum(self.local_indexes.values()) + sum(self.global_indexes.values())
 
     def doubled(self) -> Capacity:
-        """What the same work costs inside a transaction."""
+        """What the same work costs inside a transaction.
+
+        The table, and the local indexes in its partitions, are prepared and committed; global
+        indexes follow afterwards, as for any write.
+        """
         twice = Capacity(self.name, self.table * 2)
         twice.local_indexes = {name: units * 2 for name, units in self.local_indexes.items()}
-        twice.global_indexes = {name: units * 2 for name, units in self.global_indexes.items()}
+        twice.global_indexes = dict(self.global_indexes)
         return twice
 
     def answer(self, detail: str, kind: str | None = None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from keyfold.review.cost.workload import WriteLoad
 from keyfold.values.units import entry_units, write_units
 
 IN_TRANSACTION = 2
-"""A write inside a transaction costs so many times its units."""
+"""A write inside a transaction costs so many times its units, except on global indexes."""
 MARKER_UNITS = 1.0
 APPEARS = ("create", "put")
 
@@ -61,10 +61,17 @@ def _effect(figures: Figures, effect: Effect, *, atomic: bool) -> Iterator[Part]
         return
     own = list(single(figures, entity, effect))
     together = list(_together(figures, entity, effect))
-    factor = IN_TRANSACTION if atomic or together else 1
     for part in (*own, *together):
-        yield replace(part, units=part.units * factor)
+        yield _in_transaction(figures, part) if atomic or together else part
     yield from _later(figures, entity, effect)
+
+
+def _in_transaction(figures: Figures, part: Part) -> Part:
+    table = figures.schema.by_table[part.path.table]
+    index = table.index(part.path.index) if part.path.index else None
+    if index is not None and not index.local:
+        return part
+    return replace(part, units=part.units * IN_TRANSACTION)
 
 
 def single(figures: Figures, entity: Entity, effect: Effect, why: str = "item") -> Iterator[Part]:
@@ -126,7 +133,7 @@ def _later(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part]:
     copies = _copies(figures, entity, effect, "stream")
     counters = _counters(figures, entity, effect, "stream")
     for part in (*copies, *counters):
-        yield replace(part, units=part.units * IN_TRANSACTION)
+        yield _in_transaction(figures, part)
         if part.why != "index":
             yield Part(part.path, part.entity, MARKER_UNITS * IN_TRANSACTION, "marker")
 
