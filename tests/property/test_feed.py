@@ -29,6 +29,7 @@ from keyfold import (
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.engine.faults import Faults
 from keyfold.errors import AlreadyExists, CursorRefused, DeclarationError, NotFound, PlanError
 from keyfold.maintain.feed import Rates, choose
 from keyfold.streams import Consumer
@@ -127,9 +128,10 @@ def edge_of(reader: str, source: str) -> Entity:
 class Network:
     """The feed under test beside a plain model of who follows whom and what was posted."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, faults: Faults | None = None) -> None:
         self.clock = ManualClock(START.timestamp())
-        self.client = Fragile(EmbeddedClient(Engine.open(":memory:", clock=self.clock)))
+        engine = Engine.open(":memory:", clock=self.clock, faults=faults)
+        self.client = Fragile(EmbeddedClient(engine))
         self.db: Db = design.open(self.client, clock=self.clock)
         self.consumer = Consumer(self.db)
         self.dice = random.Random(seed)
@@ -286,6 +288,23 @@ def test_many_pulled_sources_are_not_many_pages(network: Network) -> None:
     assert len(page) == 10
     # One round to look around, two batches of hints, and the sources that can be on the page.
     assert work.total.requests <= 3 + 2 + 32
+
+
+def test_activities_written_past_the_feed_are_found_by_many_followers(network: Network) -> None:
+    _grow(network, 60, 60)
+    network.clock.advance(60)
+    at = datetime.fromtimestamp(network.clock.now(), UTC)
+    quiet = Activity(actor_id="s7", created_at=at, activity_id="imported")
+    network.db.put(quiet)
+    network.consumer.drain()
+    page = feed.page(network.db, "reader", limit=5)
+    assert page[0].activity_id == "imported"
+
+
+def test_hints_that_were_not_answered_hide_nothing() -> None:
+    network = Network(1, Faults(seed=5, unprocessed=0.9))
+    _grow(network, 150, 150)
+    assert network.found("reader", 60) == network.expected("reader")
 
 
 def test_paging_is_stable_while_new_activities_arrive(network: Network) -> None:

@@ -10,7 +10,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.predicate import Compare, Path
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.maintain.feed.jobs import for_all_followers
-from keyfold.maintain.feed.posting import copies_of, fan_out
+from keyfold.maintain.feed.posting import copies_of, fan_out, hint
 from keyfold.maintain.feed.support import REPLICAS, Mode
 from keyfold.maintain.feed.switching import pull, pull_all, settle, settle_all
 from keyfold.maintain.reconcile import raw
@@ -57,11 +57,20 @@ class Activities(FeedMaintainer):
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is None:
             return
-        pushing = yield from self.is_pushing(context, getattr(new, self.feed.source_field))
+        source = getattr(new, self.feed.source_field)
+        if old is None:
+            yield from self._catch_up(context, source, new)
+        pushing = yield from self.is_pushing(context, source)
         item = yield from raw(context, new.ref())
         if pushing and item is not None:
             present = self.source.__spec__.decode(item)
             yield from fan_out(context, self.feed, present)
+
+    def _catch_up(self, context: Context, source: str, new: Entity) -> Flow[None]:
+        """An activity that was not posted through the feed has no hint yet."""
+        found = yield from find(context, self.feed.support.hint.key(source=source))
+        if found is None or found.last < self.feed.position(new):
+            yield from hint(context, self.feed, new)
 
 
 class Edges(FeedMaintainer):

@@ -31,15 +31,20 @@ TRIM_EVERY = 32
 
 def post(context: Context, feed: Feed[Any], activity: A) -> Flow[A]:
     """Write the activity; its hint goes first, so that a hint is never older than the truth."""
-    source, position = getattr(activity, feed.source_field), feed.position(activity)
-    last = Path(("last",))
-    newer = Either(Test("missing", last), Compare(last, "<", position))
-    hint = feed.support.hint.key(source=source)
-    with suppress(ConditionFailed):
-        yield from commit(context, [Update(hint, {"last": Set(position)}, newer, upsert=True)])
+    yield from hint(context, feed, activity)
     written = yield from commit(context, [Put(activity)])
     made: A = written[0]  # type: ignore[assignment]
     return made
+
+
+def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
+    """Let the source's hint be at least as new as an activity."""
+    source, position = getattr(activity, feed.source_field), feed.position(activity)
+    last = Path(("last",))
+    newer = Either(Test("missing", last), Compare(last, "<", position))
+    ref = feed.support.hint.key(source=source)
+    with suppress(ConditionFailed):
+        yield from commit(context, [Update(ref, {"last": Set(position)}, newer, upsert=True)])
 
 
 def fan_out(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
