@@ -32,7 +32,7 @@ from keyfold import (
     get,
 )
 from keyfold.maintain import Cascade, Copied
-from keyfold_systems.search_room.wishes import Level, Mode, Wishes
+from keyfold_systems.search_room.wishes import Criterion, Level, Mode, Wishes
 
 design = Design("search_room", description="People look for a home together.")
 
@@ -50,6 +50,8 @@ table = design.table(
     ],
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
+    # An activity has a `type` of its own.
+    type_attribute="entityType",
     name_variable="DYNAMODB_TABLE_NAME",
 )
 
@@ -59,7 +61,7 @@ HISTORY_DAYS = 365
 MOST_MEMBERS = 30
 
 Name = Annotated[str, Field(min_length=1, max_length=120)]
-Weights = dict[str, float]
+Weights = dict[Criterion, float]
 
 
 class Role(StrEnum):
@@ -253,10 +255,10 @@ def membership(room_id: str, user_id: str) -> Get[Member]:
     return get(Member.key(room_id=room_id, user_id=user_id))
 
 
-@design.pattern()
-def whole_room(room_id: str, limit: int = 200) -> Collection:
-    """A room with its members and listings."""
-    return collection(Room, Member, Listing, room_id=room_id).limit(limit)
+@design.pattern(requests=1)
+def room_with_members(room_id: str) -> Collection:
+    """A room with its members."""
+    return collection(Room, Member, room_id=room_id).limit(MOST_MEMBERS + 1)
 
 
 @design.pattern(requests=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -63,13 +63,16 @@ from keyfold_systems.search_room.design import (
     room_activities,
     room_listings,
     room_members,
+    room_with_members,
     user_criteria_history,
     user_rooms,
-    whole_room,
 )
-from keyfold_systems.search_room.wishes import Mode, Voice, Wishes, combine, fit
+from keyfold_systems.search_room.wishes import Criterion, Mode, Voice, Wishes, combine, fit
 
 ATTEMPTS = 5
+
+Word = Annotated[str, Field(min_length=1, max_length=60)]
+Said = Annotated[str, Field(max_length=500)]
 
 
 class NewRoom(Payload):
@@ -77,7 +80,7 @@ class NewRoom(Payload):
 
     name: Name
     search_type: Literal["buy", "rent"]
-    context: Annotated[dict[str, Any], Field(max_length=20)] = {}
+    context: Annotated[dict[Word, Said | bool | float | None], Field(max_length=20)] = {}
 
 
 class NewListing(Payload):
@@ -101,16 +104,15 @@ class NewCriteria(Payload):
     """What you look for, and how much each criterion matters (0 to 1)."""
 
     criteria: Wishes
-    weights: dict[str, Annotated[float, Field(ge=0, le=1)]] = {}
+    weights: dict[Criterion, Annotated[float, Field(ge=0, le=1)]] = {}
     source: Literal["manual", "ai_proposed"] = "manual"
 
 
 class RoomView(Payload):
-    """A room with everybody and everything saved in it."""
+    """A room with everybody in it."""
 
     room: Room
     members: list[Member]
-    listings: list[Listing]
 
 
 @rule
@@ -150,9 +152,9 @@ class SearchRoom(Service):
 
     @query("/rooms/{room_id}/view", allow=member)
     async def room_view(self, room_id: str) -> RoomView:
-        """A room with its members and listings, in one query."""
-        found = await whole_room(self.db, room_id)
-        return RoomView(room=found.one(Room), members=found.of(Member), listings=found.of(Listing))
+        """A room with its members, in one query."""
+        found = await room_with_members(self.db, room_id)
+        return RoomView(room=found.one(Room), members=found.of(Member))
 
     @mutation("/rooms/{room_id}", method="PATCH", allow=owner)
     async def rename_room(self, room_id: str, name: Name) -> Room:

@@ -20,13 +20,14 @@ from pydantic import Field, model_validator
 from keyfold.serve import Payload
 
 Mode = Literal["all", "mixed", "strict"]
+Criterion = Literal["price", "rooms", "surface", "locations", "features"]
 Level = Literal["low", "medium", "high", "excellent"]
 Amount = Annotated[float, Field(ge=0, le=1e9)]
 Words = Annotated[set[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=40)]
 
-RANGES = ("price", "rooms", "surface")
-SETS = ("locations", "features")
-CRITERIA = (*RANGES, *SETS)
+RANGES: tuple[Criterion, ...] = ("price", "rooms", "surface")
+SETS: tuple[Criterion, ...] = ("locations", "features")
+CRITERIA: tuple[Criterion, ...] = (*RANGES, *SETS)
 LEVELS: tuple[tuple[int, Level], ...] = (
     (85, "excellent"),
     (65, "high"),
@@ -65,16 +66,16 @@ class Voice:
 
     user_id: str
     wishes: Wishes
-    weights: Mapping[str, float]
+    weights: Mapping[Criterion, float]
 
-    def weight(self, name: str) -> float:
+    def weight(self, name: Criterion) -> float:
         return self.weights.get(name, 1.0)
 
 
 @dataclass(frozen=True)
 class Combination:
     wishes: Wishes
-    weights: dict[str, float]
+    weights: dict[Criterion, float]
     conflicts: tuple[str, ...]
     """Criteria on which nothing suits everybody (strict) and which were therefore left open."""
 
@@ -127,7 +128,7 @@ def fit(voices: Sequence[Voice]) -> Fit:
 
 
 def _combined_range(
-    voices: Sequence[Voice], name: str, mode: Mode
+    voices: Sequence[Voice], name: Criterion, mode: Mode
 ) -> tuple[float | None, float | None]:
     lows = [(v.wishes.range(name)[0], v.weight(name)) for v in voices]
     highs = [(v.wishes.range(name)[1], v.weight(name)) for v in voices]
@@ -172,7 +173,7 @@ def _demands(voices: Sequence[Voice], mode: Mode) -> set[str]:
     return set.union(*sets) if mode == "strict" else set.intersection(*sets)
 
 
-def _majority(voices: Sequence[Voice], name: str) -> set[str]:
+def _majority(voices: Sequence[Voice], name: Criterion) -> set[str]:
     """The words that at least half of the weight asks for."""
     support: dict[str, float] = {}
     for voice in voices:
@@ -182,7 +183,7 @@ def _majority(voices: Sequence[Voice], name: str) -> set[str]:
     return {word for word, weight in support.items() if 2 * weight >= total}
 
 
-def _agreement(voices: Sequence[Voice], name: str) -> float:
+def _agreement(voices: Sequence[Voice], name: Criterion) -> float:
     pairs = list(combinations(voices, 2))
     compare = _overlap_of_sets if name in SETS else _overlap_of_ranges
     return sum(compare(a.wishes, b.wishes, name) for a, b in pairs) / len(pairs)

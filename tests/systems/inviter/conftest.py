@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.clock import ManualClock
-from keyfold.engine import Engine
 from keyfold.serve import Identity
 from keyfold_systems.inviter.design import Group, Hangout, design
 from keyfold_systems.inviter.service import Inviter, NewHangout
+from tests.systems.conftest import Recorder, recorder
 
-NOW = datetime(2025, 8, 9, 12, tzinfo=UTC)
-
-
-class Recorder(AsyncEmbeddedClient):
-    """Keeps every request."""
-
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(engine)
-        self.requests: list[tuple[str, Mapping[str, Any]]] = []
-
-    async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        self.requests.append((operation, request))
-        return await super().call(operation, request)
-
-    async def items(self) -> list[dict[str, Any]]:
-        answer = await super().call("Scan", {"TableName": "InviterTable"})
-        return list(answer["Items"])
+NOW = datetime(2031, 8, 9, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -41,8 +24,8 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def client(clock: ManualClock) -> Recorder:
-    return Recorder(Engine.open(":memory:", clock=clock))
+async def client(clock: ManualClock) -> Recorder:
+    return await recorder("InviterTable", clock)
 
 
 @pytest.fixture

@@ -26,8 +26,9 @@ from keyfold_systems.inviter.design import (
     user_upcoming,
 )
 from keyfold_systems.inviter.service import Guests, HangoutChange
+from tests.systems.conftest import Recorder
 
-from .conftest import NOW, Recorder, Town
+from .conftest import NOW, Town
 
 PAGE = PageRequest(limit=50)
 

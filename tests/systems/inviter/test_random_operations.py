@@ -25,8 +25,9 @@ from keyfold_systems.inviter.design import (
     UserHangout,
 )
 from keyfold_systems.inviter.service import Guests, HangoutChange, Inviter, NewHangout
+from tests.systems.conftest import Recorder
 
-from .conftest import NOW, Recorder
+from .conftest import NOW
 
 USERS = [f"u{number}" for number in range(8)]
 VERBS = {

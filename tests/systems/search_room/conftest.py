@@ -1,0 +1,66 @@
+"""Search Room on a recording backend with a clock that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clock import ManualClock
+from keyfold.serve import Identity
+from keyfold_systems.search_room.design import Listing, Room, design
+from keyfold_systems.search_room.service import NewCriteria, NewListing, NewRoom, SearchRoom
+from keyfold_systems.search_room.wishes import Wishes
+from tests.systems.conftest import Recorder, recorder
+
+NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
+MIA, JONAS, INES = (Identity.of(one) for one in ("mia", "jonas", "ines"))
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW.timestamp())
+
+
+@pytest.fixture
+async def client(clock: ManualClock) -> Recorder:
+    return await recorder("search-room", clock)
+
+
+@pytest.fixture
+async def db(client: Recorder, clock: ManualClock) -> AsyncIterator[AsyncDb]:
+    async with await design.open_async(client, clock=clock, on_loop="raise") as opened:
+        yield opened
+
+
+class Home:
+    """A service with a room of Mia's that Jonas is in."""
+
+    def __init__(self, service: SearchRoom) -> None:
+        self.service = service
+        self.room: Room
+
+    async def open(self) -> Room:
+        new = NewRoom(name="Ours", search_type="rent")
+        self.room = await self.service.create_room(new, MIA)
+        await self.service.invite(self.room.room_id, JONAS.id)
+        return self.room
+
+    async def listing(self, external_id: str | None = None, **values: Any) -> Listing:
+        given = {"source_brand": "homegate", "title": "Flat", "external_id": external_id, **values}
+        new = NewListing.model_validate(given)
+        return await self.service.add_listing(self.room.room_id, new, MIA)
+
+    async def wish(self, who: Identity, **wishes: Any) -> Any:
+        new = NewCriteria(criteria=Wishes.model_validate(wishes))
+        return await self.service.save_criteria(self.room.room_id, new, who)
+
+
+@pytest.fixture
+async def home(db: AsyncDb) -> Home:
+    opened = Home(SearchRoom(db))
+    await opened.open()
+    return opened

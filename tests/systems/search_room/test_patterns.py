@@ -1,0 +1,393 @@
+"""The document's access patterns: the request that each makes, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clock import ManualClock
+from keyfold.serve import PageRequest
+from keyfold_systems.search_room.design import (
+    Activity,
+    CombinedCriteria,
+    Compatibility,
+    Status,
+    activities_after,
+    all_users_criteria,
+    combined_criteria,
+    compatibility_history,
+    design,
+    latest_compatibility,
+    latest_user_criteria,
+    listing_by_external_id,
+    listing_by_id,
+    listings_by_status,
+    membership,
+    room_activities,
+    room_by_id,
+    room_listings,
+    room_members,
+    room_with_members,
+    user_criteria_history,
+    user_rooms,
+)
+from keyfold_systems.search_room.service import ListingChange
+from keyfold_systems.search_room.wishes import Wishes
+from tests.systems.conftest import Recorder
+
+from .conftest import INES, JONAS, MIA, NOW, Home
+
+PAGE = PageRequest(limit=50)
+LAST = "\U0010ffff"
+
+
+def item(sort: str) -> tuple[str, dict[str, Any]]:
+    key = {"PK": {"S": "ROOM#r"}, "SK": {"S": sort}}
+    return "GetItem", {"TableName": "search-room", "Key": key, "ConsistentRead": True}
+
+
+def query(
+    partition: str,
+    prefix: str,
+    limit: int,
+    *,
+    index: tuple[str, str] | None = None,
+    newest_first: bool = False,
+    expires: bool = False,
+) -> tuple[str, dict[str, Any]]:
+    name, keys = index or (None, "")
+    names = {"#0": f"{keys}PK", "#1": f"{keys}SK"}
+    values: dict[str, Any] = {":0": {"S": partition}, ":1": {"S": prefix}}
+    request: dict[str, Any] = {
+        "TableName": "search-room",
+        "KeyConditionExpression": "#0 = :0 AND begins_with(#1, :1)",
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+        "Limit": limit,
+    }
+    if name:
+        request["IndexName"] = name
+    if newest_first:
+        request["ScanIndexForward"] = False
+    if expires:
+        request["FilterExpression"] = "(attribute_not_exists(#2) OR #2 > :2)"
+        names["#2"] = "ttl"
+        values[":2"] = {"N": str(int(NOW.timestamp()))}
+    return "Query", request
+
+
+EXTERNAL = query("SOURCE#homegate#7", "ROOM#r", 1, index=("ExternalIdIndex", "GSI1"))
+EXTERNAL[1]["KeyConditionExpression"] = "#0 = :0 AND #1 = :1"
+
+AFTER = query("ROOM#r", "", 50, expires=True)
+AFTER[1]["KeyConditionExpression"] = "#0 = :0 AND #1 BETWEEN :1 AND :2"
+AFTER[1]["FilterExpression"] = "(attribute_not_exists(#2) OR #2 > :3)"
+AFTER[1]["ExpressionAttributeValues"] = {
+    ":0": {"S": "ROOM#r"},
+    ":1": {"S": f"ACTIVITY#2031-05-01T12:00:00.000000Z#{LAST}"},
+    ":2": {"S": f"ACTIVITY#{LAST}"},
+    ":3": {"N": str(int(NOW.timestamp()))},
+}
+
+WITH_MEMBERS = query("ROOM#r", "", 31)
+WITH_MEMBERS[1]["KeyConditionExpression"] = "#0 = :0 AND #1 BETWEEN :1 AND :2"
+WITH_MEMBERS[1]["ConsistentRead"] = False
+WITH_MEMBERS[1]["ExpressionAttributeValues"] = {
+    ":0": {"S": "ROOM#r"},
+    ":1": {"S": "MEMBER#"},
+    ":2": {"S": "ROOM"},
+}
+
+HISTORY: dict[str, Any] = {"newest_first": True, "expires": True}
+Asks = Callable[[AsyncDb], Awaitable[Any]]
+REQUESTS: dict[str, tuple[Asks, tuple[str, dict[str, Any]]]] = {
+    "room_by_id": (lambda db: room_by_id(db, "r"), item("ROOM")),
+    "room_members": (lambda db: room_members(db, "r"), query("ROOM#r", "MEMBER#", 30)),
+    "user_rooms": (lambda db: user_rooms(db, "mia"), query("USER#mia", "ROOM#", 50)),
+    "membership": (lambda db: membership(db, "r", "mia"), item("MEMBER#mia")),
+    "room_with_members": (lambda db: room_with_members(db, "r"), WITH_MEMBERS),
+    "listing_by_id": (lambda db: listing_by_id(db, "r", "l"), item("LISTING#l")),
+    "room_listings": (lambda db: room_listings(db, "r"), query("ROOM#r", "LISTING#", 50)),
+    "listings_by_status": (
+        lambda db: listings_by_status(db, "r", "SEEN"),
+        query("ROOM#r", "STATUS#SEEN#", 50, index=("StatusIndex", "GSI2")),
+    ),
+    "listing_by_external_id": (
+        lambda db: listing_by_external_id(db, "r", "homegate", "7"),
+        EXTERNAL,
+    ),
+    "latest_user_criteria": (
+        lambda db: latest_user_criteria(db, "r", "mia"),
+        item("CRITERIA_LATEST#mia"),
+    ),
+    "user_criteria_history": (
+        lambda db: user_criteria_history(db, "r", "mia"),
+        query("ROOM#r", "CRITERIA#mia#", 20, **HISTORY),
+    ),
+    "all_users_criteria": (
+        lambda db: all_users_criteria(db, "r"),
+        query("ROOM#r", "CRITERIA_LATEST#", 30),
+    ),
+    "combined_criteria": (
+        lambda db: combined_criteria(db, "r"),
+        query("ROOM#r", "CRITERIA_COMBINED#", 1, **HISTORY),
+    ),
+    "room_activities": (
+        lambda db: room_activities(db, "r"),
+        query("ROOM#r", "ACTIVITY#", 50, **HISTORY),
+    ),
+    "activities_after": (lambda db: activities_after(db, "r", NOW), AFTER),
+    "latest_compatibility": (
+        lambda db: latest_compatibility(db, "r"),
+        query("ROOM#r", "COMPATIBILITY#", 1, **HISTORY),
+    ),
+    "compatibility_history": (
+        lambda db: compatibility_history(db, "r"),
+        query("ROOM#r", "COMPATIBILITY#", 20, **HISTORY),
+    ),
+}
+
+
+def test_every_pattern_of_the_design_is_here() -> None:
+    assert {one.name for one in design.schema.patterns} == set(REQUESTS)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+async def test_a_pattern_makes_exactly_this_request(
+    name: str, db: AsyncDb, client: Recorder
+) -> None:
+    ask, expected = REQUESTS[name]
+    client.requests.clear()
+    await ask(db)
+    assert client.requests == [expected]
+
+
+class TestRooms:
+    async def test_get_room_by_id(self, home: Home, db: AsyncDb) -> None:
+        found = await room_by_id(db, home.room.room_id)
+        assert found is not None
+        assert (found.name, found.created_by_user_id, found.member_count) == ("Ours", "mia", 2)
+        assert await room_by_id(db, "none") is None
+
+    async def test_get_room_members(self, home: Home, db: AsyncDb) -> None:
+        members = await room_members(db, home.room.room_id)
+        assert [(m.user_id, m.role) for m in members] == [("jonas", "member"), ("mia", "owner")]
+
+    async def test_get_a_users_rooms_with_their_names(self, home: Home, db: AsyncDb) -> None:
+        rooms = await user_rooms(db, "jonas")
+        assert [(r.room_id, r.room_name, r.role) for r in rooms] == [
+            (home.room.room_id, "Ours", "member")
+        ]
+
+    async def test_check_membership(self, home: Home, db: AsyncDb) -> None:
+        assert await membership(db, home.room.room_id, "jonas") is not None
+        assert await membership(db, home.room.room_id, "ines") is None
+
+    async def test_a_room_with_its_members(self, home: Home) -> None:
+        view = await home.service.room_view(home.room.room_id)
+        assert view.room.name == "Ours"
+        assert [m.user_id for m in view.members] == ["jonas", "mia"]
+
+
+class TestListings:
+    async def test_get_listing_by_id(self, home: Home, db: AsyncDb) -> None:
+        made = await home.listing("7")
+        assert await listing_by_id(db, home.room.room_id, made.listing_id) == made
+
+    async def test_get_all_room_listings(self, home: Home, db: AsyncDb) -> None:
+        made = {(await home.listing()).listing_id for _ in range(5)}
+        assert {one.listing_id for one in await room_listings(db, home.room.room_id)} == made
+
+    async def test_get_listings_by_status_follows_the_status(self, home: Home) -> None:
+        service, room_id = home.service, home.room.room_id
+        one, two = await home.listing(), await home.listing()
+        await service.update_listing(room_id, one.listing_id, ListingChange(status=Status.APPLIED))
+        applied = await service.listings(room_id, PAGE, Status.APPLIED)
+        unseen = await service.listings(room_id, PAGE, Status.UNSEEN)
+        assert [x.listing_id for x in applied] == [one.listing_id]
+        assert [x.listing_id for x in unseen] == [two.listing_id]
+
+    async def test_visited_does_not_answer_for_visit_planned(self, home: Home) -> None:
+        await home.listing()
+        listing = await home.listing()
+        change = ListingChange(status=Status.VISIT_PLANNED)
+        await home.service.update_listing(home.room.room_id, listing.listing_id, change)
+        page = await home.service.listings(home.room.room_id, PAGE, Status.VISITED)
+        assert page.items == []
+
+    async def test_find_by_external_id_in_this_room_only(self, home: Home, db: AsyncDb) -> None:
+        made = await home.listing("7")
+        found = await listing_by_external_id(db, home.room.room_id, "homegate", "7")
+        assert found is not None
+        assert found.listing_id == made.listing_id
+        assert await listing_by_external_id(db, "other", "homegate", "7") is None
+        assert await listing_by_external_id(db, home.room.room_id, "homegate", "8") is None
+
+    async def test_listings_without_an_external_id_are_not_in_its_index(
+        self, home: Home, client: Recorder
+    ) -> None:
+        await home.listing()
+        stored = [i for i in await client.items() if i["entityType"]["S"] == "Listing"]
+        assert [{"GSI1PK", "GSI1SK"} & set(one) for one in stored] == [set()]
+        assert all({"GSI2PK", "GSI2SK"} <= set(one) for one in stored)
+
+    async def test_separators_in_foreign_ids_make_no_other_key(
+        self, home: Home, db: AsyncDb
+    ) -> None:
+        await home.listing("b#c", source_brand="a")
+        assert await listing_by_external_id(db, home.room.room_id, "a#b", "c") is None
+        await home.listing("c", source_brand="a#b")
+
+
+class TestCriteria:
+    async def test_get_a_users_latest_criteria(
+        self, home: Home, db: AsyncDb, clock: ManualClock
+    ) -> None:
+        for price in (1000, 2000):
+            await home.wish(MIA, price_max=price)
+            clock.advance(1)
+        latest = await latest_user_criteria(db, home.room.room_id, "mia")
+        assert latest is not None
+        assert latest.criteria.price_max == 2000
+
+    async def test_all_users_criteria_is_the_latest_of_each(
+        self, home: Home, db: AsyncDb, clock: ManualClock
+    ) -> None:
+        for price in range(1, 6):
+            await home.wish(MIA, price_max=price)
+            await home.wish(JONAS, price_max=price * 10)
+            clock.advance(1)
+        await home.service.combine_criteria(home.room.room_id, "all", MIA)
+        found = await all_users_criteria(db, home.room.room_id)
+        assert {one.user_id: one.criteria.price_max for one in found} == {"mia": 5, "jonas": 50}
+
+    async def test_history_is_paged_newest_first(self, home: Home, clock: ManualClock) -> None:
+        for price in range(7):
+            await home.wish(MIA, price_max=price)
+            clock.advance(1)
+        prices: list[float | None] = []
+        cursor: str | None = None
+        while True:
+            page = await home.service.criteria_history(
+                home.room.room_id, "mia", PageRequest(3, cursor)
+            )
+            prices += [one.criteria.price_max for one in page]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        assert prices == [6, 5, 4, 3, 2, 1, 0]
+
+    async def test_a_users_history_is_not_that_of_somebody_with_a_longer_name(
+        self, home: Home
+    ) -> None:
+        await home.service.invite(home.room.room_id, "mi")
+        await home.wish(MIA, price_max=1)
+        page = await home.service.criteria_history(home.room.room_id, "mi", PAGE)
+        assert page.items == []
+
+    async def test_get_combined_criteria_is_the_last_one(
+        self, home: Home, db: AsyncDb, clock: ManualClock
+    ) -> None:
+        await home.wish(MIA, price_max=1000)
+        await home.wish(JONAS, price_max=2000)
+        await home.service.combine_criteria(home.room.room_id, "all", MIA)
+        clock.advance(1)
+        await home.service.combine_criteria(home.room.room_id, "strict", MIA)
+        found = await combined_criteria(db, home.room.room_id)
+        assert found is not None
+        assert (found.combine_mode, found.criteria.price_max) == ("strict", 1000)
+        assert set(found.from_user_ids) == {"mia", "jonas"}
+
+
+class TestActivities:
+    async def test_get_room_activities_newest_first(self, home: Home, clock: ManualClock) -> None:
+        for text in ("one", "two", "three"):
+            clock.advance(1)
+            await home.service.say(home.room.room_id, text, MIA)
+        page = await home.service.activities(home.room.room_id, PAGE)
+        assert [a.text for a in page][:3] == ["three", "two", "one"]
+        assert {a.type for a in page} == {"ChatMessage", "MemberJoined", "RoomCreated"}
+
+    async def test_after_a_timestamp_is_exclusive_and_activities_only(
+        self, home: Home, clock: ManualClock
+    ) -> None:
+        await home.listing()
+        await home.wish(MIA, price_max=1)
+        await home.service.combine_criteria(home.room.room_id, "all", MIA)
+        await home.service.compute_compatibility(home.room.room_id)
+        await home.service.say(home.room.room_id, "at the moment", MIA)
+        clock.advance(0.000001)
+        later = await home.service.say(home.room.room_id, "just after", MIA)
+        page = await home.service.activities(home.room.room_id, PAGE, since=NOW)
+        assert [one.activity_id for one in page] == [later.activity_id]
+
+    async def test_expired_activities_are_never_shown(
+        self, home: Home, clock: ManualClock, client: Recorder
+    ) -> None:
+        await home.service.say(home.room.room_id, "old", MIA)
+        clock.advance(timedelta(days=90).total_seconds())
+        await home.service.say(home.room.room_id, "new", MIA)
+        newest = await home.service.activities(home.room.room_id, PAGE)
+        after = await home.service.activities(
+            home.room.room_id, PAGE, since=NOW - timedelta(days=1)
+        )
+        assert [a.text for a in newest] == [a.text for a in after] == ["new"]
+
+    async def test_same_instant_records_do_not_overwrite_each_other(
+        self, home: Home, db: AsyncDb
+    ) -> None:
+        room_id = home.room.room_id
+        for number in range(5):
+            await home.service.say(room_id, str(number), MIA)
+            await home.wish(MIA, price_max=number)
+            await home.service.combine_criteria(room_id, "all", MIA)
+            await home.service.compute_compatibility(room_id)
+        counts = {}
+        for entity in (Activity, CombinedCriteria, Compatibility):
+            counts[entity] = len([one async for one in db.scan(entity)])
+        # Beside the messages: the room, the member and each combination.
+        assert counts == {Activity: 5 + 2 + 5, CombinedCriteria: 5, Compatibility: 5}
+        history = await home.service.criteria_history(room_id, "mia", PAGE)
+        assert [one.criteria.price_max for one in history] == [4, 3, 2, 1, 0]
+        latest = await latest_user_criteria(db, room_id, "mia")
+        assert latest is not None
+        assert latest.criteria.price_max == 4
+
+
+class TestCompatibility:
+    async def test_latest_and_history(self, home: Home, db: AsyncDb, clock: ManualClock) -> None:
+        room_id = home.room.room_id
+        mine = await home.wish(MIA, price_min=0, price_max=1000)
+        theirs = await home.wish(JONAS, price_min=2000, price_max=3000)
+        first = await home.service.compute_compatibility(room_id)
+        clock.advance(1)
+        agreed = await home.wish(JONAS, price_min=0, price_max=1000)
+        second = await home.service.compute_compatibility(room_id)
+        assert (second.score_percent, second.level) == (100, "excellent")
+        assert first.score_percent < second.score_percent
+        assert set(first.criteria_refs) == {mine.criteria_id, theirs.criteria_id}
+        assert set(second.criteria_refs) == {mine.criteria_id, agreed.criteria_id}
+        assert await latest_compatibility(db, room_id) == second
+        assert (await compatibility_history(db, room_id)).items == [second, first]
+
+    async def test_nothing_is_computed_of_nothing(self, home: Home) -> None:
+        assert await home.service.criteria(home.room.room_id) == []
+        with pytest.raises(Exception, match="Nobody has said"):
+            await home.service.compute_compatibility(home.room.room_id)
+        with pytest.raises(Exception, match="computed yet"):
+            await home.service.compatibility(home.room.room_id)
+        with pytest.raises(Exception, match="combined yet"):
+            await home.service.combined(home.room.room_id)
+
+
+async def test_a_guest_who_left_is_not_combined(home: Home) -> None:
+    await home.service.invite(home.room.room_id, INES.id)
+    await home.wish(MIA, price_max=1000)
+    await home.wish(INES, price_max=10)
+    await home.service.leave(home.room.room_id, INES.id)
+    made = await home.service.combine_criteria(home.room.room_id, "strict", MIA)
+    assert (made.from_user_ids, made.criteria) == (["mia"], Wishes(price_max=1000))
