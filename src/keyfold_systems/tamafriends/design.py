@@ -12,6 +12,8 @@ from typing import Annotated
 from pydantic import Field
 
 from keyfold import (
+    Cascade,
+    Copied,
     Counter,
     Created,
     Design,
@@ -21,15 +23,16 @@ from keyfold import (
     Id,
     Index,
     Key,
+    Name,
     On,
     Query,
     Timestamp,
+    Ttl,
     Unique,
     Updated,
     Version,
     get,
 )
-from keyfold.maintain import Cascade, Copied
 
 design = Design("tamafriends", description="Posts, comments, likes and follows.")
 
@@ -40,7 +43,7 @@ table = design.table(
             "GSI1",
             "GSI1PK",
             "GSI1SK",
-            holds="identifier",
+            holds="identifier, target",
             purpose="an entity by its identifier, or by its target",
         ),
         Index("GSI2", "GSI2PK", "GSI2SK", holds="owner", purpose="what a user made"),
@@ -48,6 +51,7 @@ table = design.table(
             "GSI3", "GSI3PK", "GSI3SK", holds="alternative", purpose="a user by a public identifier"
         ),
     ],
+    ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
 )
 
@@ -57,7 +61,14 @@ Username = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{3,30}$")]
 Handle = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{2,30}$")]
 
 
-class UserProfile(Entity, table=table, type_name="USER_PROFILE"):
+class UserProfile(
+    Entity,
+    table=table,
+    type_name="USER_PROFILE",
+    silence=(
+        ("X13", "one of three alternative identifiers is in GSI3; an item has one place there"),
+    ),
+):
     """A person."""
 
     user_id: Id
@@ -101,7 +112,7 @@ class Credential(Entity, table=table):
 
 
 class Post(Entity, table=table, type_name="POST"):
-    """Something a user shares."""
+    """Something a user shares, for good or for a while."""
 
     user_id: Id
     post_id: Id
@@ -125,6 +136,7 @@ class Post(Entity, table=table, type_name="POST"):
     version: Annotated[int, Version()] = 0
     created_at: Timestamp
     updated_at: Annotated[Timestamp | None, Updated()] = None
+    expires_at: Annotated[Timestamp | None, Ttl(), Name("ttl")] = None
 
     key = Key("USER#{user_id}", "POST#{created_at:iso}#{post_id}")
     by_id = On("GSI1", "POST#{post_id}", "USER#{user_id}")

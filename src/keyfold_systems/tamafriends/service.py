@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, ClassVar, TypeVar
 
-from pydantic import Field
-
-from keyfold import AsyncDb, Design, Page, check, create, delete, new_ulid
-from keyfold.errors import AlreadyExists, NotFound
+from keyfold import (
+    AsyncDb,
+    Design,
+    Entity,
+    Page,
+    Ref,
+    check,
+    create,
+    delete,
+    missing,
+    new_ulid,
+    put,
+)
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.serve import (
     Arguments,
     Conflict,
@@ -17,7 +29,6 @@ from keyfold.serve import (
     NotAllowed,
     NotAuthenticated,
     PageRequest,
-    Payload,
     Service,
     anyone,
     authenticated,
@@ -31,13 +42,10 @@ from keyfold_systems.tamafriends.design import (
     Block,
     Comment,
     Credential,
-    Email,
     Follow,
-    Handle,
     Like,
     Post,
     Text,
-    Username,
     UserProfile,
     comment_by_id,
     comments_of_post,
@@ -53,59 +61,28 @@ from keyfold_systems.tamafriends.design import (
     profile_by_handle,
     profile_by_username,
 )
+from keyfold_systems.tamafriends.payloads import (
+    Hours,
+    Login,
+    NewAccount,
+    Profile,
+    ProfileChange,
+    Signed,
+)
 
-Password = Annotated[str, Field(min_length=8, max_length=200)]
-
-
-class NewAccount(Payload):
-    """What you say to join."""
-
-    email: Email
-    username: Username
-    handle: Handle
-    display_name: Annotated[str, Field(min_length=1, max_length=80)]
-    password: Password
+E = TypeVar("E", bound=Entity)
 
 
-class Login(Payload):
-    """Email or username, and password."""
-
-    login: Annotated[str, Field(min_length=1, max_length=200)]
-    password: Password
-
-
-class Signed(Payload):
-    """A token for the following requests."""
-
-    user_id: str
-    token: str
-
-
-class ProfileChange(Payload):
-    """What changes about you; what is left out stays."""
-
-    email: Email | None = None
-    username: Username | None = None
-    handle: Handle | None = None
-    display_name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
-    bio: Annotated[str, Field(max_length=500)] | None = None
-
-
-class Profile(Payload):
-    """What everybody sees of a user."""
-
-    user_id: str
-    handle: str
-    display_name: str
-    bio: str
-    followers: int
-    following: int
+@rule
+async def member(service: TamaFriends, caller: Identity, _: Arguments) -> bool:
+    """Tokens may outlive their accounts."""
+    return await service.db.find(UserProfile.key(user_id=caller.id)) is not None
 
 
 @rule
 async def author(service: TamaFriends, caller: Identity, arguments: Arguments) -> bool:
     post = await post_by_id(service.db, arguments["post_id"])
-    return post is not None and post.user_id == caller.id
+    return post is None or post.user_id == caller.id
 
 
 class TamaFriends(Service):
@@ -120,13 +97,14 @@ class TamaFriends(Service):
     async def sign_up(self, input: NewAccount) -> Signed:
         """Join; email, username and handle are yours alone."""
         user_id, salt = new_ulid(), passwords.new_salt()
+        token = self._token(user_id)
         values = input.model_dump(exclude={"password"})
         digest = await passwords.digest(input.password, salt)
         await self.db.transact(
             create(UserProfile(user_id=user_id, **values)),
             create(Credential(user_id=user_id, salt=salt, digest=digest)),
         )
-        return Signed(user_id=user_id, token=self._token(user_id))
+        return Signed(user_id=user_id, token=token)
 
     @mutation("/sessions", name="signIn", allow=anyone, status=201)
     async def sign_in(self, input: Login) -> Signed:
@@ -177,15 +155,31 @@ class TamaFriends(Service):
         """Leave; posts, comments, likes and follows go after you."""
         await self.db.delete(UserProfile.key(user_id=user_id), must_exist=True)
 
-    @mutation("/posts", name="createPost", allow=authenticated, status=201)
-    async def create_post(self, text: Text, caller: Identity) -> Post:
-        """Share something."""
+    @mutation("/posts", name="createPost", allow=member, status=201)
+    async def create_post(
+        self,
+        text: Text,
+        caller: Identity,
+        hours: Hours | None = None,
+        request_id: str | None = None,
+    ) -> Post:
+        """Share something, for some hours or for good."""
+        now = self.db.context.now()
         post = Post(
-            user_id=caller.id, post_id=new_ulid(), text=text, created_at=self.db.context.now()
+            user_id=caller.id,
+            post_id=new_ulid(),
+            text=text,
+            created_at=now,
+            expires_at=None if hours is None else now + timedelta(hours=hours),
         )
-        there = check(UserProfile.key(user_id=caller.id))
-        made: Post = (await self.db.transact(create(post), there))[0]
-        return made
+
+        async def work() -> Post:
+            made: Post = (
+                await self.db.transact(create(post), check(UserProfile.key(user_id=caller.id)))
+            )[0]
+            return made
+
+        return await self._once(request_id, [text, hours], Post, work)
 
     @query("/posts/{post_id}", allow=authenticated)
     async def post(self, post_id: str) -> Post:
@@ -208,11 +202,10 @@ class TamaFriends(Service):
         """Somebody's posts, newest first."""
         return await posts_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
 
-    @mutation("/posts/{post_id}/likes", name="like", allow=authenticated, status=201)
+    @mutation("/posts/{post_id}/likes", name="like", allow=member, status=201)
     async def like(self, post_id: str, caller: Identity) -> Like:
         """Like a post."""
         post = await self._post(post_id)
-        await self._refuse_blocked(post.user_id, caller.id)
         like = Like(
             post_id=post_id,
             user_id=caller.id,
@@ -221,12 +214,11 @@ class TamaFriends(Service):
             created_at=self.db.context.now(),
         )
         try:
-            made: Like = (await self.db.transact(create(like), check(post.ref())))[0]
+            return await self._add(like, post.ref(), between=(post.user_id, caller.id))
         except AlreadyExists:
             raise Conflict("You like it already.", code="ALREADY_LIKED") from None
-        return made
 
-    @mutation("/posts/{post_id}/likes/mine", name="unlike", method="DELETE", allow=authenticated)
+    @mutation("/posts/{post_id}/likes/mine", name="unlike", method="DELETE", allow=member)
     async def unlike(self, post_id: str, caller: Identity) -> None:
         """Take a like back."""
         await self.db.delete(Like.key(post_id=post_id, user_id=caller.id), must_exist=True)
@@ -241,31 +233,39 @@ class TamaFriends(Service):
         """What you like, newest first."""
         return await likes_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
 
-    @mutation("/posts/{post_id}/comments", name="comment", allow=authenticated, status=201)
-    async def comment(self, post_id: str, text: Text, caller: Identity) -> Comment:
+    @mutation("/posts/{post_id}/comments", name="comment", allow=member, status=201)
+    async def comment(
+        self,
+        post_id: str,
+        text: Text,
+        caller: Identity,
+        request_id: str | None = None,
+    ) -> Comment:
         """Say something about a post."""
-        post = await self._post(post_id)
-        await self._refuse_blocked(post.user_id, caller.id)
-        profile = await self.db.get(UserProfile.key(user_id=caller.id))
-        said = Comment(
-            post_id=post_id,
-            comment_id=new_ulid(),
-            user_id=caller.id,
-            user_handle=profile.handle,
-            text=text,
-            post_user_id=post.user_id,
-            post_created_at=post.created_at,
-            created_at=self.db.context.now(),
-        )
-        made: Comment = (await self.db.transact(create(said), check(post.ref())))[0]
-        return made
+
+        async def work() -> Comment:
+            post = await self._post(post_id)
+            profile = await self.db.get(UserProfile.key(user_id=caller.id))
+            said = Comment(
+                post_id=post_id,
+                comment_id=new_ulid(),
+                user_id=caller.id,
+                user_handle=profile.handle,
+                text=text,
+                post_user_id=post.user_id,
+                post_created_at=post.created_at,
+                created_at=self.db.context.now(),
+            )
+            return await self._add(said, post.ref(), between=(post.user_id, caller.id))
+
+        return await self._once(request_id, [post_id, text], Comment, work)
 
     @query("/comments/{comment_id}", allow=authenticated)
     async def comment_by_id(self, comment_id: str) -> Comment:
         """A comment."""
         return await self._comment(comment_id)
 
-    @mutation("/comments/{comment_id}", name="deleteComment", method="DELETE", allow=authenticated)
+    @mutation("/comments/{comment_id}", name="deleteComment", method="DELETE", allow=member)
     async def delete_comment(self, comment_id: str, caller: Identity) -> None:
         """Delete a comment of yours, or one under a post of yours."""
         said = await self._comment(comment_id)
@@ -288,19 +288,12 @@ class TamaFriends(Service):
         """Follow somebody."""
         if followee_id == user_id:
             raise Invalid("followeeId", "you cannot follow yourself")
-        await self._refuse_blocked(followee_id, user_id)
         edge = Follow(follower_id=user_id, followee_id=followee_id)
+        followee = UserProfile.key(user_id=followee_id)
         try:
-            made: Follow = (
-                await self.db.transact(
-                    create(edge),
-                    check(UserProfile.key(user_id=followee_id)),
-                    check(UserProfile.key(user_id=user_id)),
-                )
-            )[0]
+            return await self._add(edge, followee, between=(followee_id, user_id))
         except AlreadyExists:
             raise Conflict("You follow them already.", code="ALREADY_FOLLOWING") from None
-        return made
 
     @mutation(
         "/users/{user_id}/following/{followee_id}",
@@ -328,11 +321,14 @@ class TamaFriends(Service):
         """Keep somebody away: they neither follow you nor like or comment what you post."""
         if blocked_id == user_id:
             raise Invalid("blockedId", "you cannot block yourself")
-        made = await self.db.put(Block(user_id=user_id, blocked_id=blocked_id))
-        await self.db.transact(
+        results = await self.db.transact(
+            put(Block(user_id=user_id, blocked_id=blocked_id)),
             delete(Follow.key(follower_id=blocked_id, followee_id=user_id)),
             delete(Follow.key(follower_id=user_id, followee_id=blocked_id)),
+            check(UserProfile.key(user_id=user_id)),
+            check(UserProfile.key(user_id=blocked_id)),
         )
+        made: Block = results[0]
         return made
 
     @mutation(
@@ -357,13 +353,29 @@ class TamaFriends(Service):
             raise Missing("There is no such comment.")
         return found
 
-    async def _refuse_blocked(self, user_id: str, other_id: str) -> None:
-        pair = [
-            Block.key(user_id=user_id, blocked_id=other_id),
-            Block.key(user_id=other_id, blocked_id=user_id),
-        ]
-        if any(await self.db.get_many(pair)):
-            raise NotAllowed("One of you has blocked the other.", code="BLOCKED")
+    async def _add(self, new: E, target: Ref[Any], *, between: tuple[str, str]) -> E:
+        """Write something of the second user's about the first's, if it is there and they may."""
+        first, second = between
+        pairs = dict.fromkeys([(first, second), (second, first)])
+        blocks = [Block.key(user_id=one, blocked_id=other) for one, other in pairs]
+        try:
+            results = await self.db.transact(
+                create(new),
+                check(target),
+                check(UserProfile.key(user_id=second)),
+                *(check(block, where=lambda b: missing(b.user_id)) for block in blocks),
+            )
+        except ConditionFailed:
+            raise NotAllowed("One of you has blocked the other.", code="BLOCKED") from None
+        made: E = results[0]
+        return made
+
+    async def _once(
+        self, request_id: str | None, payload: Any, kind: type[E], work: Callable[[], Awaitable[E]]
+    ) -> E:
+        if request_id is None:
+            return await work()
+        return await self.db.once(request_id, work, result=kind, payload=payload)
 
     def _token(self, user_id: str) -> str:
         if self.issue is None:
