@@ -27,7 +27,11 @@ ChangeKind = Literal[
     "index keys changed",
     "unique added",
     "pointer added",
+    "counter added",
 ]
+
+
+MOVES: tuple[ChangeKind, ...] = ("entity moved", "entity re-keyed")
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Change:
 
 def diff(before: Schema, after: Schema) -> list[Change]:
     """All differences of tables and entities, tables first."""
-    return [*diff_tables(before, after), *_entities(before, after)]
+    return [*diff_tables(before, after), *_entities(before, after), *_counters(before, after)]
 
 
 def diff_tables(before: Schema, after: Schema) -> list[Change]:
@@ -136,6 +140,20 @@ def _entities(before: Schema, after: Schema) -> Iterator[Change]:
     for name, old in before.by_entity.items():
         if name not in after.by_entity:
             yield Change("entity removed", name, f"{name} is gone from {old.table}", old)
+
+
+def _counters(before: Schema, after: Schema) -> Iterator[Change]:
+    """New counters, and those whose counted items move: copying does not count."""
+    known = {counter.name for counter in before.counters}
+    moved = {c.subject for c in _entities(before, after) if c.kind in MOVES}
+    for counter in after.counters:
+        if counter.name not in known:
+            words = f"{counter.name} counts {counter.counts}"
+        elif counter.counts in moved:
+            words = f"{counter.name} is counted again, because {counter.counts} moves"
+        else:
+            continue
+        yield Change("counter added", counter.target, words, detail=counter.name)
 
 
 def _places(old: Entity, new: Entity) -> Iterator[Change]:

@@ -14,7 +14,7 @@ import orjson
 
 from keyfold.design.schema import Attribute, Entity, Index, KeyTemplates, Schema, Table
 from keyfold.errors import MigrationError
-from keyfold.migrations.diff import Change
+from keyfold.migrations.diff import MOVES, Change
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.snapshot import fingerprint
 
@@ -136,7 +136,7 @@ class _Writer:
         ]
         head = [f'"""{self.name}', "", *(f"- {change}" for change in self.changes), '"""', ""]
         imports = [f"from keyfold.migrations import {_listed_names(sorted(self.imports))}"]
-        if any("design." in line for line in (*steps, *self.functions)):
+        if any("design" in step for step in steps):
             module, _, attribute = self.design.partition(":")
             alias = "" if attribute == "design" else " as design"
             imports.append(f"from {module} import {attribute}{alias}")
@@ -189,13 +189,15 @@ class _Writer:
                 yield self._call("DisableStream", _quoted(new.name), _quoted(old.stream))
             if new.stream:
                 yield self._call("EnableStream", _quoted(new.name), _quoted(new.stream))
+        elif change.kind == "counter added":
+            yield self._call("recount", "design", _quoted(change.detail))
         elif isinstance(new, Entity) or isinstance(old, Entity):
             yield from self._entity_step(change)
 
     def _entity_step(self, change: Change) -> Iterator[str]:
         old, new = change.old, change.new
         entity = f"design.entities[{_quoted(change.subject)}]"
-        if change.kind in ("entity moved", "entity re-keyed"):
+        if change.kind in MOVES:
             assert isinstance(old, Entity)
             assert isinstance(new, Entity)
             yield self._rekey(old, new)
@@ -215,7 +217,7 @@ class _Writer:
 
     def _is_moved(self, entity: str) -> bool:
         """A move brings pointers and markers along, and a new entity writes them itself."""
-        kinds = ("entity moved", "entity re-keyed", "entity added")
+        kinds = (*MOVES, "entity added")
         return any(c.subject == entity and c.kind in kinds for c in self.changes)
 
     def _filled(self, entity: Entity, attribute: Attribute) -> str:

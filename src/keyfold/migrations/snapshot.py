@@ -12,6 +12,7 @@ import orjson
 from keyfold.design.schema import (
     Attribute,
     Copy,
+    Counter,
     Entity,
     Index,
     KeyTemplates,
@@ -33,6 +34,10 @@ def dump(schema: Schema) -> bytes:
         "design": schema.name,
         "tables": [_table(table) for table in schema.tables],
         "entities": [_entity(entity) for entity in schema.entities],
+        "counters": [
+            {"name": c.name, "counts": c.counts, "target": c.target, "attribute": c.attribute}
+            for c in schema.counters
+        ],
     }
     return orjson.dumps(body, option=orjson.OPT_INDENT_2) + b"\n"
 
@@ -49,6 +54,7 @@ def load(data: bytes, origin: str = "the snapshot") -> Schema:
             name=body["design"],
             tables=tuple(_read_table(table) for table in body["tables"]),
             entities=tuple(_read_entity(entity) for entity in body["entities"]),
+            counters=tuple(Counter(**counter) for counter in body["counters"]),
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise MigrationError(f"{origin} is not a snapshot of a design: {problem!r}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,21 @@ class Order(Entity, table=table):
     key = Key("{order_id}")
     by_season = On("by-season", "SEASON#{season_id}", "{order_id}")
 """
+COUNTED = """
+from typing import Annotated
+from keyfold import Counter, Design, Entity, Key
+design = Design("shop")
+table = design.table("Shop")
+class Season(Entity, table=table):
+    season_id: str
+    orders: Annotated[int, Counter("Order")] = 0
+    key = Key("SEASON#{season_id}", "SEASON")
+class Order(Entity, table=table):
+    order_id: str
+    season_id: str
+    key = Key("SEASON#{season_id}", "ORDER#{order_id}")
+"""
+UNCOUNTED = COUNTED.replace('Annotated[int, Counter("Order")]', "int")
 V2 = """
 from keyfold import Design, Entity, Index, Key, On
 design = Design("shop")
@@ -166,7 +182,7 @@ def declare(project: Path, text: str) -> None:
     sys.modules.pop("shopdesign", None)
 
 
-def shop_module() -> object:
+def shop_module() -> Any:
     import importlib
 
     importlib.invalidate_caches()
@@ -178,8 +194,8 @@ def test_a_whole_change_by_commands_alone(
 ) -> None:
     declare(project, V1)
     module = shop_module()
-    with module.design.open("shop.db") as db:  # type: ignore[attr-defined]
-        order = module.Order  # type: ignore[attr-defined]
+    with module.design.open("shop.db") as db:
+        order = module.Order
         for number in range(30):
             db.create(order(order_id=f"o{number}", season_id=f"s{number % 3}", note="n"))
         mark_as_legacy(db.client)
@@ -209,8 +225,8 @@ def test_a_whole_change_by_commands_alone(
     assert cli.main(["migrations", "check"]) == 0
 
     module = shop_module()
-    with module.design.open("shop.db") as db:  # type: ignore[attr-defined]
-        order = module.Order  # type: ignore[attr-defined]
+    with module.design.open("shop.db") as db:
+        order = module.Order
         found = list(db.read(order.key.query(season_id="s1")))
         assert {o.order_id for o in found} == {f"o{n}" for n in range(1, 30, 3)}
         assert db.read(order.by_order.query(order_id="o4")).items[0].note == "n"
@@ -218,6 +234,24 @@ def test_a_whole_change_by_commands_alone(
         item = db.client.call("GetItem", {"TableName": "SeasonOrders", "Key": key})["Item"]
         assert item["legacy"] == {"S": "kept"}
         assert "seasonKey" not in item
+
+
+def test_a_new_counter_is_counted_for_what_was_there(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, UNCOUNTED)
+    module = shop_module()
+    with module.design.open("shop.db") as db:
+        db.create(module.Season(season_id="s"))
+        for number in range(5):
+            db.create(module.Order(order_id=str(number), season_id="s"))
+    cli.main(["migrations", "snapshot"])
+    declare(project, COUNTED)
+    cli.main(["migrations", "plan", "count-orders"])
+    assert cli.main(["migrations", "apply", "0001_count_orders", "--to", "contract"]) == 0
+    module = shop_module()
+    with module.design.open("shop.db") as db:
+        assert db.get(module.Season.key(season_id="s")).orders == 5
 
 
 @pytest.mark.parametrize(
@@ -241,7 +275,7 @@ def test_a_plan_is_refused_when_its_tables_changed_since(
 ) -> None:
     declare(project, V1)
     module = shop_module()
-    module.design.open("shop.db").close()  # type: ignore[attr-defined]
+    module.design.open("shop.db").close()
     cli.main(["migrations", "snapshot"])
     declare(project, V2)
     cli.main(["migrations", "plan", "by-season"])
