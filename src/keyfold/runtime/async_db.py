@@ -16,7 +16,7 @@ from keyfold.runtime import batch, idempotency, reads, tables, transaction, writ
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, drive_async
-from keyfold.runtime.intent import Intent
+from keyfold.runtime.intent import Intent, described
 from keyfold.runtime.metering import Meter
 
 E = TypeVar("E", bound=Entity)
@@ -135,7 +135,7 @@ class AsyncDb:
 
     async def transact(self, *intents: Intent, token: str | None = None) -> list[Any]:
         """Write all of them or none; see `create`, `put`, `update`, `delete`, `check`."""
-        return await self.run(writes.commit(self.context, intents, token=token), "write")
+        return await self.run(writes.commit(self.context, intents, token=token), described(intents))
 
     async def put_many(
         self, entities: Sequence[Entity], progress: batch.Progress | None = None

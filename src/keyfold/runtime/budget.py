@@ -28,6 +28,7 @@ class Usage:
     requests: int = 0
     read_units: float = 0.0
     write_units: float = 0.0
+    calls: int = 0
 
 
 @dataclass
@@ -48,6 +49,7 @@ class Work:
             sum(u.requests for u in uses),
             sum(u.read_units for u in uses),
             sum(u.write_units for u in uses),
+            sum(u.calls for u in uses),
         )
 
     def before(self, call: Call) -> None:

@@ -17,7 +17,7 @@ from keyfold.runtime import batch, idempotency, reads, tables, transaction, writ
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, drive
-from keyfold.runtime.intent import Intent
+from keyfold.runtime.intent import Intent, described
 from keyfold.runtime.metering import Meter
 
 E = TypeVar("E", bound=Entity)
@@ -133,7 +133,7 @@ class Db:
 
     def transact(self, *intents: Intent, token: str | None = None) -> list[Any]:
         """Write all of them or none; see `create`, `put`, `update`, `delete`, `check`."""
-        return self.run(writes.commit(self.context, intents, token=token), "write")
+        return self.run(writes.commit(self.context, intents, token=token), described(intents))
 
     def put_many(self, entities: Sequence[Entity], progress: batch.Progress | None = None) -> int:
         """Unguarded puts in batches; gives how many."""

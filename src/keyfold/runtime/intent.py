@@ -74,6 +74,19 @@ class Marker:
 Intent: TypeAlias = Put | Update | Delete | Check | Marker
 
 
+def described(intents: Iterable[Intent]) -> str:
+    """The words that metrics count a commit under: `create Order`, or `write` for several."""
+    words = {_words(intent) for intent in intents if not isinstance(intent, Check | Marker)}
+    return words.pop() if len(words) == 1 else "write"
+
+
+def _words(intent: Put | Update | Delete) -> str:
+    if isinstance(intent, Put):
+        return f"{'create' if intent.absent else 'put'} {type(intent.new).__name__}"
+    verb = "update" if isinstance(intent, Update) else "delete"
+    return f"{verb} {intent.ref.entity.__name__}"
+
+
 class Maintainer(Protocol):
     """Keeps one secondary structure right, from what an item was and what it is now."""
 

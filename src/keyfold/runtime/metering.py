@@ -37,6 +37,10 @@ class Counted:
     def __init__(self, meter: Meter, label: str, budget: int | None, work: Work | None) -> None:
         self._meter, self._label, self._budget, self._work = meter, label, budget, work
         self._requests = 0
+        if label and work is not None:
+            work.usage.setdefault(label, Usage()).calls += 1
+        if label and meter.measuring:
+            meter.usage.setdefault(label, Usage()).calls += 1
 
     def before(self, call: Call) -> Mapping[str, Any]:
         """Refuse what the budget does not allow; give the request to send."""

@@ -54,6 +54,11 @@ class OperationMetrics:
             "Read and write units that operations consume.",
             ("service", "operation", "kind"),
         )
+        self.calls = registry.counter(
+            "keyfold_design_calls_total",
+            "Calls of access patterns, and writes by what they write.",
+            ("service", "name"),
+        )
 
 
 class Dispatch:
@@ -144,6 +149,9 @@ class Dispatch:
             yield
         finally:
             current_work.reset(token)
+            for name, usage in work.usage.items():
+                if usage.calls:
+                    self._metrics.calls.add(usage.calls, self.service.name, name)
             total = work.total
             for kind, units in (("read", total.read_units), ("write", total.write_units)):
                 if units:

@@ -1,4 +1,4 @@
-"""A first workload file for a design: every number that a cost asks for, with its default."""
+"""Workload files written for people: a first draft, or what was seen of a running system."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import Entity, Pattern, Schema
 from keyfold.review.cost.figures import ITEMS, PAGE, PEAK_FACTOR, Figures
-from keyfold.review.cost.workload import Workload
+from keyfold.review.cost.workload import EntityLoad, Workload
 
 HEAD = """\
 # How often each access pattern and write is called, and how much there is.
@@ -16,24 +16,43 @@ HEAD = """\
 
 
 def draft(schema: Schema) -> str:
-    """The text of a workload file that names everything."""
-    return "\n".join(_lines(schema)) + "\n"
+    """A workload file that names everything, with defaults to replace."""
+    return "\n".join(_lines(schema, None)) + "\n"
 
 
-def _lines(schema: Schema) -> Iterator[str]:
+def recorded(schema: Schema, seen: Workload) -> str:
+    """A workload file of what was seen; what was not seen is called at no rate."""
+    return "\n".join(_lines(schema, seen)) + "\n"
+
+
+def _lines(schema: Schema, seen: Workload | None) -> Iterator[str]:
     figures = Figures(schema, Workload())
     yield HEAD.rstrip()
     yield f"design: {schema.name or 'design'}"
-    yield f"peak_factor: {PEAK_FACTOR:g}"
+    if seen is None:
+        yield f"peak_factor: {PEAK_FACTOR:g}"
     yield "entities:"
     for entity in schema.entities:
-        yield f"  {entity.name}: {{{_entity(figures, entity)}}}"
+        stated = seen.entities.get(entity.name) if seen else None
+        yield f"  {entity.name}: {{{_counted(stated) if stated else _entity(figures, entity)}}}"
     yield "patterns:"
     for pattern in schema.patterns:
-        yield f"  {_key(pattern.name)}: {{{_pattern(pattern)}}}"
+        yield f"  {_key(pattern.name)}: {{{_pattern(pattern, seen)}}}"
     yield "writes:"
+    if seen is not None and seen.writes:
+        for write in seen.writes:
+            yield f"  {_key(write.name)}: {{{_rate(write.rate, write.peak)}}}"
+        return
     for name in write_names(schema):
-        yield f"  {_key(name)}: {{rate: 1/minute}}"
+        yield f"  {_key(name)}: {{rate: {'0' if seen else '1/minute'}}}"
+
+
+def _counted(stated: EntityLoad) -> str:
+    words = [f"items: {stated.items:g}", f"bytes: {stated.bytes}"]
+    if stated.distinct:
+        pairs = ", ".join(f"{name}: {count:g}" for name, count in stated.distinct.items())
+        words.append(f"distinct: {{{pairs}}}")
+    return ", ".join(words)
 
 
 def _entity(figures: Figures, entity: Entity) -> str:
@@ -43,11 +62,20 @@ def _entity(figures: Figures, entity: Entity) -> str:
     return f"items: {ITEMS}, bytes: {figures.item_bytes(entity)}"
 
 
-def _pattern(pattern: Pattern) -> str:
-    rate = f"rate: {pattern.rate or 1:g}"
+def _pattern(pattern: Pattern, seen: Workload | None) -> str:
+    if seen is None:
+        rate = f"rate: {pattern.rate or 1:g}"
+    else:
+        load = seen.patterns.get(pattern.name)
+        rate = _rate(load.rate, load.peak) if load else "rate: 0"
     if pattern.kind in ("get", "latest", "exists", "count", "scan"):
         return rate
     return f"{rate}, page: {min(pattern.limit or PAGE, PAGE)}"
+
+
+def _rate(average: float | None, peak: float | None) -> str:
+    words = f"rate: {average or 0:.6g}"
+    return f"{words}, peak: {peak:.6g}" if peak is not None else words
 
 
 def write_names(schema: Schema) -> Iterator[str]:

@@ -1,0 +1,129 @@
+"""`keyfold workload`: draft a workload file, or fill one from a running system."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+from keyfold.errors import KeyfoldError
+
+if TYPE_CHECKING:
+    from keyfold.design.schema import Schema
+    from keyfold.review.cost import EntityLoad
+    from keyfold.review.cost.recording import Scrape
+
+HELP = "Draft the file that says how a design is used, or fill it from a running system."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def command(name: str, help: str, *flags: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=help, description=help)
+        add = made.add_argument
+        add("target", nargs="?", help="package.module:design or FILE.yaml")
+        add("--output", "-o", type=Path, metavar="FILE", help="write here, not to the terminal")
+        settings.add_flags(made, *flags)
+        return made
+
+    command("init", "Write a workload file with every name and a default number.", "design")
+    record = command(
+        "record",
+        "Write a workload file from a service's metrics and a backend's items.",
+        "design",
+        "backend",
+        "table_prefix",
+        "table_names",
+    )
+    add = record.add_argument
+    add("--metrics", metavar="URL", help="where the service's metrics are: http://host/metrics")
+    add("--seconds", type=float, default=60.0, help="how long to watch (default: 60)")
+    add("--every", type=float, default=5.0, help="seconds between two looks (default: 5)")
+    add("--sample", type=int, default=5000, metavar="N", help="items to read of each table")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.design.target import load_schema
+    from keyfold.review.cost import draft
+
+    current = settings.from_arguments(args)
+    target = args.target or current.design
+    if not target:
+        raise KeyfoldError(f"name a design: keyfold workload {args.action} package.module:design")
+    schema = load_schema(target)
+    text = draft.draft(schema) if args.action == "init" else _recorded(args, schema, current)
+    if args.output is None:
+        print(text, end="")
+        return 0
+    if args.action == "init" and args.output.exists():
+        raise KeyfoldError(f"{args.output} is there already; give another file")
+    args.output.write_text(text, encoding="utf-8")
+    print(f"{args.output}: written", file=sys.stderr)
+    return 0
+
+
+def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settings) -> str:
+    from dataclasses import replace
+
+    from keyfold.review.cost import Workload, draft, recording
+
+    if args.seconds <= 0 or args.every <= 0 or args.sample < 1:
+        raise KeyfoldError("--seconds, --every and --sample must be more than 0")
+    held = _items(schema, current, args.sample)
+    seen = Workload()
+    if args.metrics:
+        scrapes = _watched(args.metrics, args.seconds, args.every)
+        seen = recording.traffic(schema, recording.rates(scrapes))
+    if not held and not args.metrics:
+        raise KeyfoldError(
+            f"{current.backend} holds none of the design's tables, and no --metrics were given"
+        )
+    return draft.recorded(schema, replace(seen, entities=held))
+
+
+def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str, EntityLoad]:
+    from keyfold.clients import connect
+    from keyfold.review.cost import recording
+
+    names = {
+        table.name: current.table_names.get(table.name, current.table_prefix + table.name)
+        for table in schema.tables
+    }
+    client = connect(current.backend)
+    try:
+        return recording.entities(client, schema, names, sample)
+    finally:
+        client.close()
+
+
+def _watched(url: str, seconds: float, every: float) -> list[Scrape]:
+    from keyfold.review.cost.recording import Scrape
+
+    started = time.monotonic()
+    found = [Scrape(0.0, _fetched(url))]
+    while (passed := time.monotonic() - started) < seconds:
+        if sys.stderr.isatty():
+            print(f"\r{passed:.0f} of {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+        time.sleep(min(every, seconds - passed))
+        found.append(Scrape(time.monotonic() - started, _fetched(url)))
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    return found
+
+
+def _fetched(url: str) -> str:
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
+    if not url.startswith(("http://", "https://")):
+        raise KeyfoldError(f"{url!r} is no address of metrics; give http://host:port/metrics")
+    try:
+        with urlopen(url, timeout=10) as answer:
+            text: str = answer.read().decode()
+            return text
+    except (URLError, OSError) as error:
+        raise KeyfoldError(f"{url}: the metrics cannot be read: {error}") from None

@@ -1,0 +1,164 @@
+"""A workload seen on a running system: rates from its metrics, sizes from its items."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Protocol
+
+from keyfold.design import shorthand
+from keyfold.design.schema import Entity, Schema, Table
+from keyfold.errors import KeyfoldError, TableNotFound
+from keyfold.review.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
+from keyfold.values.size import item_size
+
+CALLS = "keyfold_design_calls_total"
+_LINE = re.compile(rf"{CALLS}\{{(?P<labels>[^}}]*)\}} (?P<value>\S+)")
+_NAME = re.compile(r'(?:^|,)name="((?:[^"\\]|\\.)*)"')
+
+Item = Mapping[str, Any]
+
+
+class Caller(Protocol):
+    """A client of any backend."""
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Scrape:
+    """The metrics of one moment, in seconds."""
+
+    at: float
+    text: str
+
+    def calls(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for line in _LINE.finditer(self.text):
+            name = _NAME.search(line["labels"])
+            if name is not None:
+                found[name[1]] = found.get(name[1], 0.0) + float(line["value"])
+        return found
+
+
+def rates(scrapes: Sequence[Scrape]) -> dict[str, tuple[float, float]]:
+    """Calls a second by name, on average and in the busiest interval."""
+    if len(scrapes) < 2:
+        raise KeyfoldError("rates need the metrics of two moments at least")
+    counted = [(scrape.at, scrape.calls()) for scrape in scrapes]
+    if not any(calls for _, calls in counted):
+        raise KeyfoldError(
+            f"the metrics have no {CALLS}; they are kept by services that keyfold serves"
+        )
+    whole = counted[-1][0] - counted[0][0]
+    found = {}
+    for name, last in counted[-1][1].items():
+        average = max(0.0, last - counted[0][1].get(name, 0.0)) / whole
+        peaks = [
+            (after.get(name, 0.0) - before.get(name, 0.0)) / (end - start)
+            for (start, before), (end, after) in pairwise(counted)
+            if end > start
+        ]
+        found[name] = (average, max(average, *peaks))
+    return found
+
+
+def traffic(schema: Schema, seen: Mapping[str, tuple[float, float]]) -> Workload:
+    """The rates of what the design knows; other names are left out."""
+    patterns = {
+        name: PatternLoad(rate=average, peak=peak)
+        for name, (average, peak) in seen.items()
+        if name in schema.by_pattern
+    }
+    writes = []
+    for name, (average, peak) in seen.items():
+        effect = shorthand.effect(name)
+        if effect is not None and effect.entity in schema.by_entity:
+            writes.append(WriteLoad(name, (effect,), rate=average, peak=peak))
+    return Workload(patterns=patterns, writes=tuple(writes))
+
+
+@dataclass
+class _Seen:
+    items: int = 0
+    bytes: int = 0
+    values: dict[str, set[str]] = field(default_factory=dict)
+
+
+def entities(
+    client: Caller, schema: Schema, names: Mapping[str, str], sample: int
+) -> dict[str, EntityLoad]:
+    """How many items of each entity there are, and how large, from a sample of every table."""
+    found: dict[str, EntityLoad] = {}
+    for table in schema.tables:
+        name = names.get(table.name, table.name)
+        try:
+            described = client.call("DescribeTable", {"TableName": name})["Table"]
+        except TableNotFound:
+            continue
+        seen: dict[str, _Seen] = {}
+        read = 0
+        for item in _items(client, name, sample):
+            read += 1
+            entity = _entity(schema, table, item)
+            if entity is not None:
+                _add(seen.setdefault(entity.name, _Seen()), entity, item)
+        whole = read < sample
+        count = read if whole else max(read, int(described.get("ItemCount", read)))
+        for entity_name, each in seen.items():
+            items = each.items * count / read
+            distinct = {f: float(len(v)) for f, v in each.values.items()} if whole else {}
+            found[entity_name] = EntityLoad(
+                items=round(items), bytes=round(each.bytes / each.items), distinct=distinct
+            )
+    return found
+
+
+def _add(seen: _Seen, entity: Entity, item: Item) -> None:
+    seen.items += 1
+    seen.bytes += item_size(item)
+    keyed = {f for p in entity.placements for f in p.key.partition.fields}
+    keyed |= set(entity.key.partition.fields if entity.key else ())
+    for name in keyed:
+        attribute = entity.by_field.get(name)
+        if attribute is not None and attribute.name in item:
+            seen.values.setdefault(name, set()).add(str(item[attribute.name]))
+
+
+def _items(client: Caller, name: str, wanted: int) -> Iterator[Item]:
+    start: Any = None
+    while wanted > 0:
+        request: dict[str, Any] = {"TableName": name, "Limit": min(wanted, 500)}
+        if start is not None:
+            request["ExclusiveStartKey"] = start
+        answer = client.call("Scan", request)
+        yield from answer["Items"]
+        wanted -= len(answer["Items"])
+        start = answer.get("LastEvaluatedKey")
+        if start is None:
+            return
+
+
+def _entity(schema: Schema, table: Table, item: Item) -> Entity | None:
+    """The entity that an item belongs to: by its type, or by the form of its key."""
+    kind = item.get(table.type_attribute or "", {}).get("S")
+    for entity in schema.entities_of(table.name):
+        if kind is not None and kind == (entity.type_name or entity.name):
+            return entity
+    for entity in schema.entities_of(table.name):
+        if entity.key is None:
+            continue
+        parts = ((table.partition, entity.key.partition), (table.sort, entity.key.sort))
+        if all(
+            template is None or (name in item and template.matches(_text(item[name])))
+            for name, template in parts
+            if name
+        ):
+            return entity
+    return None
+
+
+def _text(value: Any) -> str:
+    return str(next(iter(value.values())))

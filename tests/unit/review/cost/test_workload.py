@@ -1,0 +1,219 @@
+"""Workload files: what they say, what they refuse, how they are drafted and recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyfold import Design, Entity, Get, Index, Key, On, Query, get
+from keyfold.cli import main
+from keyfold.errors import KeyfoldError
+from keyfold.review.cost import bill, draft, load, loads, recording, report
+from keyfold.review.cost.recording import Scrape
+from keyfold.review.cost.text import text
+
+design = Design("shop")
+table = design.table("shop", indexes=[Index("ByUser", "userPK", "userSK")])
+
+
+class Order(Entity, table=table):
+    order_id: str
+    user_id: str
+    notes: str = ""
+    key = Key("ORDER#{order_id}", "ORDER")
+    by_user = On("ByUser", "USER#{user_id}", "ORDER#{order_id}")
+
+
+@design.pattern(requests=1)
+def order(order_id: str) -> Get[Order]:
+    """An order."""
+    return get(Order.key(order_id=order_id))
+
+
+@design.pattern(requests=1)
+def orders_of(user_id: str, limit: int = 20) -> Query[Order]:
+    """The orders of a user."""
+    return Order.by_user.query(user_id=user_id).limit(limit)
+
+
+SCHEMA = design.schema
+GOOD = """
+design: shop
+entities:
+  Order: {items: 1000, bytes: 2000, distinct: {user_id: 100}}
+patterns:
+  order: {rate: 10, peak: 30}
+  orders_of: {rate: 600/minute, page: 10}
+writes:
+  create Order: {rate: 3600/hour}
+  update Order (notes): {rate: 2}
+"""
+
+
+def test_a_bill_follows_from_rates_sizes_and_prices() -> None:
+    made = bill(SCHEMA, loads(GOOD, SCHEMA))
+    reads = {line.pattern.name: line for line in made.patterns}
+    assert reads["order"].read.total == 1
+    assert reads["orders_of"].read.total == 2.5  # ten items of 2,000 bytes: five blocks, eventual
+    assert reads["orders_of"].rate.average == 10
+    writes = {line.write.name: line for line in made.writes}
+    assert writes["create Order"].write.units == 4  # the item and its index entry
+    assert writes["create Order"].rate.average == 1
+    month = 730 * 3600
+    assert made.reads_dollars == pytest.approx((10 * 1 + 10 * 2.5) * month * 0.125 / 1e6)
+    assert made.writes_dollars == pytest.approx((4 * 1 + 4 * 2) * month * 0.625 / 1e6)
+    stored = 1000 * (2000 + 100) * 2
+    assert made.storage_dollars == pytest.approx(stored / 2**30 * 0.25)
+
+
+def test_an_index_shows_what_it_costs_and_serves() -> None:
+    made = bill(SCHEMA, loads(GOOD, SCHEMA))
+    index = next(line for line in made.paths if line.path.index == "ByUser")
+    assert index.serves == ("orders_of",)
+    assert index.written.average == 2 * 1 + 2 * 2
+    assert made.index_share == 0.5
+
+
+def test_a_hot_key_is_held_against_its_partition() -> None:
+    hot = GOOD.replace("distinct: {user_id: 100}", "hottest: {user_id: 0.9}")
+    hot = hot.replace("create Order: {rate: 3600/hour}", "create Order: {rate: 900, peak: 1500}")
+    made = bill(SCHEMA, loads(hot, SCHEMA))
+    hottest = made.hot[0]
+    assert (hottest.path.index, hottest.kind) == ("ByUser", "write")
+    assert hottest.units == pytest.approx((1500 * 2 + 6 * 2) * 0.9)
+    assert hottest.shards == 3
+
+
+def test_what_is_not_stated_is_assumed_and_listed() -> None:
+    made = bill(SCHEMA, loads("patterns:\n  order: {rate: 1}\n", SCHEMA))
+    told = " ".join(made.assumptions)
+    assert "Order has 10,000 items" in told
+    assert "orders_of is called 1 time a second" in told
+    assert "Order has 10,000 items" in text(report.document(made))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("patterns:\n  ordr: {rate: 1}", "w.yaml:2: the design has no access pattern 'ordr'; did"),
+        ("patterns:\n  order: {rate: -1}", "w.yaml:2: a rate cannot be less than 0"),
+        ("patterns:\n  order: {rat: 1}", "has no 'rat'; did you mean 'rate'?"),
+        ("patterns:\n  order: {rate: fast}", "'fast' is no rate; write 20"),
+        ("patterns:\n  order: {rate: 3/hous}", "'hou' is no unit of time; did you mean 'hour'?"),
+        ("patterns:\n  order: {rate: 5, peak: 2}", "the peak of 2 a second is less than"),
+        ("entities:\n  Orders: {items: 1}", "no entity 'Orders'; did you mean 'Order'?"),
+        ("entities:\n  Order: {bytes: 0}", "expected a whole number of bytes"),
+        ("entities:\n  Order: {items: many}", "expected a number, found 'many'"),
+        ("entities:\n  Order: {distinct: {userid: 3}}", "did you mean 'user_id'?"),
+        ("entities:\n  Order: {hottest: {user_id: 2}}", "a share is between 0 and 1"),
+        ("writes:\n  creat Order: {rate: 1}", "'creat Order' is neither an operation"),
+        ("writes:\n  create Ordr: {rate: 1}", "no entity 'Ordr'; did you mean 'Order'?"),
+        ("writes:\n  update Order (note): {rate: 1}", "no field 'note'; did you mean 'notes'?"),
+        ("region: mars-1", "the prices of 'mars-1' are not known"),
+        ("prices: {writes: 1}", "did you mean 'write'?"),
+        ("", "the workload file is empty; `keyfold workload init` drafts one"),
+        ("patterns: [", "this is not YAML"),
+    ],
+)
+def test_a_wrong_word_is_refused_with_its_place_and_the_nearest_right_one(
+    wrong: str, words: str
+) -> None:
+    with pytest.raises(KeyfoldError) as caught:
+        loads(wrong, SCHEMA, file="w.yaml")
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("w.yaml:")
+
+
+def test_prices_of_its_own_are_used() -> None:
+    made = bill(SCHEMA, loads(GOOD + "prices: {read: 1, write: 0, storage: 0}\n", SCHEMA))
+    assert made.dollars == made.reads_dollars == pytest.approx(35 * 730 * 3600 / 1e6)
+
+
+def test_a_drafted_file_is_read_again_and_names_everything() -> None:
+    read = loads(draft.draft(SCHEMA), SCHEMA)
+    assert set(read.patterns) == set(SCHEMA.by_pattern)
+    assert {write.name for write in read.writes} == {
+        "create Order",
+        "update Order",
+        "delete Order",
+    }
+    assert bill(SCHEMA, read).dollars > 0
+
+
+@pytest.mark.parametrize("system", ["inviter", "search_room", "tamafriends", "gg_core", "sellers"])
+def test_the_systems_state_every_number(system: str) -> None:
+    from keyfold.design.target import load_schema
+
+    module = "current" if system == "sellers" else "design"
+    schema = load_schema(f"keyfold_systems.{system}.{module}:design")
+    folder = Path(__file__).parents[4] / "src" / "keyfold_systems" / system
+    made = bill(schema, load(folder / "workload.yaml", schema))
+    told = [sentence for sentence in made.assumptions if "called" in sentence]
+    assert told == []
+
+
+def metrics(order: int, creates: int) -> str:
+    lines = [
+        "# TYPE keyfold_design_calls_total counter",
+        f'keyfold_design_calls_total{{service="shop",name="order"}} {order}',
+        f'keyfold_design_calls_total{{service="admin",name="order"}} {order}',
+        f'keyfold_design_calls_total{{service="shop",name="create Order"}} {creates}',
+        'keyfold_design_calls_total{service="shop",name="write"} 7',
+    ]
+    return "\n".join(lines)
+
+
+def test_rates_are_the_growth_of_the_metrics() -> None:
+    scrapes = [Scrape(0, metrics(5, 0)), Scrape(10, metrics(10, 0)), Scrape(20, metrics(55, 4))]
+    seen = recording.traffic(SCHEMA, recording.rates(scrapes))
+    assert (seen.patterns["order"].rate, seen.patterns["order"].peak) == (5.0, 9.0)
+    assert [(w.name, w.rate) for w in seen.writes] == [("create Order", 0.2)]
+
+
+def test_metrics_of_something_else_are_refused() -> None:
+    with pytest.raises(KeyfoldError, match="keyfold_design_calls_total"):
+        recording.rates([Scrape(0, "up 1"), Scrape(1, "up 1")])
+
+
+def test_a_unit_of_work_counts_calls_by_pattern_and_by_what_is_written() -> None:
+    with design.open(":memory:") as db, db.work("request") as work:
+        db.create(Order(order_id="1", user_id="u"))
+        db.update(Order.key(order_id="1"), notes="x")
+        orders_of(db, "u")
+        orders_of(db, "u")
+    calls = {name: usage.calls for name, usage in work.usage.items()}
+    assert calls == {"create Order": 1, "update Order": 1, "orders_of": 2}
+
+
+def test_items_are_counted_and_measured_on_a_backend(tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "shop.db"
+    with design.open(str(file)) as db:
+        for number in range(30):
+            db.create(Order(order_id=f"{number:03d}", user_id=f"u{number % 5}"))
+        found = recording.entities(db.client, SCHEMA, {}, sample=1000)
+    assert found["Order"].items == 30
+    assert found["Order"].distinct == {"order_id": 30, "user_id": 5}
+    with design.open(str(file)) as db:
+        partial = recording.entities(db.client, SCHEMA, {}, sample=10)
+    assert (partial["Order"].items, partial["Order"].distinct) == (30, {})
+
+
+def test_init_writes_a_file_once(tmp_path: Path, capsys: Any) -> None:
+    target = tmp_path / "workload.yaml"
+    asked = ["workload", "init", "keyfold_systems.inviter.design:design", "-o", str(target)]
+    assert main(asked) == 0
+    assert "group_feed: {rate: 1, page: 25}" in target.read_text()
+    assert main(asked) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("format", ["text", "json", "html", "markdown"])
+def test_the_report_has_four_formats(format: str, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    asked = ["cost", "keyfold_systems.inviter.design:design", "--format", format, "-o", str(out)]
+    assert main(asked) == 0
+    written = out.read_text(encoding="utf-8")
+    assert "user_upcoming" in written
+    assert "http://" not in written.replace("http://www.w3.org/2000/svg", "")
