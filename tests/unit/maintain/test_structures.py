@@ -39,6 +39,7 @@ from keyfold.errors import (
     TooManyWrites,
 )
 from keyfold.maintain import verify
+from keyfold.review.check import check
 from keyfold.streams import Consumer
 
 design = Design("structures")
@@ -422,3 +423,7 @@ def test_the_schema_tells_shards_cascades_and_roles() -> None:
     described = {consumer.name: consumer.effects[0] for consumer in schema.consumers}
     assert described["copied Member.room_name"].fields == ("room_name",)
     assert described["cascade Room.all_guests"].via_index == "GSI1"
+
+
+def test_an_index_that_only_a_cascade_reads_is_in_use() -> None:
+    assert not [finding for finding in check(design.schema).findings if finding.code == "X3"]

@@ -64,9 +64,15 @@ def _shape(placement: Placement) -> tuple[str, tuple[str, ...], tuple[str, ...]]
 
 @rule("X3", "index-unused", "warning", "No pattern reads what an index holds")
 def index_unused(facts: Facts) -> Iterator[Problem]:
+    followed = {
+        (effect.entity, effect.via_index)
+        for consumer in facts.schema.consumers
+        for effect in consumer.effects
+        if effect.via_index
+    }
     for table, index in _indexes(facts):
         readers = _readers(facts, table, index)
-        if not readers:
+        if not readers and not any(index.name == via for _, via in followed):
             yield Problem(
                 index,
                 index.name,
@@ -82,7 +88,8 @@ def index_unused(facts: Facts) -> Iterator[Problem]:
             if not pattern.entities or a.entity.name in pattern.entities
         }
         for entity, placement in facts.schema.placed_on(table.name, index.name):
-            if (id(placement), entity.name) not in read:
+            used = (id(placement), entity.name) in read or (entity.name, index.name) in followed
+            if not used:
                 yield Problem(
                     placement,
                     f"{entity.name} on {index.name}",
