@@ -64,7 +64,6 @@ from keyfold_systems.inviter.design import (
 )
 
 LONGEST_HANGOUT = timedelta(days=14)
-ATTEMPTS = 5
 
 
 class NewHangout(Payload):
@@ -223,27 +222,24 @@ class Inviter(Service):
     @mutation("/groups/{group_id}/members", allow=authenticated, status=201)
     async def join_group(self, group_id: str, caller: Identity) -> Membership:
         """Join a group."""
-        for _ in range(ATTEMPTS):
-            group = await self.db.get(Group.key(group_id=group_id))
-            user = await self.db.get(User.key(user_id=caller.id))
-            if group.closing:
-                raise Conflict("The group is being closed.", code="CLOSING")
+        group = await self.db.get(Group.key(group_id=group_id))
+        user = await self.db.get(User.key(user_id=caller.id))
+        joins = (
+            create(_member(group, user)),
+            check(group.ref(), where=_is_open),
+            check(user.ref(), where=lambda u: u.groups < MOST_GROUPS_OF_A_USER),
+        )
+        try:
+            made: Membership = (await self.db.transact(*joins))[0]
+        except AlreadyExists:
+            raise Conflict("You are a member already.", code="ALREADY_MEMBER") from None
+        except ConditionFailed:
             if user.groups >= MOST_GROUPS_OF_A_USER:
                 raise Conflict(
-                    f"You are in {user.groups} groups; leave one first.", code="TOO_MANY"
-                )
-            try:
-                made: Membership = (
-                    await self.db.transact(
-                        create(_member(group, user)), _open(group), _has_room(user)
-                    )
-                )[0]
-            except AlreadyExists:
-                raise Conflict("You are a member already.", code="ALREADY_MEMBER") from None
-            except ConditionFailed:
-                continue  # renamed, closed or filled since it was read
-            return made
-        raise Conflict("The group changes all the time; try again.", code="BUSY")
+                    "You are in too many groups; leave one first.", code="TOO_MANY"
+                ) from None
+            raise Conflict("The group is being closed.", code="CLOSING") from None
+        return made
 
     @mutation("/groups/{group_id}/members/{user_id}", method="DELETE", allow=itself("user_id"))
     async def leave_group(self, group_id: str, user_id: str) -> None:
@@ -405,18 +401,6 @@ def _member(group: Group, user: User) -> Membership:
 
 def _is_open(group: Any) -> Any:
     return group.closing == False  # noqa: E712 - recorded
-
-
-def _open(group: Group) -> Intent:
-    """The group takes members, under the name that was read: the new membership shows it."""
-    return check(group.ref(), where=lambda g: _is_open(g) & (g.name == group.name))
-
-
-def _has_room(user: User) -> Intent:
-    """The user may join one more group, under the name that was read."""
-    return check(
-        user.ref(), where=lambda u: (u.groups < MOST_GROUPS_OF_A_USER) & (u.name == user.name)
-    )
 
 
 def _card(pointer: GroupHangout | UserHangout) -> HangoutCard:

@@ -1,0 +1,211 @@
+"""The document's migration on a populated old table, with traffic, interruptions and a way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyfold import Db
+from keyfold.clients import connect
+from keyfold.errors import MigrationError
+from keyfold.maintain import repair, verify
+from keyfold.migrations import Backend, Migrator, backend_of
+from keyfold_systems.search_room.design import (
+    Listing,
+    design,
+    listing_by_external_id,
+    listings_by_status,
+    room_members,
+    user_rooms,
+)
+from keyfold_systems.search_room.migration import migration
+from tests.systems.conftest import ADDRESS
+
+TABLE = "search-room"
+AT = "2025-01-02T03:04:05.678Z"
+
+
+class Crash(Exception):
+    """The migrator's process ends."""
+
+
+class Failing:
+    """A client that is gone after so many writes."""
+
+    def __init__(self, backend: Backend, writes: int) -> None:
+        self._client, self._left = backend.client, writes
+
+    def call(self, operation: str, request: Any) -> dict[str, Any]:
+        if operation in ("UpdateItem", "PutItem", "TransactWriteItems"):
+            self._left -= 1
+            if self._left < 0:
+                raise Crash
+        return self._client.call(operation, request)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def put(backend: Backend, partition: str, sort: str, **attributes: Any) -> None:
+    item = {"PK": {"S": partition}, "SK": {"S": sort}}
+    item |= {n: v if isinstance(v, dict) else {"S": v} for n, v in attributes.items()}
+    backend.call("PutItem", {"TableName": TABLE, "Item": item})
+
+
+def listing(backend: Backend, number: int, **attributes: Any) -> None:
+    seen = {"L": [{"S": "mia"}, {"S": "mia"}]} if number % 2 else {"L": []}
+    values = {
+        "listingId": f"l{number}",
+        "roomId": "r1",
+        "sourceBrand": "homegate",
+        "title": f"Flat {number}",
+        "location": "Bern",
+        "status": "SEEN" if number % 2 else "UNSEEN",
+        "seenBy": seen,
+        "addedAt": AT,
+        **({"externalId": f"x{number}"} if number % 3 else {}),
+        **attributes,
+    }
+    put(backend, "ROOM#r1", f"LISTING#l{number}", **values)
+
+
+@pytest.fixture
+def backend() -> Backend:
+    """A table as the document had it before: two keys, no index, no TTL, no stream."""
+    opened = backend_of(connect(ADDRESS or ":memory:"))
+    for name in opened.call("ListTables", {})["TableNames"]:
+        opened.call("DeleteTable", {"TableName": name})
+    opened.call(
+        "CreateTable",
+        {
+            "TableName": TABLE,
+            "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [
+                {"AttributeName": "PK", "AttributeType": "S"},
+                {"AttributeName": "SK", "AttributeType": "S"},
+            ],
+            "KeySchema": [
+                {"AttributeName": "PK", "KeyType": "HASH"},
+                {"AttributeName": "SK", "KeyType": "RANGE"},
+            ],
+        },
+    )
+    room = {"roomId": "r1", "name": "Ours", "createdByUserId": "mia", "searchType": "rent"}
+    put(opened, "ROOM#r1", "ROOM", createdAt=AT, **room)
+    for user, role in (("mia", "owner"), ("jonas", "member")):
+        member = {"roomId": "r1", "userId": user, "role": role, "joinedAt": AT}
+        put(opened, "ROOM#r1", f"MEMBER#{user}", **member)
+        put(opened, f"USER#{user}", "ROOM#r1", **member)
+    for number in range(40):
+        listing(opened, number)
+    return opened
+
+
+def raw(backend: Backend) -> dict[str, dict[str, Any]]:
+    items = backend.call("Scan", {"TableName": TABLE})["Items"]
+    return {item["SK"]["S"]: item for item in items if item["SK"]["S"].startswith("LISTING#")}
+
+
+def opened(backend: Backend) -> Db:
+    return design.open(backend.client, create_tables=False)
+
+
+def ends_right(backend: Backend) -> None:
+    db = opened(backend)
+    seen = listings_by_status(db, "r1", "SEEN", limit=100)
+    assert {one.listing_id for one in seen} == {f"l{n}" for n in range(1, 40, 2)}
+    assert all(one.seen_by == {"mia"} for one in seen)
+    found = listing_by_external_id(db, "r1", "homegate", "x7")
+    assert found is not None
+    assert found.title == "Flat 7"
+    for item in raw(backend).values():
+        assert ("GSI1PK" in item) == ("externalId" in item)
+        assert item["GSI2SK"]["S"] == f"STATUS#{item['status']['S']}#{item['listingId']['S']}"
+
+
+def test_both_indexes_the_backfill_and_the_ttl(backend: Backend) -> None:
+    Migrator(migration, backend).apply("contract")
+    ends_right(backend)
+    described = backend.describe(TABLE)
+    assert described is not None
+    names = {one["IndexName"] for one in described["GlobalSecondaryIndexes"]}
+    assert names == {"ExternalIdIndex", "StatusIndex"}
+    ttl = backend.call("DescribeTimeToLive", {"TableName": TABLE})["TimeToLiveDescription"]
+    assert ttl == {"TimeToLiveStatus": "ENABLED", "AttributeName": "ttl"}
+
+
+def test_the_running_system_goes_on_with_what_was_there(backend: Backend) -> None:
+    Migrator(migration, backend).apply("contract")
+    db = opened(backend)
+    repair(db, verify(db))
+    assert verify(db).clean
+    assert [(m.user_id, m.room_name) for m in room_members(db, "r1")] == [
+        ("jonas", "Ours"),
+        ("mia", "Ours"),
+    ]
+    assert [one.room_name for one in user_rooms(db, "jonas")] == ["Ours"]
+    flat = db.get(Listing.key(room_id="r1", listing_id="l8"))
+    moved = db.update(flat, status="APPLIED")
+    assert moved.version == flat.version + 1
+    assert [x.listing_id for x in listings_by_status(db, "r1", "APPLIED")] == ["l8"]
+
+
+@pytest.mark.parametrize("writes", [3, 20, 60, 90])
+def test_it_goes_on_where_it_was_killed(backend: Backend, writes: int) -> None:
+    dying = Backend(Failing(backend, writes), backend.prefix, backend.names)
+    with pytest.raises(Crash):
+        Migrator(migration, dying).apply("contract")
+    Migrator(migration, backend).apply("contract")
+    ends_right(backend)
+
+
+def test_a_listing_that_changes_meanwhile_keeps_its_change(backend: Backend) -> None:
+    """The backfill is guarded: it neither overwrites a newer status nor brings a listing back."""
+
+    class Busy:
+        """Somebody moves or deletes listings just before they are written."""
+
+        def __init__(self) -> None:
+            self.moved = False
+
+        def call(self, operation: str, request: Any) -> dict[str, Any]:
+            if "l7" in str(request.get("Key", "")) and not self.moved:
+                self.moved = True
+                listing(backend, 7, status="APPLIED")
+                key = {"PK": {"S": "ROOM#r1"}, "SK": {"S": "LISTING#l8"}}
+                backend.call("DeleteItem", {"TableName": TABLE, "Key": key})
+            return backend.client.call(operation, request)
+
+        def close(self) -> None:
+            backend.client.close()
+
+    busy = Busy()
+    Migrator(migration, Backend(busy, backend.prefix, backend.names)).apply("contract")
+    assert busy.moved
+    stored = raw(backend)
+    assert stored["LISTING#l7"]["GSI2SK"] == {"S": "STATUS#APPLIED#l7"}
+    assert "LISTING#l8" not in stored
+
+
+def test_the_way_back_leaves_the_old_table(backend: Backend) -> None:
+    before = raw(backend)
+    migrator = Migrator(migration, backend)
+    migrator.apply("hold")
+    migrator.rollback()
+    described = backend.describe(TABLE)
+    assert described is not None
+    assert not described.get("GlobalSecondaryIndexes")
+    after = raw(backend)
+    assert set(after) == set(before)
+    assert not any({"GSI1PK", "GSI2PK", "version"} & set(item) for item in after.values())
+
+
+def test_duplicates_of_before_are_named_and_nothing_is_lost(backend: Backend) -> None:
+    listing(backend, 100, externalId="x7")
+    migrator = Migrator(migration, backend)
+    with pytest.raises(MigrationError):
+        migrator.apply("contract")
+    problems = migrator.status().problems
+    assert any("homegate#x7" in str(problem) for problem in problems)
+    assert len(raw(backend)) == 41
