@@ -405,14 +405,12 @@ BY_WIRE_NAME: dict[str, type[OperationError]] = _registered(OperationError)
 def to_wire(error: OperationError) -> tuple[int, dict[str, Any]]:
     """The HTTP status and JSON body that DynamoDB would answer with."""
     body: dict[str, Any] = {"__type": f"{error.namespace}#{error.wire_name}"}
-    # DynamoDB spells the key "message" for its own errors and "Message" for the framework's and
-    # for cancelled transactions.
-    if isinstance(error, TransactionCanceled):
-        body["Message"] = error.message
-        body["CancellationReasons"] = [_reason_to_wire(reason) for reason in error.reasons]
-        return error.status, body
+    # DynamoDB spells the key "Message" for unreadable requests and for cancelled transactions.
+    capital = isinstance(error, SerializationError | TransactionCanceled)
     if error.message:
-        body["message"] = error.message
+        body["Message" if capital else "message"] = error.message
+    if isinstance(error, TransactionCanceled):
+        body["CancellationReasons"] = [_reason_to_wire(reason) for reason in error.reasons]
     if isinstance(error, ConditionFailed) and error.item is not None:
         body["Item"] = error.item
     return error.status, body
