@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from keyfold.design.place import caller
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from keyfold.design.entity import Entity
 
 
-class Declared:
+class Declared(ABC):
     """A class-level declaration: it knows its name and place, and its entity once attached."""
 
     def __init__(self) -> None:
@@ -20,6 +21,6 @@ class Declared:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    @abstractmethod
     def attach(self, entity: type[Entity]) -> None:
         """Called once, when the entity's fields are known."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it attaches")

@@ -7,6 +7,7 @@ everything else sees data. Use `&`, `|` and `not_`; `and`, `or` and `not` cannot
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -36,15 +37,15 @@ class Path:
         return ".".join(self.names)
 
 
-class Predicate:
+class Predicate(ABC):
     """A condition that can be rendered as an expression or evaluated on field values."""
 
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def holds(self, values: Mapping[str, Any]) -> bool: ...
 
     @property
-    def fields(self) -> frozenset[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def fields(self) -> frozenset[str]: ...
 
     def __and__(self, other: object) -> Predicate:
         return Both(self, predicate_of(other))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 
-class FeedMaintainer:
+class FeedMaintainer(ABC):
     """Brings a feed to what the present state asks for; repeated records do no harm."""
 
     kind = "feed"
@@ -43,8 +44,9 @@ class FeedMaintainer:
     def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
         yield from ()
 
-    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
-        raise NotImplementedError
+    @abstractmethod
+    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
+        """What a change of one of its items asks for."""
 
     def is_pushing(self, context: Context, source: str) -> Flow[bool]:
         state = yield from find(context, self.feed.support.state.key(source=source))
