@@ -23,6 +23,7 @@ from keyfold import (
     On,
     Pointer,
     Query,
+    Stored,
     Timestamp,
     Ttl,
     Unique,
@@ -60,6 +61,8 @@ SUPERSEDED_CRITERIA_DAYS = 30
 HISTORY_DAYS = 365
 MOST_MEMBERS = 30
 
+# The moments of the tables that are there have milliseconds.
+Moment = Annotated[Timestamp, Stored("iso_ms")]
 Name = Annotated[str, Field(min_length=1, max_length=120)]
 Weights = dict[Criterion, float]
 
@@ -92,7 +95,7 @@ class Room(Entity, table=table):
     member_count: Annotated[int, Counter("Member")] = 0
     owner_count: Annotated[int, Counter("Member", where=lambda m: m.role == Role.OWNER)] = 0
     version: Annotated[int, Version()] = 0
-    created_at: Annotated[Timestamp | None, Created()] = None
+    created_at: Annotated[Moment | None, Created()] = None
 
     key = Key("ROOM#{room_id}", "ROOM")
     members = Cascade("Member")
@@ -111,7 +114,7 @@ class Member(Entity, table=table):
     user_id: Id
     role: Role = Role.MEMBER
     room_name: Annotated[str, Copied("Room", "name")]
-    joined_at: Annotated[Timestamp | None, Created()] = None
+    joined_at: Annotated[Moment | None, Created()] = None
 
     key = Key("ROOM#{room_id}", "MEMBER#{user_id}")
 
@@ -123,7 +126,7 @@ class UserRoom(Pointer[Member], table=table):
     room_id: Id
     role: Role
     room_name: str
-    joined_at: Timestamp | None = None
+    joined_at: Moment | None = None
 
     key = Key("USER#{user_id}", "ROOM#{room_id}")
 
@@ -140,8 +143,8 @@ class Listing(Entity, table=table):
     status: Status = Status.UNSEEN
     seen_by: Annotated[set[str], AtMost(MOST_MEMBERS)] = set()
     version: Annotated[int, Version()] = 0
-    added_at: Annotated[Timestamp | None, Created()] = None
-    updated_at: Annotated[Timestamp | None, Updated()] = None
+    added_at: Annotated[Moment | None, Created()] = None
+    updated_at: Annotated[Moment | None, Updated()] = None
 
     key = Key("ROOM#{room_id}", "LISTING#{listing_id}")
     by_external_id = On(
@@ -161,14 +164,14 @@ class UserCriteria(Entity, table=table):
 
     room_id: Id
     user_id: Id
-    timestamp: Timestamp
+    timestamp: Moment
     criteria_id: Id
     criteria: Wishes
     weights: Weights = {}
     source: Literal["manual", "ai_proposed"] = "manual"
     expires_at: Annotated[Timestamp | None, Ttl()] = None
 
-    key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso}#{criteria_id}")
+    key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}#{criteria_id}")
 
 
 class LatestCriteria(Entity, table=table):
@@ -176,7 +179,7 @@ class LatestCriteria(Entity, table=table):
 
     room_id: Id
     user_id: Id
-    timestamp: Timestamp
+    timestamp: Moment
     criteria_id: Id
     criteria: Wishes
     weights: Weights = {}
@@ -189,7 +192,7 @@ class CombinedCriteria(Entity, table=table):
     """What a room looks for, merged from its members."""
 
     room_id: Id
-    timestamp: Timestamp
+    timestamp: Moment
     combined_id: Id
     criteria: Wishes
     weights: Weights = {}
@@ -198,14 +201,14 @@ class CombinedCriteria(Entity, table=table):
 
     expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
 
-    key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso}#{combined_id}")
+    key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}#{combined_id}")
 
 
 class Activity(Entity, table=table):
     """Something that happened in a room."""
 
     room_id: Id
-    created_at: Timestamp
+    created_at: Moment
     activity_id: Id
     type: Annotated[str, Field(max_length=60)]
     sender_type: Literal["user", "ai_copilot", "system"]
@@ -213,14 +216,14 @@ class Activity(Entity, table=table):
     text: Annotated[str, Field(max_length=4000)] = ""
     ttl: Annotated[Timestamp | None, Ttl(days=ACTIVITY_DAYS, after="created_at")] = None
 
-    key = Key("ROOM#{room_id}", "ACTIVITY#{created_at:iso}#{activity_id}")
+    key = Key("ROOM#{room_id}", "ACTIVITY#{created_at:iso_ms}#{activity_id}")
 
 
 class Compatibility(Entity, table=table):
     """How well the wishes of a room's members fit, at one time."""
 
     room_id: Id
-    timestamp: Timestamp
+    timestamp: Moment
     compatibility_id: Id
     score_percent: Annotated[int, Field(ge=0, le=100)]
     level: Level
@@ -228,7 +231,7 @@ class Compatibility(Entity, table=table):
     criteria_refs: Annotated[list[str], AtMost(MOST_MEMBERS)] = []
     expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
 
-    key = Key("ROOM#{room_id}", "COMPATIBILITY#{timestamp:iso}#{compatibility_id}")
+    key = Key("ROOM#{room_id}", "COMPATIBILITY#{timestamp:iso_ms}#{compatibility_id}")
 
 
 @design.pattern(requests=1)

@@ -305,7 +305,7 @@ class SearchRoom(Service):
         said = UserCriteria(
             room_id=room_id,
             user_id=caller.id,
-            timestamp=self.db.context.now(),
+            timestamp=self._now(),
             criteria_id=new_ulid(),
             criteria=input.criteria,
             weights=input.weights,
@@ -351,7 +351,7 @@ class SearchRoom(Service):
         found = combine(_voices(criteria), mode)
         combined = CombinedCriteria(
             room_id=room_id,
-            timestamp=self.db.context.now(),
+            timestamp=self._now(),
             combined_id=new_ulid(),
             criteria=found.wishes,
             weights=found.weights,
@@ -379,7 +379,7 @@ class SearchRoom(Service):
         found = fit(_voices(criteria))
         snapshot = Compatibility(
             room_id=room_id,
-            timestamp=self.db.context.now(),
+            timestamp=self._now(),
             compatibility_id=new_ulid(),
             score_percent=found.percent,
             level=found.level,
@@ -425,6 +425,11 @@ class SearchRoom(Service):
         later = activities_after.after(page.cursor)
         return await later(self.db, room_id, since, limit=page.limit)
 
+    def _now(self) -> datetime:
+        """This moment, as exact as it is stored."""
+        now = self.db.context.now()
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
     def _activity(
         self,
         room_id: str,
@@ -435,7 +440,7 @@ class SearchRoom(Service):
     ) -> Activity:
         return Activity(
             room_id=room_id,
-            created_at=self.db.context.now(),
+            created_at=self._now(),
             activity_id=new_ulid(),
             type=kind,
             sender_type=sender_type,
@@ -454,7 +459,7 @@ class SearchRoom(Service):
         return update(entry, expires_at=self._end_of_superseded())
 
     def _end_of_superseded(self) -> datetime:
-        return self.db.context.now() + timedelta(days=SUPERSEDED_CRITERIA_DAYS)
+        return self._now() + timedelta(days=SUPERSEDED_CRITERIA_DAYS)
 
     async def _stated(self, room_id: str) -> list[LatestCriteria]:
         found = (await all_users_criteria(self.db, room_id)).items
