@@ -387,7 +387,7 @@ def test_a_promotion_flag_overrides_the_policy(network: Network) -> None:
 
 
 def test_the_policy_does_not_flap() -> None:
-    border = Rates(followers=100, posts=1, reads_per_follower=6)
+    border = Rates(followers=100, posts=3, reads_per_follower=5)
     assert choose(border, "pull").mode == "pull"
     assert choose(border, "push").mode == "push"
 

@@ -3,8 +3,8 @@
 Pushing writes one item for every follower of every post. Pulling reads the source's partition for
 every page that any follower reads. Both grow with the number of followers, so that it cancels out:
 what decides is how often a follower reads for each post. A write unit costs five read units, and
-pulled partitions are read consistently, so pushing pays from five reads a post on. Pushing a busy
-account to a million followers is the expensive direction, however famous it is.
+pulled partitions are read consistently, so pushing is the cheaper one from five reads a post on.
+Pushing a busy account to a million followers is the expensive direction, however famous it is.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from typing import Literal
 from keyfold.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
 from keyfold.prices import prices
 
-HYSTERESIS = 2.0
-"""A source switches only where the other side is so many times cheaper."""
+PUSH_UP_TO = 2.0
+"""A source is pushed while that costs at most so many times as much: pages come faster."""
+PULL_FROM = 4.0
+"""A pushed source is pulled again when pushing costs more than so many times as much."""
 
 Mode = Literal["pull", "push"]
 
@@ -45,22 +47,23 @@ class Choice:
 
 
 def choose(rates: Rates, current: Mode = "pull") -> Choice:
-    """The cheaper mode, with hysteresis around the present one."""
+    """What pays, where pushing may cost a little more; in between the present mode stays."""
     push_units = rates.posts * rates.followers * ceil(rates.item_bytes / WRITE_UNIT_BYTES)
     recent = max(1.0, min(rates.posts, 20.0))
     page_units = ceil(recent * rates.item_bytes / READ_UNIT_BYTES)
     pull_units = rates.reads_per_follower * rates.followers * page_units
     asked = prices()
     push, pull = push_units * asked.write / 1e6, pull_units * asked.read / 1e6
-    if current == "pull":
-        mode: Mode = "push" if push * HYSTERESIS < pull else "pull"
-    else:
-        mode = "pull" if pull * HYSTERESIS < push else "push"
+    dearer = push / pull if pull else float("inf")
+    worth = PUSH_UP_TO if current == "pull" else PULL_FROM
+    mode: Mode = "push" if push == 0 or dearer <= worth else "pull"
     per_post = rates.reads_per_follower / rates.posts if rates.posts else float("inf")
     reason = (
         f"{rates.followers} followers read {per_post:.1f} pages per post: pushing costs "
         f"${push:.6f} a day, pulling ${pull:.6f}"
     )
-    if mode == current and mode != ("push" if push < pull else "pull"):
-        reason += f"; within {HYSTERESIS:g}x, so it stays"
+    if PUSH_UP_TO < dearer <= PULL_FROM:
+        reason += "; the difference is too small for a change"
+    elif 1 < dearer <= PUSH_UP_TO:
+        reason += "; pushing costs more, and makes every page faster"
     return Choice(mode, push_units, pull_units, push, pull, reason)

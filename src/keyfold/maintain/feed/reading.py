@@ -33,7 +33,8 @@ MOST = 100
 CONCURRENCY = 16
 HINTS_FROM = 24
 """With more pulled sources than this, their hints are read first."""
-FIRST_READ = 4
+FIRST_READ = 8
+"""About as many activities as one read unit holds; asking for fewer would cost the same."""
 
 
 @dataclass
@@ -182,7 +183,7 @@ def _pulled(
     if len(bounds) > HINTS_FROM:
         hints = yield from _hints(context, feed, known.pulled)
         bounds = {source: min(bound, hints.get(source, bound)) for source, bound in bounds.items()}
-    size = max(FIRST_READ, min(limit, limit // max(1, len(bounds))))
+    size = min(limit, FIRST_READ)
     for source, bound in bounds.items():
         if bound <= oldest:
             continue
