@@ -14,7 +14,7 @@ from keyfold.design import schema
 from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
-from keyfold.errors import TooManyWrites
+from keyfold.errors import ConditionFailed, NotFound, TooManyWrites
 from keyfold.maintain.counter import Counter
 from keyfold.maintain.reconcile import raw, unchanged
 from keyfold.maintain.related import Related
@@ -198,4 +198,8 @@ class OrphanMaintainer:
             return
         guard = unchanged(parent, None, frozenset())
         condition = self.related.belongs(parent)
-        yield from commit(context, [guard, Delete(new.ref(), condition)])
+        try:
+            yield from commit(context, [guard, Delete(new.ref(), condition)])
+        except (ConditionFailed, NotFound):
+            # It is gone already, or another parent's by now.
+            return
