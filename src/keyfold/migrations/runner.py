@@ -28,10 +28,11 @@ from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.scanning import Pace, Scan
 from keyfold.migrations.sides import Refused, Sides, rewrite_item
-from keyfold.migrations.state import Problem, State, StateStore
+from keyfold.migrations.state import Overtaken, Problem, State, StateStore
 from keyfold.migrations.verify import Comparison, Verifier
 
 _VIEW: Final = "NEW_AND_OLD_IMAGES"
+_ATTEMPTS: Final = 5
 
 Say = Callable[[str], None]
 
@@ -313,16 +314,23 @@ class Migrator:
 
     def _switch_writes(self) -> None:
         copier, back = self._copier("new"), self._copier("old")
-        # What takes long is done before writes wait.
-        back.skip_to_end()
-        copier.catch_up()
-        self._refuse_problems()
-        self._close_writes(copier)
-        self._refuse_problems_of_the_switch()
-        back.skip_to_end()
-        # A router that lost patience may have opened the old side again: then this is refused.
-        # Side and phase change together: doing this twice would leave writes uncopied.
-        self._change(writes="new", closed=False, phase="switch-writes")
+        for attempt in range(_ATTEMPTS):
+            # What takes long is done before writes wait.
+            back.skip_to_end()
+            copier.catch_up()
+            self._refuse_problems()
+            self._close_writes(copier)
+            self._refuse_problems_of_the_switch()
+            back.skip_to_end()
+            try:
+                # Side and phase change together: twice would leave writes uncopied.
+                self._change(writes="new", closed=False, phase="switch-writes")
+                return
+            except Overtaken:
+                # It took too long, and a router has let writes through to the old side again.
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                self._state = self.store.load()
 
     def _close_writes(self, copier: Copier) -> None:
         """Nobody writes, and everything that was written is copied."""

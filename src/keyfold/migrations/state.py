@@ -25,6 +25,10 @@ MARKER_PARTITIONS: Final = 16
 CAUGHT_UP: Final = "caught-up"
 
 
+class Overtaken(MigrationError):
+    """The state was changed by somebody else since it was read."""
+
+
 @dataclass(frozen=True)
 class State:
     """The one item that routers read; `epoch` grows with every change."""
@@ -101,7 +105,7 @@ class StateStore:
         except ConditionFailed:
             if self.load() == after:
                 return after  # it was written, only the answer was lost
-            raise MigrationError(
+            raise Overtaken(
                 f"the migration {self.name} was changed by another process meanwhile; "
                 "look at its status and try again"
             ) from None

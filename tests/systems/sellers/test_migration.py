@@ -8,62 +8,62 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
-from keyfold_systems.sellers import current, design
+from keyfold.migrations import PHASES, Migrator, Phase, backend_of
+from keyfold_systems.sellers import current, design, migration
 from keyfold_systems.sellers.layouts import migrating
 from keyfold_systems.sellers.service import Sellers
 
 from .town import Town, Worker, fill
 
 FULL = bool(os.environ.get("SELLERS_FULL"))
-RECORDS = 100_000 if FULL else 2_500
+RECORDS = 100_000 if FULL else 1_500
 SELLERS = 8
-KILLS = 4 if FULL else 1
 
 
-class Migration:
-    """Runs `keyfold migrations` in processes of its own."""
+class Runner:
+    """Runs one of the migrations, here or in processes that are killed."""
 
-    def __init__(self, data: Path, name: str) -> None:
-        self.data, self.plan = data, f"keyfold_systems.sellers.migration:{name}"
+    def __init__(self, engine: Engine, name: str) -> None:
+        self.engine, self.name = engine, name
 
-    async def start(self, action: str, *options: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "keyfold", "migrations", action, self.plan),
-            *("--backend", str(self.data), *options),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+    def migrator(self) -> Migrator:
+        plan = getattr(migration, self.name)
+        return Migrator(plan, backend_of(EmbeddedClient(self.engine)))
 
-    async def run(self, action: str, *options: str) -> str:
-        process = await self.start(action, *options)
-        out, errors = await process.communicate()
-        assert process.returncode == 0, errors.decode()
-        return out.decode()
+    async def apply(self, to: Phase = "hold") -> None:
+        await asyncio.to_thread(self.migrator().apply, to)
 
-    async def run_with_kills(self, kills: int, seed: int, *options: str) -> int:
-        """Kill it in the middle of things, and start it again; it ends by itself at last."""
-        chance = random.Random(seed)
+    async def rollback(self) -> None:
+        await asyncio.to_thread(self.migrator().rollback)
+
+    async def apply_with_kills(self, phases: Sequence[str], to: Phase = "hold") -> int:
+        """Start it and kill it in each of these phases; at last it is left alone."""
         killed = 0
-        for _ in range(kills):
-            process = await self.start("apply", *options)
-            try:
-                await asyncio.wait_for(process.wait(), chance.uniform(0.9, 6.0 if FULL else 2.0))
-            except TimeoutError:
-                process.send_signal(signal.SIGKILL)
-                await process.wait()
-                killed += 1
-            else:
-                break
-        await self.run("apply", *options)
+        for phase in PHASES[2:8] if FULL else phases:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "keyfold", "migrations", "apply"),
+                *(f"keyfold_systems.sellers.migration:{self.name}", "--to", to),
+                *("--backend", self.engine.path),
+                stdout=asyncio.subprocess.PIPE,
+            )
+            assert process.stdout is not None
+            async for line in process.stdout:
+                if line.decode().strip().endswith(f": {phase}"):
+                    await asyncio.sleep(random.uniform(0, 2.0 if FULL else 0.1))
+                    killed += process.returncode is None
+                    break
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+        await self.apply(to)
         return killed
 
 
@@ -94,8 +94,8 @@ async def items(client: AsyncEmbeddedClient, table: str) -> list[dict[str, Any]]
 async def test_every_record_survives_the_restructuring_and_no_request_fails(
     tmp_path: Path,
 ) -> None:
-    data = tmp_path / "sellers.db"
-    client = AsyncEmbeddedClient(Engine.open(data, durability="relaxed"))
+    engine = Engine.open(tmp_path / "sellers.db", durability="relaxed")
+    client = AsyncEmbeddedClient(engine)
     before = await current.design.open_async(client)
     after = await design.design.open_async(client, create_tables=False)
     town = Town()
@@ -104,18 +104,17 @@ async def test_every_record_survives_the_restructuring_and_no_request_fails(
     workers = [Worker(service, town, who, n) for n, who in enumerate(town.sellers)]
 
     async with at_work(town, workers):
-        await Migration(data, "accounts").run("apply", "--to", "contract")
+        await Runner(engine, "accounts").apply("contract")
+        killed = await Runner(engine, "profiles").apply_with_kills(["backfill"], "contract")
 
-        killed = await Migration(data, "profiles").run_with_kills(KILLS, 1, "--to", "contract")
-
-        seasons = Migration(data, "seasons")
-        killed += await seasons.run_with_kills(KILLS, 2)
+        seasons = Runner(engine, "seasons")
+        killed += await seasons.apply_with_kills(["verify"])
         await asyncio.sleep(0.5)
-        await seasons.run("rollback")
+        await seasons.rollback()
         await asyncio.sleep(0.5)
-        killed += await seasons.run_with_kills(KILLS, 3, "--to", "contract")
+        killed += await seasons.apply_with_kills(["switch-writes"], "contract")
 
-        killed += await Migration(data, "orders").run_with_kills(KILLS, 4, "--to", "contract")
+        killed += await Runner(engine, "orders").apply_with_kills(["contract"], "contract")
 
     print(
         f"{RECORDS:,} records, {town.requests:,} requests meanwhile, {killed} kills; "
