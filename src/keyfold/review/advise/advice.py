@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.choice import Choice
-from keyfold.review.advise.proof import concerned, unproved
+from keyfold.review.advise.proof import Proof, concerned
 from keyfold.review.advise.redesign import redesign
 from keyfold.review.advise.refine import refine
 from keyfold.review.advise.search import STRATEGIES, Search, Strategy
@@ -62,7 +62,7 @@ class Advice:
 def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advice:
     """Search for better designs and prove that they serve every pattern."""
     figures = Figures(schema, workload)
-    search = Search(figures)
+    search, proof = Search(figures), Proof(schema)
     today = bill(schema, workload)
     total = len(STRATEGIES) * max(1, len(schema.entities))
     kept = Alternative("as it is", "nothing changes", schema, today, {})
@@ -73,7 +73,7 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
             if step is not None:
                 step(start + done, total)
 
-        made = _alternative(search, schema, workload, strategy, told)
+        made = _alternative(search, proof, workload, strategy, told)
         if made is None or any(_same(made.schema, other.schema) for other in found):
             continue
         gains, losses = _differences(kept, made)
@@ -85,14 +85,15 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
 
 
 def _alternative(
-    search: Search, schema: Schema, workload: Workload, strategy: Strategy, step: Step
+    search: Search, proof: Proof, workload: Workload, strategy: Strategy, step: Step
 ) -> Alternative | None:
     """The best design that a strategy finds and the reviewer lets pass."""
     kept: set[str] = set()
+    schema = proof.before
     for _ in range(TRIES):
         choices = search.choose(strategy, kept, step)
         made = refine(redesign(schema, choices), workload)
-        against = unproved(schema, made)
+        against = proof.against(made)
         if not against:
             after = bill(made, workload)
             located = _located(search, choices)

@@ -77,7 +77,10 @@ class Pricing:
         self.per_read = asked.read * SECONDS_A_MONTH / 1e6
         self.per_write = asked.write * SECONDS_A_MONTH / 1e6
         self.per_byte = asked.storage / GB
-        self.joined = bool(self._together())
+        self.joined = bool(self._together()) or any(
+            write.atomic and any(effect.entity == entity.name for effect in write.effects)
+            for write in figures.workload.writes
+        )
 
     def _effects(self) -> list[tuple[Effect, float]]:
         found: list[tuple[Effect, float]] = []
@@ -86,7 +89,7 @@ class Pricing:
             for effect in write.effects:
                 if effect.entity == self.entity.name:
                     times = self.figures.each(write) if effect.each else 1.0
-                    found.append((effect, rate * times * (IN_TRANSACTION if write.atomic else 1)))
+                    found.append((effect, rate * times))
         return found
 
     def _together(self) -> list[str]:
@@ -155,9 +158,10 @@ class Pricing:
                     traded += rate * (self.read(demand, "base") - units)
         extra = dict.fromkeys(a for _, a in paths if a.kind in ("global", "local", "lookup"))
         written = sum(rate * write_units(self.bytes) for _, rate in self.effects)
-        written += sum(self.entry(access) for access in extra)
+        written += sum(self.entry(access) for access in extra if access.kind != "global")
         if self.joined or any(access.kind == "lookup" for access in extra):
             written *= IN_TRANSACTION
+        written += sum(self.entry(access) for access in extra if access.kind == "global")
         if located_by is not None:
             found = sum(rate for effect, rate in self.effects if effect.action not in _APPEARS)
             fresh = located_by.fresh

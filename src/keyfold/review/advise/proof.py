@@ -11,14 +11,20 @@ RULES = ("K1", "K2", "K3", "K4", "K5", "K7", "Q1", "Q2", "Q3", "Q5", "Q10", "S11
 """What makes a pattern unserved, or its answer wrong."""
 
 
-def unproved(before: Schema, after: Schema) -> list[Finding]:
-    """What the reviewer says of the new design that it does not say of the old one."""
-    known = {(f.code, f.subject) for f in check(before, select=RULES).findings}
-    missing = set(before.by_pattern) - set(after.by_pattern)
-    assert not missing, f"patterns are gone: {', '.join(sorted(missing))}"
-    found = check(after, select=RULES)
-    assert not found.crashes, f"a rule failed: {found.crashes[0].error}"
-    return [f for f in found.findings if (f.code, f.subject) not in known]
+class Proof:
+    """Holds new designs against the one that they are to replace."""
+
+    def __init__(self, before: Schema) -> None:
+        self.before = before
+        self._known = {(f.code, f.subject) for f in check(before, select=RULES).findings}
+
+    def against(self, after: Schema) -> list[Finding]:
+        """What the reviewer says of the new design that it does not say of the old one."""
+        missing = set(self.before.by_pattern) - set(after.by_pattern)
+        assert not missing, f"patterns are gone: {', '.join(sorted(missing))}"
+        found = check(after, select=RULES)
+        assert not found.crashes, f"a rule failed: {found.crashes[0].error}"
+        return [f for f in found.findings if (f.code, f.subject) not in self._known]
 
 
 def concerned(finding: Finding, before: Schema) -> set[str]:
