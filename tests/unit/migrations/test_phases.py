@@ -20,12 +20,14 @@ from keyfold.migrations import (
     Migration,
     Pace,
     Phase,
+    runner,
 )
 from keyfold.migrations.changes import Record
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.progress import silent
 from keyfold.migrations.scanning import Scan
 from keyfold.migrations.sides import Sides
+from keyfold.migrations.state import StateStore
 
 from .conftest import (
     OldOrder,
@@ -102,6 +104,28 @@ def test_a_migrator_that_dies_right_after_the_switch_does_not_switch_again(
     shop.new.create(Order(season_id="s9", order_id="after", cents=100))
     shop.migrator().apply("hold")
     assert shop.old.get(OldOrder.key(order_id="after")).total == 1
+
+
+def test_a_switch_that_took_too_long_is_tried_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(shop, 10)
+    shop.migrator().apply("switch-reads")
+    impatient = 0
+
+    def lose_patience(store: StateStore, epoch: int, copier: Copier | None = None) -> None:
+        nonlocal impatient
+        impatient += 1
+        if impatient == 1:
+            store.change(store.load(), closed=False)
+            shop.old_order("meanwhile", 3)
+
+    monkeypatch.setattr(runner, "wait_for_routers", lose_patience)
+    expected = shop.expected_items()
+    assert shop.migrator().apply("hold").writes == "new"
+    assert impatient == 2
+    assert len(shop.new_items()) == len(expected) + 2
+    assert shop.new.get(OrderById.key(order_id="meanwhile")).season_id == "s1"
 
 
 @pytest.mark.parametrize("phase", ["expand", "dual-write", "backfill", "verify", "switch-reads"])
