@@ -15,6 +15,7 @@ from typing import Any
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
+from keyfold.design.predicate import Predicate
 from keyfold.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -271,7 +272,9 @@ def _joined(first: Step, second: Step) -> Step:
         for name, one in second.intent.changes.items():
             merged[name] = _combined(merged.get(name), one)
         base = second.intent if first.intent.counting else first.intent
-        return Step(replace(base, changes=merged), first.old or second.old, second.new)
+        condition = _both(first.intent.condition, second.intent.condition)
+        joined = replace(base, changes=merged, condition=condition)
+        return Step(joined, first.old or second.old, second.new)
     if isinstance(first.intent, Put) and isinstance(second.intent, Update):
         assert second.new is not None
         return Step(replace(first.intent, new=second.new), first.old, second.new)
@@ -285,8 +288,14 @@ def _guarded(step: Step, check: Check) -> Step:
     intent = step.intent
     if check.condition is None or isinstance(intent, Marker):
         return step
-    both = check.condition if intent.condition is None else intent.condition & check.condition
+    both = _both(intent.condition, check.condition)
     return Step(replace(intent, condition=both), step.old, step.new)
+
+
+def _both(one: Predicate | None, other: Predicate | None) -> Predicate | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
 
 
 def _combined(first: Change | None, second: Change) -> Change:

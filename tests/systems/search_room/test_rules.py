@@ -1,0 +1,343 @@
+"""What must hold in a room, and people who try to break it, several at once."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clock import ManualClock
+from keyfold.errors import KeyfoldError, NotFound, VersionConflict
+from keyfold.maintain import verification
+from keyfold.serve import Conflict, Missing, PageRequest
+from keyfold.streams import AsyncConsumer
+from keyfold_systems.search_room.design import (
+    MOST_MEMBERS,
+    SUPERSEDED_CRITERIA_DAYS,
+    Listing,
+    Member,
+    Role,
+    Room,
+    Status,
+    UserCriteria,
+    UserRoom,
+    design,
+)
+from keyfold_systems.search_room.service import ListingChange, NewCriteria, SearchRoom
+from keyfold_systems.search_room.wishes import Wishes
+from tests.systems.conftest import Recorder
+
+from .conftest import INES, JONAS, MIA, NOW, Home
+
+PAGE = PageRequest(limit=50)
+KEYS = {
+    "Room": "ROOM#{room_id} / ROOM",
+    "Member": "ROOM#{room_id} / MEMBER#{user_id}",
+    "UserRoom": "USER#{user_id} / ROOM#{room_id}",
+    "Listing": "ROOM#{room_id} / LISTING#{listing_id}",
+    "UserCriteria": "ROOM#{room_id} / CRITERIA#{user_id}#{timestamp:iso_ms}#{criteria_id}",
+    "LatestCriteria": "ROOM#{room_id} / CRITERIA_LATEST#{user_id}",
+    "CombinedCriteria": "ROOM#{room_id} / CRITERIA_COMBINED#{timestamp:iso_ms}#{combined_id}",
+    "Activity": "ROOM#{room_id} / ACTIVITY#{created_at:iso_ms}#{activity_id}",
+    "Compatibility": "ROOM#{room_id} / COMPATIBILITY#{timestamp:iso_ms}#{compatibility_id}",
+}
+
+
+async def outcomes(*calls: Any) -> tuple[list[Any], list[BaseException]]:
+    """What came of calls made at once: results and refusals."""
+    done = await asyncio.gather(*calls, return_exceptions=True)
+    refused = [one for one in done if isinstance(one, BaseException)]
+    assert all(isinstance(one, KeyfoldError) for one in refused), refused
+    return [one for one in done if not isinstance(one, BaseException)], refused
+
+
+async def clean(db: AsyncDb) -> None:
+    await AsyncConsumer(db).drain()
+    report = await db.run(verification(db.context))
+    assert report.clean, report
+
+
+class TestTable:
+    def test_keys_are_the_documents(self) -> None:
+        assert {name: str(one.key) for name, one in design.schema.by_entity.items()} == KEYS
+
+    def test_indexes_and_ttl_are_the_documents(self) -> None:
+        table = design.schema.by_table["search-room"]
+        assert [(i.name, i.partition, i.sort) for i in table.indexes] == [
+            ("ExternalIdIndex", "GSI1PK", "GSI1SK"),
+            ("StatusIndex", "GSI2PK", "GSI2SK"),
+        ]
+        assert (table.ttl, table.partition, table.sort) == ("ttl", "PK", "SK")
+
+    async def test_the_table_is_on_demand_and_named_by_the_environment(
+        self, client: Recorder, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("DYNAMODB_TABLE_NAME", "rooms-of-tests")
+        async with await design.open_async(client, clock=clock):
+            made = [r for o, r in client.requests if o == "CreateTable"]
+        assert [one["TableName"] for one in made] == ["rooms-of-tests"]
+        assert [one["BillingMode"] for one in made] == ["PAY_PER_REQUEST"]
+
+
+class TestMembership:
+    async def test_both_sides_of_a_membership_are_equal(self, home: Home, db: AsyncDb) -> None:
+        room_id = home.room.room_id
+        await home.service.invite(room_id, INES.id)
+        await home.service.change_role(room_id, JONAS.id, Role.OWNER)
+        await home.service.leave(room_id, INES.id)
+        members = {(m.user_id, m.role) async for m in db.scan(Member)}
+        entries = {(m.user_id, m.role) async for m in db.scan(UserRoom)}
+        assert members == entries == {("mia", "owner"), ("jonas", "owner")}
+
+    async def test_a_renamed_room_is_renamed_in_every_list(self, home: Home, db: AsyncDb) -> None:
+        await home.service.rename_room(home.room.room_id, "Theirs")
+        await AsyncConsumer(db).drain()
+        for who in (MIA, JONAS):
+            rooms = await home.service.rooms(who.id, PAGE)
+            assert [one.room_name for one in rooms] == ["Theirs"]
+
+    async def test_a_users_list_needs_no_read_for_each_room(
+        self, home: Home, client: Recorder
+    ) -> None:
+        for _ in range(3):
+            await home.open()
+        client.requests.clear()
+        assert len(await home.service.rooms(JONAS.id, PAGE)) == 4
+        assert [operation for operation, _ in client.requests] == ["Query"]
+
+    async def test_nobody_is_a_member_twice(self, home: Home) -> None:
+        calls = [home.service.invite(home.room.room_id, INES.id) for _ in range(6)]
+        done, refused = await outcomes(*calls)
+        assert len(done) == 1
+        assert {type(one) for one in refused} == {Conflict}
+
+    async def test_a_room_never_has_too_many_members(self, home: Home, db: AsyncDb) -> None:
+        calls = [home.service.invite(home.room.room_id, f"u{n}") for n in range(MOST_MEMBERS + 5)]
+        done, _ = await outcomes(*calls)
+        assert len(done) == MOST_MEMBERS - 2
+        assert (await db.get(home.room.ref())).member_count == MOST_MEMBERS
+
+    async def test_the_last_owner_stays(self, home: Home) -> None:
+        with pytest.raises(Conflict, match="last owner"):
+            await home.service.leave(home.room.room_id, MIA.id)
+        with pytest.raises(Conflict, match="last owner"):
+            await home.service.change_role(home.room.room_id, MIA.id, Role.MEMBER)
+
+    async def test_two_owners_cannot_both_leave_at_once(self, home: Home, db: AsyncDb) -> None:
+        room_id = home.room.room_id
+        await home.service.change_role(room_id, JONAS.id, Role.OWNER)
+        _, refused = await outcomes(
+            home.service.leave(room_id, MIA.id),
+            home.service.leave(room_id, JONAS.id),
+            home.service.change_role(room_id, JONAS.id, Role.MEMBER),
+            home.service.change_role(room_id, MIA.id, Role.MEMBER),
+        )
+        assert len(refused) >= 3
+        owners = [m.user_id async for m in db.scan(Member) if m.role == Role.OWNER]
+        assert len(owners) == 1
+        await clean(db)
+
+    async def test_who_is_not_there_cannot_leave(self, home: Home) -> None:
+        with pytest.raises(Missing):
+            await home.service.leave(home.room.room_id, INES.id)
+        with pytest.raises(NotFound):
+            await home.service.change_role(home.room.room_id, INES.id, Role.OWNER)
+
+
+class TestListings:
+    async def test_duplicates_are_impossible_at_once(self, home: Home, db: AsyncDb) -> None:
+        done, refused = await outcomes(*(home.listing("7") for _ in range(8)))
+        assert len(done) == 1
+        assert {getattr(one, "code", "") for one in refused} == {"DUPLICATE"}
+        assert len([one async for one in db.scan(Listing)]) == 1
+
+    async def test_a_deleted_listing_can_be_saved_again(self, home: Home) -> None:
+        made = await home.listing("7")
+        await home.service.delete_listing(home.room.room_id, made.listing_id)
+        assert (await home.listing("7")).listing_id != made.listing_id
+
+    async def test_other_rooms_and_listings_without_an_id_are_no_duplicates(
+        self, home: Home
+    ) -> None:
+        await home.listing("7")
+        await home.listing()
+        await home.listing()
+        await home.open()
+        await home.listing("7")
+
+    async def test_everybody_who_saw_a_listing_is_in_its_set_once(self, home: Home) -> None:
+        made = await home.listing()
+        seen = [home.service.mark_seen(home.room.room_id, made.listing_id, who)
+                for who in (MIA, JONAS, MIA, JONAS)]  # fmt: skip
+        await asyncio.gather(*seen)
+        stored = await home.service.listing(home.room.room_id, made.listing_id)
+        assert (stored.seen_by, stored.status) == ({"mia", "jonas"}, Status.SEEN)
+
+    async def test_looking_at_it_does_not_move_a_listing_back(self, home: Home) -> None:
+        made = await home.listing()
+        room_id = home.room.room_id
+        change = ListingChange(status=Status.APPLIED)
+        await home.service.update_listing(room_id, made.listing_id, change)
+        seen = await home.service.mark_seen(room_id, made.listing_id, JONAS)
+        assert (seen.status, seen.seen_by) == (Status.APPLIED, {"jonas"})
+
+    async def test_two_people_editing_one_listing(self, home: Home) -> None:
+        made = await home.listing()
+        args = home.room.room_id, made.listing_id
+        await home.service.update_listing(*args, ListingChange(title="A"), made.version)
+        with pytest.raises(VersionConflict):
+            await home.service.update_listing(*args, ListingChange(title="B"), made.version)
+        assert (await home.service.listing(*args)).title == "A"
+
+
+class TestCriteria:
+    async def test_superseded_criteria_expire_and_the_latest_stays(
+        self, home: Home, clock: ManualClock
+    ) -> None:
+        for price in (1, 2, 3):
+            await home.wish(MIA, price_max=price)
+            clock.advance(60)
+        page = await home.service.criteria_history(home.room.room_id, "mia", PAGE)
+        assert [one.expires_at is None for one in page] == [True, False, False]
+        clock.advance(timedelta(days=SUPERSEDED_CRITERIA_DAYS).total_seconds())
+        page = await home.service.criteria_history(home.room.room_id, "mia", PAGE)
+        assert [one.criteria.price_max for one in page] == [3]
+        clock.advance(timedelta(days=3650).total_seconds())
+        assert [
+            one.criteria.price_max for one in await home.service.criteria(home.room.room_id)
+        ] == [3]
+
+    async def test_criteria_said_at_once_are_all_kept_and_one_is_the_latest(
+        self, home: Home, db: AsyncDb
+    ) -> None:
+        done, refused = await outcomes(*(home.wish(MIA, price_max=n) for n in range(4)))
+        assert refused == []
+        history = [one async for one in db.scan(UserCriteria)]
+        assert len(history) == len(done) == 4
+        latest = await home.service.criteria(home.room.room_id)
+        assert [one.criteria_id for one in latest] == [max(one.criteria_id for one in done)]
+        lasting = [one.criteria_id for one in history if one.expires_at is None]
+        assert lasting == [latest[0].criteria_id]
+
+    async def test_an_older_statement_never_replaces_a_newer_one(
+        self, home: Home, client: Recorder, clock: ManualClock
+    ) -> None:
+        behind = Home(
+            SearchRoom(await design.open_async(client, clock=ManualClock(NOW.timestamp())))
+        )
+        behind.room = home.room
+        clock.advance(10)
+        await home.wish(MIA, price_max=2)
+        late = await behind.wish(MIA, price_max=1)
+        assert late.expires_at is not None
+        found = await home.service.criteria(home.room.room_id)
+        assert [one.criteria.price_max for one in found] == [2]
+
+    async def test_sources_are_kept(self, home: Home) -> None:
+        new = NewCriteria(criteria=Wishes(), weights={"price": 0.5}, source="ai_proposed")
+        await home.service.save_criteria(home.room.room_id, new, MIA)
+        found = (await home.service.criteria(home.room.room_id))[0]
+        assert (found.source, found.weights) == ("ai_proposed", {"price": 0.5})
+
+    async def test_who_left_cannot_say_anything(self, home: Home) -> None:
+        await home.wish(JONAS, price_max=1)
+        await home.service.leave(home.room.room_id, JONAS.id)
+        with pytest.raises(NotFound):
+            await home.wish(JONAS, price_max=2)
+        page = await home.service.criteria_history(home.room.room_id, JONAS.id, PAGE)
+        assert all(one.expires_at is not None for one in page)
+
+
+class TestDeletion:
+    async def full(self, home: Home) -> None:
+        for number in range(3):
+            await home.listing(str(number))
+        await home.wish(MIA, price_max=1)
+        await home.service.combine_criteria(home.room.room_id, "all", MIA)
+        await home.service.compute_compatibility(home.room.room_id)
+
+    async def test_a_small_room_goes_at_once_with_everything(
+        self, home: Home, client: Recorder
+    ) -> None:
+        await self.full(home)
+        await home.service.delete_room(home.room.room_id)
+        assert await client.items() == []
+
+    async def test_a_large_room_goes_by_the_stream(
+        self, home: Home, client: Recorder, db: AsyncDb
+    ) -> None:
+        await self.full(home)
+        for number in range(120):
+            await home.service.say(home.room.room_id, str(number), MIA)
+        await home.service.delete_room(home.room.room_id)
+        with pytest.raises(NotFound):
+            await home.service.say(home.room.room_id, "anybody there?", MIA)
+        await AsyncConsumer(db).drain()
+        assert await client.items() == []
+
+    async def test_what_is_added_meanwhile_is_refused_or_goes_too(
+        self, home: Home, client: Recorder, db: AsyncDb
+    ) -> None:
+        await self.full(home)
+        room_id = home.room.room_id
+        await outcomes(
+            home.service.invite(room_id, INES.id),
+            home.service.delete_room(room_id),
+            home.service.invite(room_id, "paul"),
+            home.service.say(room_id, "wait", MIA),
+            home.listing("new"),
+            home.wish(JONAS, price_max=4),
+        )
+        await AsyncConsumer(db).drain()
+        assert await db.find(Room.key(room_id=room_id)) is None
+        assert await client.items() == []
+
+    async def test_a_deletion_that_was_cut_off_goes_on(
+        self,
+        home: Home,
+        client: Recorder,
+        db: AsyncDb,
+        clock: ManualClock,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        for number in range(100):
+            await home.service.say(home.room.room_id, str(number), MIA)
+        await home.service.delete_room(home.room.room_id)
+        call, left = client.call, 2
+
+        async def failing(operation: str, request: Any) -> dict[str, Any]:
+            nonlocal left
+            left -= operation == "TransactWriteItems"
+            if left < 0:
+                raise asyncio.CancelledError
+            return await call(operation, request)
+
+        monkeypatch.setattr(client, "call", failing)
+        with pytest.raises(asyncio.CancelledError):
+            await AsyncConsumer(db).drain()
+        monkeypatch.undo()
+        assert await client.items() != []
+        report = await db.run(verification(db.context))
+        assert not report.clean
+        # Another consumer takes over when the first one's lease has run out.
+        clock.advance(3600)
+        await AsyncConsumer(db).drain()
+        assert await client.items() == []
+
+    async def test_a_room_is_deleted_once(self, home: Home) -> None:
+        done, refused = await outcomes(
+            *(home.service.delete_room(home.room.room_id) for _ in range(3))
+        )
+        assert len(done) == 1
+        assert {type(one) for one in refused} == {NotFound}
+
+
+async def test_a_message_is_from_somebody_and_expires_after_90_days(home: Home) -> None:
+    said = await home.service.say(home.room.room_id, "Hi", JONAS)
+    assert (said.sender_type, said.sender_id, said.type) == ("user", "jonas", "ChatMessage")
+    assert said.ttl == NOW + timedelta(days=90)
+    notes = await home.service.activities(home.room.room_id, PAGE)
+    assert {one.sender_type for one in notes if one.type != "ChatMessage"} == {"system"}
