@@ -1,0 +1,241 @@
+"""Random operations by people at once: verify is clean and everything equals a plain model.
+
+The model knows what was answered and nothing else. It needs no order of things that happened at
+once: a membership is there if it was entered once more than left, and of several edits of one
+thing that with the highest version counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clock import ManualClock
+from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
+from keyfold.maintain import verification
+from keyfold.serve import Conflict, Identity, Missing, PageRequest
+from keyfold.streams import AsyncConsumer
+from keyfold_systems.search_room.design import (
+    Activity,
+    LatestCriteria,
+    Listing,
+    Member,
+    Room,
+    Status,
+    UserCriteria,
+    UserRoom,
+)
+from keyfold_systems.search_room.service import (
+    ListingChange,
+    NewCriteria,
+    NewListing,
+    NewRoom,
+    SearchRoom,
+)
+from keyfold_systems.search_room.wishes import Wishes
+
+FOUNDER = "founder"
+USERS = [f"u{number}" for number in range(8)]
+EXTERNAL = ["1", "2", "3", "a#b", None]
+OPERATIONS = 10_000 if os.environ.get("KEYFOLD_FULL") else 1_000
+AT_ONCE = 8
+REFUSED = (Conflict, Missing, ItemError, ConditionFailed, TransactionConflict)
+VERBS = {
+    "room": 1,
+    "rename": 2,
+    "invite": 5,
+    "leave": 3,
+    "add": 6,
+    "move": 4,
+    "seen": 4,
+    "drop": 2,
+    "wish": 3,
+    "say": 4,
+    "delete": 0.3,
+}
+
+
+class Model:
+    """What must be there, by what was answered."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, tuple[int, str]] = {}
+        self.gone: set[str] = set()
+        self.places: Counter[tuple[str, str]] = Counter()
+        self.listings: dict[tuple[str, str], tuple[int, Status]] = {}
+        self.external: dict[tuple[str, str], str | None] = {}
+        self.dropped: set[tuple[str, str]] = set()
+        self.seen: dict[tuple[str, str], set[str]] = {}
+        self.criteria: dict[tuple[str, str], list[str]] = {}
+        self.said: Counter[str] = Counter()
+
+    def members(self) -> set[tuple[str, str]]:
+        return {place for place, times in self.places.items() if times and self.open(place[0])}
+
+    def open(self, room_id: str) -> bool:
+        return room_id not in self.gone
+
+    def saved(self) -> dict[tuple[str, str], tuple[Status, set[str], str | None]]:
+        return {
+            key: (status, self.seen.get(key, set()), self.external[key])
+            for key, (_, status) in self.listings.items()
+            if key not in self.dropped and self.open(key[0])
+        }
+
+
+class Crowd:
+    """People who do things at once; each answer goes into the model."""
+
+    def __init__(self, service: SearchRoom, seed: int) -> None:
+        self.service, self.model = service, Model()
+        self.dice = random.Random(seed)
+        self.refused = 0
+
+    async def act(self) -> None:
+        verb = self.dice.choices(list(VERBS), list(VERBS.values()))[0]
+        try:
+            await getattr(self, f"_{verb}")(Identity.of(self.dice.choice(USERS)))
+        except REFUSED:
+            self.refused += 1
+
+    def _a_room(self) -> str:
+        return self.dice.choice(list(self.model.names) or ["none"])
+
+    def _a_listing(self) -> tuple[str, str]:
+        return self.dice.choice(list(self.model.listings) or [("none", "none")])
+
+    async def _room(self, _: Identity) -> None:
+        if len(self.model.names) - len(self.model.gone) >= 6:
+            return
+        new = NewRoom(name="New", search_type="rent")
+        room = await self.service.create_room(new, Identity.of(FOUNDER))
+        self.model.names[room.room_id] = (room.version, room.name)
+        self.model.places[room.room_id, FOUNDER] += 1
+        self.model.said[room.room_id] += 1
+
+    async def _rename(self, _: Identity) -> None:
+        room_id = self._a_room()
+        room = await self.service.rename_room(room_id, f"Name {self.dice.randrange(1000)}")
+        known = self.model.names[room_id]
+        self.model.names[room_id] = max(known, (room.version, room.name))
+
+    async def _invite(self, who: Identity) -> None:
+        room_id = self._a_room()
+        await self.service.invite(room_id, who.id)
+        self.model.places[room_id, who.id] += 1
+        self.model.said[room_id] += 1
+
+    async def _leave(self, who: Identity) -> None:
+        room_id = self._a_room()
+        await self.service.leave(room_id, who.id)
+        self.model.places[room_id, who.id] -= 1
+        self.model.said[room_id] += 1
+
+    async def _add(self, who: Identity) -> None:
+        room_id, external = self._a_room(), self.dice.choice(EXTERNAL)
+        new = NewListing(source_brand="homegate", external_id=external, title="Flat")
+        listing = await self.service.add_listing(room_id, new, who)
+        key = room_id, listing.listing_id
+        self.model.listings[key] = listing.version, listing.status
+        self.model.external[key] = external
+        self.model.said[room_id] += 1
+
+    async def _move(self, _: Identity) -> None:
+        key = self._a_listing()
+        change = ListingChange(status=self.dice.choice(list(Status)[2:]))
+        self._edited(key, await self.service.update_listing(*key, change))
+
+    async def _seen(self, who: Identity) -> None:
+        key = self._a_listing()
+        self._edited(key, await self.service.mark_seen(*key, who))
+        self.model.seen.setdefault(key, set()).add(who.id)
+
+    def _edited(self, key: tuple[str, str], listing: Listing) -> None:
+        newest = max(self.model.listings[key], (listing.version, listing.status))
+        self.model.listings[key] = newest
+
+    async def _drop(self, _: Identity) -> None:
+        key = self._a_listing()
+        await self.service.delete_listing(*key)
+        self.model.dropped.add(key)
+
+    async def _wish(self, who: Identity) -> None:
+        room_id = self._a_room()
+        new = NewCriteria(criteria=Wishes(price_max=self.dice.randrange(5000)))
+        said = await self.service.save_criteria(room_id, new, who)
+        self.model.criteria.setdefault((room_id, who.id), []).append(said.criteria_id)
+
+    async def _say(self, who: Identity) -> None:
+        room_id = self._a_room()
+        await self.service.say(room_id, "Hi", who)
+        self.model.said[room_id] += 1
+
+    async def _delete(self, _: Identity) -> None:
+        room_id = self._a_room()
+        await self.service.delete_room(room_id)
+        self.model.gone.add(room_id)
+
+
+async def everything(db: AsyncDb, entity: type[Any]) -> list[Any]:
+    return [item async for item in db.scan(entity)]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_random_operations_end_as_the_model(
+    db: AsyncDb, clock: ManualClock, seed: int
+) -> None:
+    service = SearchRoom(db)
+    crowd = Crowd(service, seed)
+    for _ in range(OPERATIONS // AT_ONCE):
+        await asyncio.gather(*(crowd.act() for _ in range(AT_ONCE)))
+        clock.advance(0.001)
+    await AsyncConsumer(db).drain()
+    report = await db.run(verification(db.context))
+    assert report.clean, report
+
+    model = crowd.model
+    assert set(model.places.values()) <= {0, 1}
+    rooms = {room.room_id: room for room in await everything(db, Room)}
+    members = model.members()
+    assert {r: (x.version, x.name) for r, x in rooms.items()} == {
+        room_id: known for room_id, known in model.names.items() if model.open(room_id)
+    }
+    assert {(m.room_id, m.user_id) for m in await everything(db, Member)} == members
+    assert {(m.room_id, m.user_id) for m in await everything(db, UserRoom)} == members
+    assert {r: x.member_count for r, x in rooms.items()} == {
+        room_id: len([1 for room, _ in members if room == room_id]) for room_id in rooms
+    }
+    for user in USERS:
+        listed = await service.rooms(user, PageRequest(100))
+        assert {one.room_id: one.room_name for one in listed} == {
+            room: model.names[room][1] for room, who in members if who == user
+        }
+    stored = {
+        (x.room_id, x.listing_id): (x.status, x.seen_by, x.external_id)
+        for x in await everything(db, Listing)
+    }
+    assert stored == model.saved()
+    held = [(room, external) for (room, _), (*_, external) in stored.items() if external]
+    assert len(held) == len(set(held))
+    for room_id in rooms:
+        for status in Status:
+            found = await service.listings(room_id, PageRequest(200), status)
+            wanted = {key[1] for key, x in stored.items() if key[0] == room_id and x[0] == status}
+            assert {x.listing_id for x in found} == wanted
+    said = Counter(one.room_id for one in await everything(db, Activity))
+    assert said == {r: times for r, times in model.said.items() if model.open(r)}
+    history = Counter((c.room_id, c.user_id) for c in await everything(db, UserCriteria))
+    kept = {key: len(ids) for key, ids in model.criteria.items() if model.open(key[0])}
+    assert history == kept
+    latest = {(c.room_id, c.user_id): c.criteria_id for c in await everything(db, LatestCriteria)}
+    assert set(latest) <= members
+    assert all(latest[key] in model.criteria[key] for key in latest)
+    assert crowd.refused > OPERATIONS // 50
+    assert len(members) > 10
+    assert len(stored) > 10
