@@ -1,0 +1,232 @@
+"""Accounts, posts, follows and blocks: what works, and what is refused for which reason."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from keyfold.errors import NotFound, RequestReused, UniqueTaken, VersionConflict
+from keyfold.serve import Conflict, Invalid, Missing, NotAllowed, NotAuthenticated
+from keyfold.serve.auth import DevelopmentTokens
+from keyfold_systems.tamafriends.design import Block, Credential, Follow, UserProfile
+from keyfold_systems.tamafriends.payloads import Login, NewAccount, ProfileChange
+
+from .conftest import LENA, OMAR, PAGE, STRANGER, YUKI, World
+
+PASSWORD = "correct horse"
+NEW = NewAccount(
+    email="Mia@Example.com",
+    username="mia.m",
+    handle="mia",
+    display_name="Mia",
+    password=PASSWORD,
+)
+
+
+@pytest.fixture
+def tokens(world: World) -> DevelopmentTokens:
+    tokens = DevelopmentTokens()
+    world.service.issue = tokens.issue
+    return tokens
+
+
+class TestAccounts:
+    async def test_who_signs_up_can_sign_in_by_email_and_by_username(
+        self, world: World, tokens: DevelopmentTokens
+    ) -> None:
+        joined = await world.service.sign_up(NEW)
+        for login in ("mia@example.COM", "MIA.m"):
+            signed = await world.service.sign_in(Login(login=login, password=PASSWORD))
+            assert signed.user_id == joined.user_id
+            assert (await tokens.identity(signed.token)).id == joined.user_id
+
+    @pytest.mark.parametrize("login", ["mia@example.com", "mia.m", "nobody", "no@body.com"])
+    async def test_a_wrong_password_and_an_unknown_login_look_alike(
+        self, world: World, tokens: DevelopmentTokens, login: str
+    ) -> None:
+        await world.service.sign_up(NEW)
+        with pytest.raises(NotAuthenticated, match=r"^Login or password is wrong\.$"):
+            await world.service.sign_in(Login(login=login, password="wrong horse"))
+
+    async def test_passwords_are_not_stored(self, world: World, tokens: DevelopmentTokens) -> None:
+        joined = await world.service.sign_up(NEW)
+        kept = await world.db.get(Credential.key(user_id=joined.user_id))
+        assert len(kept.digest) == 64
+        assert PASSWORD not in str(world.sandbox.items("tamafriends"))
+
+    async def test_a_refused_sign_up_leaves_nothing(
+        self, world: World, tokens: DevelopmentTokens
+    ) -> None:
+        before = world.kinds()
+        with pytest.raises(UniqueTaken):
+            await world.service.sign_up(NEW.model_copy(update={"handle": "YUKI"}))
+        assert world.kinds() == before
+
+    async def test_where_no_token_can_be_signed_no_account_is_made(self, world: World) -> None:
+        before = world.kinds()
+        with pytest.raises(NotFound, match="identity provider"):
+            await world.service.sign_up(NEW)
+        assert world.kinds() == before
+
+    async def test_of_two_edits_of_one_version_the_second_is_refused(self, world: World) -> None:
+        version = (await world.service.account("yuki")).version
+        await world.service.edit_profile("yuki", ProfileChange(bio="One"), version)
+        with pytest.raises(VersionConflict):
+            await world.service.edit_profile("yuki", ProfileChange(bio="Two"), version)
+        assert (await world.service.account("yuki")).bio == "One"
+
+    async def test_others_see_no_email(self, world: World) -> None:
+        shown = await world.service.user_by_handle("Yuki")
+        assert shown == await world.service.user("yuki")
+        assert "email" not in shown.model_dump()
+
+    async def test_a_deleted_account_takes_everything_along(
+        self, world: World, tokens: DevelopmentTokens
+    ) -> None:
+        post, others = await world.post(YUKI), await world.post(OMAR)
+        await world.like(OMAR, post)
+        await world.comment(OMAR, post)
+        await world.like(YUKI, others)
+        await world.comment(YUKI, others)
+        await world.follow(YUKI, OMAR)
+        await world.follow(LENA, YUKI)
+        await world.service.block("yuki", "lena")
+        await world.follow(OMAR, YUKI)
+        await world.settle()
+        assert await world.reactions(others) == (1, 1)
+        await world.service.delete_account("yuki")
+        await world.settle()
+        assert world.kinds() == {"USER_PROFILE": 2, "Unique": 6, "POST": 1}
+        assert await world.reactions(others) == (0, 0)
+        assert await world.counts(OMAR) == (0, 0)
+        assert await world.drift() == []
+        again = {"email": "yuki@example.com", "username": "yuki.name", "handle": "yuki"}
+        await world.service.sign_up(NEW.model_copy(update=again))
+
+
+class TestPosts:
+    async def test_a_request_id_makes_one_post_and_one_comment(self, world: World) -> None:
+        first = await world.post(request_id="r")
+        assert await world.post(request_id="r") == first
+        with pytest.raises(RequestReused):
+            await world.post(text="Another", request_id="r")
+        assert len(await world.service.posts("yuki", PAGE)) == 1
+        for _ in range(2):
+            await world.service.comment(first.post_id, "Hi", caller=OMAR, request_id="c")
+        assert len(await world.service.comments(first.post_id, PAGE)) == 1
+
+    async def test_a_post_is_liked_once_by_each(self, world: World) -> None:
+        post = await world.post()
+        tries = (world.like(OMAR, post) for _ in range(5))
+        results = await asyncio.gather(*tries, return_exceptions=True)
+        assert sum(isinstance(one, Conflict) for one in results) == 4
+        assert [one.user_id for one in await world.service.likers(post.post_id, PAGE)] == ["omar"]
+
+    async def test_ones_own_post_may_be_liked(self, world: World) -> None:
+        post = await world.post(YUKI)
+        await world.like(YUKI, post)
+        await world.settle()
+        assert await world.reactions(post) == (1, 0)
+
+    async def test_what_is_not_there_is_missing(self, world: World) -> None:
+        with pytest.raises(Missing):
+            await world.service.like("none", caller=OMAR)
+        with pytest.raises(Missing):
+            await world.service.comment("none", "Hi", caller=OMAR)
+        with pytest.raises(Missing):
+            await world.service.delete_comment("none", caller=OMAR)
+        with pytest.raises(NotFound):
+            await world.service.unlike((await world.post()).post_id, caller=OMAR)
+
+    async def test_a_comment_is_deleted_by_its_author_or_the_posts(self, world: World) -> None:
+        post = await world.post(YUKI)
+        first, second = await world.comment(OMAR, post), await world.comment(OMAR, post)
+        with pytest.raises(NotAllowed):
+            await world.service.delete_comment(first.comment_id, caller=LENA)
+        await world.service.delete_comment(first.comment_id, caller=OMAR)
+        await world.service.delete_comment(second.comment_id, caller=YUKI)
+        assert (await world.service.comments(post.post_id, PAGE)).items == []
+
+    async def test_nobody_reacts_without_an_account(self, world: World) -> None:
+        post = await world.post()
+        for refused in (
+            world.service.create_post("Hi", caller=STRANGER),
+            world.service.like(post.post_id, caller=STRANGER),
+            world.service.comment(post.post_id, "Hi", caller=STRANGER),
+        ):
+            with pytest.raises(NotFound):
+                await refused
+
+
+class TestFollows:
+    async def test_nobody_follows_themselves(self, world: World) -> None:
+        with pytest.raises(Invalid, match="cannot follow yourself"):
+            await world.follow(YUKI, YUKI)
+
+    async def test_nobody_follows_twice(self, world: World) -> None:
+        await world.follow(OMAR, YUKI)
+        with pytest.raises(Conflict, match="already"):
+            await world.follow(OMAR, YUKI)
+        await world.settle()
+        assert await world.counts(YUKI) == (1, 0)
+
+    async def test_nobody_follows_nobody(self, world: World) -> None:
+        with pytest.raises(NotFound):
+            await world.follow(OMAR, STRANGER)
+        with pytest.raises(NotFound):
+            await world.follow(STRANGER, OMAR)
+        with pytest.raises(NotFound):
+            await world.service.unfollow("omar", "yuki")
+
+
+class TestBlocks:
+    async def test_a_block_ends_follows_in_both_directions(self, world: World) -> None:
+        await world.follow(OMAR, YUKI)
+        await world.follow(YUKI, OMAR)
+        await world.service.block("yuki", "omar")
+        await world.settle()
+        assert await world.counts(YUKI) == await world.counts(OMAR) == (0, 0)
+
+    async def test_who_is_blocked_neither_follows_nor_reacts(self, world: World) -> None:
+        post = await world.post(YUKI)
+        await world.service.block("yuki", "omar")
+        for refused in (
+            world.follow(OMAR, YUKI),
+            world.follow(YUKI, OMAR),
+            world.like(OMAR, post),
+            world.comment(OMAR, post),
+        ):
+            with pytest.raises(NotAllowed, match="blocked"):
+                await refused
+        await world.service.unblock("yuki", "omar")
+        await world.follow(OMAR, YUKI)
+        await world.like(OMAR, post)
+
+    async def test_one_blocks_somebody_else_who_exists(self, world: World) -> None:
+        with pytest.raises(Invalid, match="cannot block yourself"):
+            await world.service.block("yuki", "yuki")
+        with pytest.raises(NotFound):
+            await world.service.block("yuki", "nobody")
+        assert await world.db.find(Block.key(user_id="yuki", blocked_id="nobody")) is None
+
+    async def test_a_follow_and_a_block_at_once_end_apart(self, world: World) -> None:
+        for number in range(10):
+            one = UserProfile.model_validate(
+                {
+                    "user_id": f"p{number}",
+                    "email": f"p{number}@example.com",
+                    "username": f"person{number}",
+                    "handle": f"person{number}",
+                    "display_name": "P",
+                }
+            )
+            await world.db.create(one)
+            await asyncio.gather(
+                world.service.follow(one.user_id, "yuki"),
+                world.service.block("yuki", one.user_id),
+                return_exceptions=True,
+            )
+            edge = Follow.key(follower_id=one.user_id, followee_id="yuki")
+            assert await world.db.find(Block.key(user_id="yuki", blocked_id=one.user_id))
+            assert await world.db.find(edge) is None
