@@ -392,7 +392,15 @@ def test_the_policy_does_not_flap() -> None:
     assert choose(border, "push").mode == "push"
 
 
-def test_a_feed_whose_item_is_sorted_otherwise_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("posted", "copied", "reason"),
+    [
+        ("T#{at:iso}#{post_id}", "{post_id}", "sorted by"),
+        ("{at:iso}#{post_id}", "{at:iso}#{post_id}", "cannot be told"),
+        ("T#{post_id}", "T#{post_id}", "does not begin with a time"),
+    ],
+)
+def test_a_feed_whose_order_does_not_work_is_refused(posted: str, copied: str, reason: str) -> None:
     other = Design("other")
     main = other.table("t", ttl="ttl")
 
@@ -400,7 +408,7 @@ def test_a_feed_whose_item_is_sorted_otherwise_is_refused() -> None:
         actor_id: Id
         at: Timestamp
         post_id: Id
-        key = Key("P#{actor_id}", "T#{at:iso}#{post_id}")
+        key = Key("P#{actor_id}", posted)
 
     class Likes(Entity, table=main):
         a: Id
@@ -413,8 +421,9 @@ def test_a_feed_whose_item_is_sorted_otherwise_is_refused() -> None:
         post_id: Id
         at: Timestamp
         until: Annotated[Timestamp | None, Ttl()] = None
-        key = Key("F#{reader}", "{post_id}")
+        key = Key("F#{reader}", copied)
 
-    wrong: Any = Feed
-    with pytest.raises(DeclarationError, match="sorted by"):
-        wrong("x", activity=Post, edge={Likes: "key"}, item=Copy)
+    with pytest.raises(DeclarationError, match=reason):
+        Feed("x", activity=Post, edge={Likes: "key"}, item=Copy)
+    with pytest.raises(DeclarationError, match="no key 'followers'"):
+        Feed("x", activity=Activity, edge=Likes, item=FeedItem)

@@ -210,6 +210,11 @@ class Feed(Generic[I]):
                 f"{item.name} is sorted by {ours}, {activity.name} by {theirs}.",
                 "Give both one sort template, so that they stand in one order.",
             )
+        if theirs is None or theirs.literal_prefix in ("", support.SOURCE_PREFIX):
+            self._refuse(
+                f"{item.name} cannot be told from what the feed keeps beside it.",
+                'Begin its sort key with a text of its own: "TS#{created_at:iso}#{activity_id}".',
+            )
         if self.source_field not in self.copied:
             self._refuse(
                 f"{item.name} does not say where it comes from.",

@@ -18,7 +18,7 @@ from keyfold.design.read import Page
 from keyfold.design.template import HIGHEST
 from keyfold.errors import PlanError
 from keyfold.limits import BATCH_GET_ITEMS
-from keyfold.maintain.feed.support import REPLICAS
+from keyfold.maintain.feed.support import REPLICAS, SOURCE_PREFIX
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
 from keyfold.runtime.flow import Call, Flow, Parallel
@@ -150,7 +150,9 @@ def _look_around(context: Context, feed: Feed[Any], reader: str, copies: _Stream
     )
 
 
-def _everything(context: Context, entity: type[Entity], key: Item, prefix: str = "SOURCE#") -> Item:
+def _everything(
+    context: Context, entity: type[Entity], key: Item, prefix: str = SOURCE_PREFIX
+) -> Item:
     table = entity.__table__.schema
     request: Item = {
         "TableName": context.physical(table),

@@ -22,6 +22,7 @@ from keyfold.design.table import Table
 
 SourceState = Literal["pull", "gone"]
 Mode = Literal["pull", "push"]
+SOURCE_PREFIX = "SOURCE#"
 REPLICAS = 4
 """Copies of the removed list, so that no partition is read by every reader of every feed."""
 
@@ -62,7 +63,7 @@ def declare(name: str, table: Table, partition: str, reader: str) -> Support:
             "Source",
             "A source that a reader's feed pulls or hides.",
             {reader: Id, "source": Id, "state": SourceState, "expires_at": None},
-            Key(partition, "SOURCE#{source}", escape=True),
+            Key(partition, f"{SOURCE_PREFIX}{{source}}", escape=True),
         ),
         state=entity(
             "State",
