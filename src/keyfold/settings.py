@@ -6,9 +6,7 @@ working directory up), from `KEYFOLD_*` environment variables and from flags; th
 
 from __future__ import annotations
 
-import difflib
 import os
-import tomllib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -153,6 +151,8 @@ def _sections(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def _parsed(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
@@ -204,6 +204,8 @@ def _known(name: str, known: Mapping[str, Setting], problem: str) -> Setting:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A sentence that leads from a wrong name to the right one."""
+    import difflib
+
     names = sorted(known)
     if close := difflib.get_close_matches(name, names, n=1):
         return f"did you mean {close[0]!r}?"

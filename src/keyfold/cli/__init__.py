@@ -11,7 +11,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Protocol, cast
 
 from keyfold.errors import KeyfoldError
@@ -86,6 +86,8 @@ def _dispatch(given: list[str]) -> int:
         print(_overview())
         return 0
     if name in ("--version", "-V"):
+        from importlib import metadata
+
         print(f"keyfold {metadata.version('keyfold')}")
         return 0
     names = command_names()

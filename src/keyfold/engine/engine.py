@@ -13,18 +13,17 @@ import apsw
 import orjson
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.engine import backups, dialects, shapes, storage, streams, ttl
+from keyfold.engine import backups, dialects, operations, shapes, storage, streams, ttl
 from keyfold.engine.answers import encoded
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults, Heat
 from keyfold.engine.lag import IndexLag, LagSetting
-from keyfold.engine.operations import OPERATIONS, Operation
+from keyfold.engine.operations import Operation
 from keyfold.errors import (
     OperationError,
     RequestInvalid,
     SerializationError,
     TransportError,
-    UnknownOperation,
 )
 
 Durability = Literal["full", "relaxed", "memory"]
@@ -144,9 +143,7 @@ class Engine:
         self.close()
 
     def _answer(self, operation: str, request: Any) -> dict[str, Any]:
-        work = OPERATIONS.get(operation)
-        if work is None:
-            raise UnknownOperation(f"Unknown operation: {operation}")
+        work = operations.named(operation)
         database = self._database
         try:
             checked = shapes.check(operation, request, database.dialect)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from keyfold.engine.dialects import Dialect
@@ -17,19 +18,20 @@ REQUESTS: dict[str, Structure] = {
     **backups.REQUESTS,
 }
 
-# Compiled once: nearly every request is right, and it should not cost a walk over its shape.
-_COMPILED = {
-    operation: (types.reader(shape), constraints.fitting(shape))
-    for operation, shape in REQUESTS.items()
-}
-
 
 def check(operation: str, request: object, dialect: Dialect) -> dict[str, Any]:
     """The request without nulls and unknown members; types are checked first, then constraints."""
-    if operation not in _COMPILED:
+    if operation not in REQUESTS:
         raise UnknownOperation()
-    read, fits = _COMPILED[operation]
-    typed = read(request)
+    read, fits = _compiled(operation)
+    typed: dict[str, Any] = read(request)
     if fits is not None and not fits(typed):
         constraints.check(operation, REQUESTS[operation], typed, dialect)
     return typed
+
+
+# Nearly every request is right, and that should not cost a walk over its shape.
+@cache
+def _compiled(operation: str) -> tuple[types.Reader, constraints.Test | None]:
+    shape = REQUESTS[operation]
+    return types.reader(shape), constraints.fitting(shape)

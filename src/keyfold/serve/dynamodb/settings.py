@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import ipaddress
 import socket
 from collections.abc import Mapping
@@ -108,6 +107,8 @@ def read_credentials(file: Path | None, environment: Mapping[str, str]) -> dict[
 
 
 def _from_file(file: Path) -> dict[str, str]:
+    import configparser
+
     parser = configparser.RawConfigParser()
     try:
         parser.read_string(file.read_text(), source=str(file))

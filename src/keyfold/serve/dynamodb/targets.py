@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from keyfold.clients.request import STREAM_OPERATIONS
-from keyfold.engine.operations import OPERATIONS
+from keyfold.engine import operations
 
 
 class Run(Enum):
@@ -43,5 +43,5 @@ def _header(operation: str) -> bytes:
 
 TARGETS: Final = {
     _header(operation): _target(operation, slot)
-    for slot, operation in enumerate(sorted(OPERATIONS))
+    for slot, operation in enumerate(sorted(operations.NAMES))
 }
