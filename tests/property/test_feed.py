@@ -307,6 +307,22 @@ def test_hints_that_were_not_answered_hide_nothing() -> None:
     assert network.found("reader", 60) == network.expected("reader")
 
 
+def test_renewed_feeds_have_what_a_lost_stream_never_brought(network: Network) -> None:
+    _grow(network, 3, 30)
+    network._promote("s0", "")
+    network._promote("s1", "")
+    network.consumer.drain()
+    items = list(network.db.iterate(FeedItem.key.query(follower_id="reader")))
+    lost = [item.ref() for item in items[::2]]
+    network.db.delete_many(lost)
+    assert network.found("reader", 20) != network.expected("reader")
+    assert feed.renew(network.db) == 2
+    assert network.found("reader", 20) == network.expected("reader")
+    network.consumer.drain()
+    assert network.found("reader", 20) == network.expected("reader")
+    assert network.db.find(feed.source_ref("reader", "s0")) is None
+
+
 def test_paging_is_stable_while_new_activities_arrive(network: Network) -> None:
     _grow(network, 3, 30)
     first = feed.page(network.db, "reader", limit=10)

@@ -119,6 +119,16 @@ class Feed(Generic[I]):
 
         return db.run(rebalance(db.context, self, source, reads_per_follower))
 
+    @overload
+    def renew(self, db: Db) -> int: ...
+    @overload
+    def renew(self, db: AsyncDb) -> Awaitable[int]: ...
+    def renew(self, db: Db | AsyncDb) -> int | Awaitable[int]:
+        """Make all copies anew, when a consumer was away for longer than the stream remembers."""
+        from keyfold.maintain.feed.switching import renew
+
+        return db.run(renew(db.context, self), f"feed {self.name} renew")
+
     def following(self, edge: Entity) -> list[Intent]:
         """The writes of a new follow, for `db.transact`."""
         reader, source = self.ends(edge)

@@ -16,7 +16,7 @@ from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.maintain.feed.edges import edge_between, is_listed
 from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.maintain.feed.posting import activities_of, copies_of
-from keyfold.runtime.batch import delete_many, put_many
+from keyfold.runtime.batch import delete_many, put_many, scan_page
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -92,6 +92,27 @@ def pull(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[No
     item = feed.source_item(reader, source, "pull")
     with suppress(AlreadyExists, ConditionFailed, NotFound):
         yield from commit(context, [Put(item), Check(edge.ref(reader, source))])
+
+
+def renew(context: Context, feed: Feed[Any]) -> Flow[int]:
+    """Make all copies of all pushing sources anew; gives how many sources there are.
+
+    Followers pull until their copies are complete again, so that nothing is missing meanwhile.
+    """
+    spec, renewed, start = feed.support.state.__spec__, 0, None
+    while True:
+        states, start = yield from scan_page(context, spec, start, segment=0, segments=1)
+        for found in states:
+            if found.mode == "push":
+                pulled = found.model_copy(update={"mode": "pull", "changed_at": context.now()})
+                yield from commit(context, [Put(pulled, absent=False)])
+                yield from pull_all(context, feed, pulled)
+                pushed = found.model_copy(update={"pushing": True, "changed_at": context.now()})
+                yield from commit(context, [Put(pushed, absent=False)])
+                yield from settle_all(context, feed, pushed)
+                renewed += 1
+        if start is None:
+            return renewed
 
 
 def _job(state: Any) -> str:
