@@ -12,7 +12,7 @@ project = "keyfold"
 author = "The keyfold authors"
 version = release = metadata.version("keyfold")
 
-extensions = ["myst_parser", "reference", "systems"]
+extensions = ["myst_parser", "reference", "systems", "advice"]
 exclude_patterns = ["_build", "_ext"]
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3

@@ -39,13 +39,18 @@ def _summary(before: Alternative, after: Alternative) -> str:
             "Keep the design: nothing that serves the same patterns was found that is better by "
             "enough to move anything."
         )
+    a, b = before.bill, after.bill
     return (
-        f"**{after.name}**: {after.aim}. Reads through an index fall from "
-        f"{percent(before.bill.index_share)} to {percent(after.bill.index_share)}, the bill goes "
-        f"from {money(before.dollars)} to {money(after.dollars)} a month, indexes from "
-        f"{before.bill.indexes} to {after.bill.indexes}. Every access pattern is still served; "
-        "the reviewer's reasoning about keys proves it."
+        f"**{after.name}**: {after.aim}. "
+        f"Reads through an index {_from_to(percent(a.index_share), percent(b.index_share))}, "
+        f"dollars a month {_from_to(money(before.dollars), money(after.dollars))}, "
+        f"indexes {_from_to(str(a.indexes), str(b.indexes))}. "
+        "Every access pattern is still served; the reviewer's reasoning about keys proves it."
     )
+
+
+def _from_to(old: str, new: str) -> str:
+    return f"stay at {old}" if old == new else f"go from {old} to {new}"
 
 
 def _before_after(before: Alternative, after: Alternative) -> Iterator[Block]:
@@ -102,8 +107,9 @@ def _hot(bill: Bill) -> int:
 def _change(old: float, new: float) -> str:
     if abs(new - old) < 1e-9:
         return "none"
-    if not old:
-        return f"+{number(new)}"
+    whole = float(old).is_integer() and float(new).is_integer()
+    if whole or not old:
+        return f"{'+' if new > old else '-'}{number(abs(new - old))}"
     return f"{(new - old) / old:+.1%}"
 
 
