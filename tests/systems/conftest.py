@@ -5,14 +5,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
+
+import httpx
+import uvicorn
 
 from keyfold.clients import AsyncClient, connect_async
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.serve import Service
+from keyfold.serve.app import Settings, create_app
+from keyfold.serve.auth import DevelopmentTokens
 
 ADDRESS = os.environ.get("KEYFOLD_SYSTEMS_ADDRESS")
 
@@ -52,3 +61,42 @@ async def recorder(table: str, clock: ManualClock) -> Recorder:
     for name in (await client.call("ListTables", {}))["TableNames"]:
         await client.call("DeleteTable", {"TableName": name})
     return Recorder(client, table)
+
+
+class Web:
+    """A service behind real HTTP, used by several people at once."""
+
+    def __init__(self, base: str, tokens: DevelopmentTokens) -> None:
+        self._base, self._tokens = base, tokens
+        self._people: dict[str, httpx.AsyncClient] = {}
+
+    def __getitem__(self, user: str) -> httpx.AsyncClient:
+        """What this person's browser sends with."""
+        if user not in self._people:
+            headers = {"authorization": f"Bearer {self._tokens.issue(user)}"} if user else {}
+            self._people[user] = httpx.AsyncClient(base_url=self._base, headers=headers, timeout=30)
+        return self._people[user]
+
+    async def close(self) -> None:
+        for one in self._people.values():
+            await one.aclose()
+
+
+@asynccontextmanager
+async def served(service: Service) -> AsyncIterator[Web]:
+    """The service on a socket of its own."""
+    tokens = DevelopmentTokens()
+    app = create_app([service], Settings(tokens=tokens, on_loop="raise"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))
+    listening = socket.create_server(("127.0.0.1", 0))
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    web = Web(f"http://127.0.0.1:{listening.getsockname()[1]}/{service.name}", tokens)
+    try:
+        while not server.started:
+            await asyncio.sleep(0.01)
+        yield web
+    finally:
+        await web.close()
+        server.should_exit = True
+        await running
+        listening.close()

@@ -170,8 +170,10 @@ class TestListings:
 
     async def test_everybody_who_saw_a_listing_is_in_its_set_once(self, home: Home) -> None:
         made = await home.listing()
-        seen = [home.service.mark_seen(home.room.room_id, made.listing_id, who)
-                for who in (MIA, JONAS, MIA, JONAS)]  # fmt: skip
+        seen = [
+            home.service.mark_seen(home.room.room_id, made.listing_id, who)
+            for who in (MIA, JONAS, MIA, JONAS)
+        ]
         await asyncio.gather(*seen)
         stored = await home.service.listing(home.room.room_id, made.listing_id)
         assert (stored.seen_by, stored.status) == ({"mia", "jonas"}, Status.SEEN)
