@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from keyfold_systems.sellers import current, design, figures
@@ -9,17 +10,13 @@ from keyfold_systems.sellers import current, design, figures
 PAGE = Path(__file__).parents[3] / "docs" / "guide" / "sellers.md"
 
 
+def without_times(page: str) -> str:
+    return re.sub(r"[\d.]+ ms", "some ms", page)
+
+
 async def test_the_page_of_figures_shows_what_is_measured() -> None:
-    before, _ = await figures.measured("current")
-    after, _ = await figures.measured("proposed")
-    text = PAGE.read_text("utf-8")
-    assert figures.table(before, after) in text
-    for costs in (before, after):
-        reading, with_index, consistent = figures.shares(costs)
-        assert f"{with_index} of {reading} reading operations" in text or (
-            f"{with_index} of {reading} after" in text
-        )
-        assert f"{consistent} of {reading}" in text
+    """Otherwise: python -m keyfold_systems.sellers.figures > docs/guide/sellers.md"""
+    assert without_times(PAGE.read_text("utf-8")) == without_times(await figures.page())
 
 
 def test_the_indexes_are_ten_before_and_six_after() -> None:
