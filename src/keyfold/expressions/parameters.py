@@ -59,7 +59,9 @@ def refuse_mixture(
     if _PARAMETERS.isdisjoint(request):
         return
     modern = [name for name in expressions if request.get(name) is not None]
-    old = [name for name in legacy_parameters if request.get(name) is not None]
+    old: list[str] = []
+    if not _LEGACY.isdisjoint(request):
+        old = [name for name in legacy_parameters if request.get(name) is not None]
     if modern and "KeyConditionExpression" not in modern and "KeyConditions" in old:
         # A filter expression may go with legacy key conditions.
         old.remove("KeyConditions")
@@ -73,12 +75,10 @@ def refuse_mixture(
         raise RequestInvalid(
             "ExpressionAttributeNames can only be specified when using expressions"
         )
+    if modern and modern != [_WITHOUT_VALUES]:
+        return
     takers = [name for name in expressions if name != _WITHOUT_VALUES]
-    if (
-        takers
-        and request.get("ExpressionAttributeValues") is not None
-        and all(request.get(name) is None for name in takers)
-    ):
+    if takers and request.get("ExpressionAttributeValues") is not None:
         verb = "are" if len(takers) > 1 else "is"
         raise RequestInvalid(
             "ExpressionAttributeValues can only be specified when using expressions: "
