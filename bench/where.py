@@ -1,0 +1,105 @@
+"""`python -m bench.where [SECONDS]`: where a served request's time goes, by layer.
+
+The server runs in this process, the load in another; the processor's time is sampled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+import sys
+from collections import Counter
+from types import FrameType
+
+from bench import load
+from bench.cases.wire import ITEMS, OPERATIONS
+from bench.items import TABLE, item
+from keyfold.engine import Engine
+from keyfold.serve.dynamodb import Server, Settings
+from keyfold.serve.dynamodb.server import loop_runner
+
+_SAMPLE_SECONDS = 0.001
+_CONNECTIONS = 16
+
+# The innermost frame that is in one of these modules says where a sample was taken.
+LAYERS = {
+    "keyfold.serve": "sockets, HTTP, answer",
+    "keyfold.engine.shapes": "shape check",
+    "keyfold.expressions": "expressions",
+    "keyfold.values": "values: keys, sizes",
+    "keyfold.engine.storage": "SQLite",
+    "keyfold.engine.commits": "SQLite",
+    "keyfold.engine.read": "SQLite",
+    "keyfold.engine": "operation",
+}
+
+
+class Samples:
+    """Counts which layer is at work, every millisecond of processor time."""
+
+    def __init__(self) -> None:
+        self.taken: Counter[str] = Counter()
+
+    def __enter__(self) -> Samples:
+        signal.signal(signal.SIGPROF, self._take)
+        signal.setitimer(signal.ITIMER_PROF, _SAMPLE_SECONDS, _SAMPLE_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def _take(self, _number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            name = frame.f_globals.get("__name__", "")
+            for prefix, layer in LAYERS.items():
+                if name == prefix or name.startswith(prefix + "."):
+                    self.taken[layer] += 1
+                    return
+            frame = frame.f_back
+        self.taken["event loop"] += 1
+
+
+async def measure(seconds: float) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    with Engine.open(":memory:") as engine:
+        engine.call("CreateTable", TABLE)
+        for number in range(ITEMS):
+            engine.call("PutItem", {"TableName": "bench", "Item": item(number)})
+        server = await Server(engine, Settings(port=0)).start()
+        for title, operation, request in OPERATIONS:
+            requests = [request(number * 37 % ITEMS) for number in range(200)]
+            prepared = load.prepared(server.port, operation, requests)
+            child = multiprocessing.get_context("spawn").Process(
+                target=load.drive, args=(server.port, prepared, _CONNECTIONS, seconds)
+            )
+            child.start()
+            with Samples() as samples:
+                await asyncio.to_thread(child.join)
+            found[title] = samples.taken
+        await server.drain()
+    return found
+
+
+def table(found: dict[str, Counter[str]]) -> str:
+    layers = list(dict.fromkeys([*LAYERS.values(), "event loop"]))
+    lines = ["| | " + " | ".join(layers) + " |", "|---" * (len(layers) + 1) + "|"]
+    for title, taken in found.items():
+        shares = [f"{100 * taken[layer] / max(1, taken.total()):.0f} %" for layer in layers]
+        lines.append(f"| {title} | " + " | ".join(shares) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 2.0
+    found: dict[str, Counter[str]] = {}
+
+    async def run() -> None:
+        found.update(await measure(seconds))
+
+    loop_runner()(run())
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()
