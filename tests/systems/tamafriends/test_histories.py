@@ -1,0 +1,233 @@
+"""Random concurrent histories with redelivery and consumers that die: all ends right."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.clients import AsyncClient
+from keyfold.errors import KeyfoldError, NotFound
+from keyfold.serve import Identity, PageRequest
+from keyfold.streams import AsyncConsumer, Options
+from keyfold.testing import Sandbox
+from keyfold_systems.tamafriends.design import (
+    Block,
+    Comment,
+    Follow,
+    Like,
+    Post,
+    UserProfile,
+    design,
+)
+from keyfold_systems.tamafriends.payloads import ProfileChange
+from keyfold_systems.tamafriends.service import TamaFriends
+
+from .conftest import World
+
+PEOPLE = 6
+VERBS = {
+    "post": 4,
+    "edit": 1,
+    "delete": 2,
+    "like": 6,
+    "unlike": 2,
+    "comment": 4,
+    "uncomment": 2,
+    "follow": 5,
+    "unfollow": 2,
+    "block": 1,
+    "unblock": 1,
+    "rename": 2,
+    "leave": 1,
+}
+TURNS = 40
+ALL = PageRequest(limit=200, cursor=None)
+
+
+class Crash(BaseException):
+    """The consumer's process is gone."""
+
+
+class Interleaved:
+    """A client that lets others go first at every request, and whose process may die."""
+
+    def __init__(self, client: AsyncClient, dice: random.Random) -> None:
+        self._client, self._dice = client, dice
+        self.left: int | None = None
+        self.deaths = 0
+
+    async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(self._dice.choice([0, 0, 0, 0.001]))
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                self.deaths += 1
+                raise Crash
+        return await self._client.call(operation, request)
+
+    async def close(self) -> None:
+        return None
+
+
+class Town:
+    """People who do things at random; what they are refused is refused for a reason."""
+
+    def __init__(self, world: World, dice: random.Random) -> None:
+        self.world, self.service, self.dice = world, world.service, dice
+        self.people = [Identity.of(f"p{number}") for number in range(PEOPLE)]
+        self.posts: list[Post] = []
+        self.comments: list[Comment] = []
+        self.done: Counter[str] = Counter()
+
+    async def live(self, number: int) -> None:
+        for _ in range(TURNS):
+            self.world.sandbox.clock.advance(self.dice.choice([0, 0.5, 2]))
+            verb = self.dice.choices(list(VERBS), list(VERBS.values()))[0]
+            who, other = self.people[number], self.dice.choice(self.people)
+            with suppress(KeyfoldError):
+                await getattr(self, f"_{verb}")(who, other)
+                self.done[verb] += 1
+
+    def _some_post(self) -> Post:
+        if not self.posts:
+            raise NotFound("nobody has posted yet")
+        return self.dice.choice(self.posts[-12:])
+
+    async def _post(self, who: Identity, _: Identity) -> None:
+        hours = self.dice.choice([None, None, None, 1])
+        self.posts.append(await self.world.post(who, hours=hours))
+
+    async def _edit(self, _: Identity, __: Identity) -> None:
+        await self.service.edit_post(self._some_post().post_id, "Edited")
+
+    async def _delete(self, _: Identity, __: Identity) -> None:
+        await self.service.delete_post(self._some_post().post_id)
+
+    async def _like(self, who: Identity, _: Identity) -> None:
+        await self.world.like(who, self._some_post())
+
+    async def _unlike(self, who: Identity, _: Identity) -> None:
+        await self.service.unlike(self._some_post().post_id, caller=who)
+
+    async def _comment(self, who: Identity, _: Identity) -> None:
+        self.comments.append(await self.world.comment(who, self._some_post()))
+
+    async def _uncomment(self, _: Identity, __: Identity) -> None:
+        if self.comments:
+            said = self.dice.choice(self.comments)
+            await self.service.delete_comment(said.comment_id, caller=Identity.of(said.user_id))
+
+    async def _follow(self, who: Identity, other: Identity) -> None:
+        await self.world.follow(who, other)
+
+    async def _unfollow(self, who: Identity, other: Identity) -> None:
+        await self.service.unfollow(who.id, other.id)
+
+    async def _block(self, who: Identity, other: Identity) -> None:
+        await self.service.block(who.id, other.id)
+
+    async def _unblock(self, who: Identity, other: Identity) -> None:
+        await self.service.unblock(who.id, other.id)
+
+    async def _rename(self, who: Identity, _: Identity) -> None:
+        handle = f"star{self.dice.randrange(4)}"
+        await self.service.edit_profile(who.id, ProfileChange(handle=handle))
+
+    async def _leave(self, who: Identity, _: Identity) -> None:
+        """Leave, and come back as somebody new."""
+        await self.service.delete_account(who.id)
+        new = Identity.of(f"{who.id}_")
+        await self.world.join(new)
+        self.people[self.people.index(who)] = new
+
+
+async def consume_and_die(world: World, dice: random.Random, over: asyncio.Event) -> int:
+    """Consumers that die somewhere in their work, one after another; some lose their place."""
+    client = Interleaved(world.db.client, dice)
+    db = await design.open_async(client, clock=world.sandbox.clock, create_tables=False)
+    while not over.is_set() or client.deaths < 3:
+        client.left = dice.randrange(5, 300)
+        with suppress(Crash):
+            await AsyncConsumer(db, options=Options(batch=10)).run_once()
+        if dice.random() < 0.1 and client.deaths:
+            world.forget_progress()
+        # Another worker may go on when the dead one's lease is over.
+        world.sandbox.clock.advance(31)
+        await asyncio.sleep(0)
+    return client.deaths
+
+
+async def everything(db: AsyncDb, entity: type[Any]) -> list[Any]:
+    return [item async for item in db.scan(entity)]
+
+
+async def assert_exact(world: World) -> None:
+    """Every counter is a recount, every list what a plain model says, and nothing is left over."""
+    db = world.db
+    profiles = {one.user_id: one for one in await everything(db, UserProfile)}
+    posts = {one.post_id: one for one in await everything(db, Post)}
+    follows, blocks = await everything(db, Follow), await everything(db, Block)
+    likes, comments = await everything(db, Like), await everything(db, Comment)
+
+    liked = Counter(one.post_id for one in likes)
+    said = Counter(one.post_id for one in comments)
+    for post in posts.values():
+        assert (post.likes, post.comments) == (liked[post.post_id], said[post.post_id])
+    followers = Counter(one.followee_id for one in follows)
+    following = Counter(one.follower_id for one in follows)
+    for user, profile in profiles.items():
+        assert (profile.followers, profile.following) == (followers[user], following[user])
+
+    assert {one.user_id for one in posts.values()} <= set(profiles)
+    for one in (*likes, *comments):
+        assert one.post_id in posts
+        assert one.user_id in profiles
+    for edge in follows:
+        assert {edge.follower_id, edge.followee_id} <= set(profiles)
+    apart = {frozenset((one.user_id, one.blocked_id)) for one in blocks}
+    assert not apart & {frozenset((one.follower_id, one.followee_id)) for one in follows}
+    assert all(one.user_handle == profiles[one.user_id].handle for one in comments)
+
+    for user in profiles:
+        listed = [one.post_id for one in await world.service.likes(user, ALL)]
+        mine = sorted((one for one in likes if one.user_id == user), key=lambda one: one.created_at)
+        assert sorted(listed) == sorted(one.post_id for one in mine)
+        times = [one.created_at for one in await world.service.likes(user, ALL)]
+        assert times == sorted(times, reverse=True)
+        fans = {one.follower_id for one in await world.service.followers(user, ALL)}
+        assert fans == {one.follower_id for one in follows if one.followee_id == user}
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_any_history_ends_right(sandbox: Sandbox, seed: int) -> None:
+    dice = random.Random(seed)
+    db = await sandbox.open_async(design)
+    world = World(TamaFriends(db), db, sandbox)
+    town = Town(world, dice)
+    await world.join(*town.people)
+    await world.settle()
+    quiet = db.client
+    over = asyncio.Event()
+    consuming = asyncio.create_task(consume_and_die(world, dice, over))
+    db.client = Interleaved(quiet, dice)
+    await asyncio.gather(*(town.live(number) for number in range(PEOPLE)))
+    over.set()
+    assert await consuming >= 3
+    db.client = quiet
+    assert set(town.done) >= {"post", "like", "comment", "follow", "delete"}
+
+    sandbox.clock.advance(3600)
+    sandbox.engine.sweep()
+    await world.settle()
+    assert await world.drift() == []
+    await assert_exact(world)
+    world.forget_progress()
+    await world.settle()
+    await assert_exact(world)
