@@ -175,11 +175,11 @@ class Pricing:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """The fewest fields known to tell items apart."""
+        """The fewest fields known to tell items apart; without them in a key, items collide."""
         for field_ in self.entity.by_field:
             if self.figures.is_own_id(self.entity, field_):
                 return (field_,)
-        return self.entity.key.fields if self.entity.key else ()
+        return tuple(dict.fromkeys(self.entity.key.fields)) if self.entity.key else ()
 
     def bases(self, *, pinned: bool) -> list[Access]:
         """Base keys worth trying, today's first."""

@@ -43,7 +43,7 @@ def _changes(before: Alternative, after: Alternative, table: Table) -> Iterator[
         now = new.by_entity[entity.name]
         if now.key != entity.key and after.choices[entity.name].rekeyed:
             yield Recommendation("re-key", _rekeyed(after, entity, now))
-        yield from _copies(new, entity)
+        yield from _copies(old, new, entity)
     yield from _indexes(old, new, entities, table)
 
 
@@ -55,16 +55,18 @@ def _rekeyed(after: Alternative, entity: Entity, now: Entity) -> str:
     return f"{entity.name} under `{now.key}`: the key serves {', '.join(served)}{order}."
 
 
-def _copies(new: Schema, entity: Entity) -> Iterator[Recommendation]:
+def _copies(old: Schema, new: Schema, entity: Entity) -> Iterator[Recommendation]:
     for pointer in new.entities:
-        made = pointer.copy is not None and pointer.copy.of == entity.name
-        if made and pointer.description.endswith("kept in the same transaction."):
-            yield Recommendation(
-                "copy",
-                f"{pointer.name} under `{pointer.key}`, written in the same transaction: what "
-                f"was found by {', '.join(pointer.key.partition.fields if pointer.key else ())} "
-                "consistently still is.",
-            )
+        if pointer.name in old.by_entity or not pointer.copy or pointer.copy.of != entity.name:
+            continue
+        served = [p.name for p in new.patterns if p.entities == (pointer.name,)]
+        lost = [name for name in served if old.by_pattern[name].index is None]
+        why = "stays consistent" if lost else "can be consistent, as no index is"
+        yield Recommendation(
+            "copy",
+            f"{pointer.name} under `{pointer.key}`, written in the same transaction: "
+            f"{', '.join(served)} {why}.",
+        )
 
 
 def _indexes(

@@ -28,7 +28,7 @@ def document(advice: Advice, chosen: Alternative | None = None) -> Document:
             for table in before.schema.tables
         ),
         Section("Alternatives", "alternatives", tuple(_alternatives(advice, after))),
-        Section("Assumed", "assumed", tuple(_assumed(before.bill))),
+        Section("Assumed", "assumed", tuple(_assumed(advice))),
     ]
     return Document(f"Advice for {before.schema.name}", _summary(before, after), tuple(sections))
 
@@ -207,11 +207,17 @@ def _bar(each: Alternative) -> Bar:
     return Bar(each.name, parts, told)
 
 
-def _assumed(bill: Bill) -> Iterator[Block]:
-    if not bill.assumptions:
+def _assumptions(advice: Advice) -> tuple[str, ...]:
+    searched = advice.search.figures.assumptions
+    return tuple(dict.fromkeys((*advice.before.bill.assumptions, *searched)))
+
+
+def _assumed(advice: Advice) -> Iterator[Block]:
+    found = _assumptions(advice)
+    if not found:
         yield Text("Nothing: the workload states every number that was used.")
         return
-    yield Rows(("Assumption",), tuple((sentence,) for sentence in bill.assumptions))
+    yield Rows(("Assumption",), tuple((sentence,) for sentence in found))
 
 
 def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
@@ -248,5 +254,5 @@ def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
             }
             for each in advice.alternatives
         ],
-        "assumptions": list(before.bill.assumptions),
+        "assumptions": list(_assumptions(advice)),
     }

@@ -23,7 +23,7 @@ EACH = 10.0
 HOT_FACTOR = 10.0
 """The most popular key is taken to get so many times the traffic of an average one."""
 ALONE = ("email", "username", "handle", "slug")
-"""Fields that tell items apart in most designs."""
+"""Fields that have about as many values as there are items, in most designs."""
 
 
 class Figures:
@@ -153,7 +153,7 @@ class Figures:
                 return float(len(attribute.values))
             if attribute.type == "boolean":
                 return 2.0
-            if attribute.type in ("timestamp", "date"):
+            if attribute.type in ("timestamp", "date") or _plain(field) in ALONE:
                 return items
             if attribute.refers in self.schema.by_entity:
                 return self.items(self.schema.by_entity[attribute.refers])
@@ -176,8 +176,13 @@ class Figures:
         stated = self.load(entity).distinct.get(field)
         if stated is not None:
             return stated >= max(self.items(entity), 1.0)
+        if entity.key is not None and set(entity.key.fields) == {field}:
+            return True
         own = _plain(entity.name)
-        return _plain(field) in (f"{own}id", f"{own}code", *ALONE)
+        if _plain(field) not in (f"{own}id", f"{own}code"):
+            return False
+        self.assume(f"no two {entity.name} have one {field}")
+        return True
 
     def matched(self, entity: Entity, fields: Iterable[str]) -> float:
         """Items of an entity that share one value of these fields."""

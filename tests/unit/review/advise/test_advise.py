@@ -181,6 +181,29 @@ def test_keeping_every_choice_changes_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["sellers", "inviter", "search_room", "tamafriends", "gg_core"])
+def test_no_new_key_lets_two_items_collide(name: str) -> None:
+    schema, load_ = system(name)
+    advice = advise(schema, load_)
+    for made in advice.alternatives:
+        for entity in made.schema.entities:
+            source = entity.copy.of if entity.copy else entity.name
+            pricing = advice.search.pricing(source)
+            if entity.name in schema.by_entity and entity.key == schema.by_entity[entity.name].key:
+                continue
+            assert entity.key is not None
+            fields = set(entity.key.fields)
+            uniques = [set(unique.fields) for unique in schema.by_entity[source].uniques]
+            told_apart = [set(pricing.identity), *uniques]
+            assert any(each <= fields for each in told_apart), (made.name, entity.name)
+
+
+def test_a_copied_name_is_not_taken_for_an_id() -> None:
+    advice = advise(*system("inviter"))
+    identity = advice.search.pricing("Membership").identity
+    assert identity == ("group_id", "user_id")
+
+
 # Single moves.
 
 TICKETS = """
