@@ -1,4 +1,4 @@
-"""Writes the adviser's report on each of the systems, before each build."""
+"""Writes what each of the systems costs and how it is advised, before each build."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from sphinx.application import Sphinx
 
 import keyfold_systems
 from keyfold.design.target import load_schema
-from keyfold.review.advise import advise, report
-from keyfold.review.cost import load, rendered
+from keyfold.review import advise, cost
+from keyfold.review.advise import report as advised
+from keyfold.review.cost import report as costs
+from keyfold.review.docs.blocks import Document
 
 SYSTEMS = Path(keyfold_systems.__file__).parent
 WHICH = {"sellers": "current"}
@@ -22,11 +24,16 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def write_pages(folder: Path) -> None:
-    for workload in sorted(SYSTEMS.glob("*/workload.yaml")):
-        name = workload.parent.name
+    for file in sorted(SYSTEMS.glob("*/workload.yaml")):
+        name = file.parent.name
         schema = load_schema(f"keyfold_systems.{name}.{WHICH.get(name, 'design')}:design")
-        advice = advise(schema, load(workload, schema))
-        text = rendered(report.document(advice), {}, "markdown")
-        page = folder / f"{name}.md"
-        if not page.is_file() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
+        workload = cost.load(file, schema)
+        advice = advise.advise(schema, workload)
+        _write(folder / f"{name}.md", advised.document(advice))
+        _write(folder / f"{name}-cost.md", costs.document(cost.bill(schema, workload)))
+
+
+def _write(page: Path, document: Document) -> None:
+    text = cost.rendered(document, {}, "markdown")
+    if not page.is_file() or page.read_text(encoding="utf-8") != text:
+        page.write_text(text, encoding="utf-8")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.choice import Choice
+from keyfold.review.advise.merging import merged
 from keyfold.review.advise.proof import Proof, concerned
 from keyfold.review.advise.redesign import redesign
 from keyfold.review.advise.refine import refine
@@ -92,7 +93,7 @@ def _alternative(
     schema = proof.before
     for _ in range(TRIES):
         choices = search.choose(strategy, kept, step)
-        made = refine(redesign(schema, choices), workload)
+        made = merged(refine(redesign(schema, choices), workload))
         against = proof.against(made)
         if not against:
             after = bill(made, workload)

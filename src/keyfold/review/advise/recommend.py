@@ -17,7 +17,7 @@ class Recommendation:
     """One change, or the word that nothing changes."""
 
     verb: str
-    """keep, re-key, split, copy, add index, drop index, project, sparse, local index, shard."""
+    """keep, re-key, split, merge, copy, add or drop index, local index, project, sparse, shard."""
     words: str
 
 
@@ -77,7 +77,7 @@ def _indexes(
     before = {index.name: index for index in table.indexes}
     for name, index in before.items():
         if name not in after:
-            yield Recommendation("drop index", f"{name}: {_why_dropped(old, table, index)}")
+            yield _gone(old, new, table, index)
             continue
         now = after[name][1]
         if now.projection != index.projection:
@@ -100,6 +100,17 @@ def _indexes(
                     f"{placement.index} with {entity.name} only where "
                     f"{placement.condition}; nobody reads the others.",
                 )
+
+
+def _gone(old: Schema, new: Schema, table: Table, index: Index) -> Recommendation:
+    readers = [p.name for p in old.patterns if (p.table, p.index) == (table.name, index.name)]
+    homes = {new.by_pattern[name].index for name in readers}
+    others = [i.name for i in table.indexes if i.name != index.name and {i.name} == homes]
+    if others:
+        return Recommendation(
+            "merge", f"{index.name} into {others[0]}: no item is in both, so that one is enough."
+        )
+    return Recommendation("drop index", f"{index.name}: {_why_dropped(old, table, index)}")
 
 
 def _why_dropped(schema: Schema, table: Table, index: Index) -> str:

@@ -300,6 +300,84 @@ def test_a_pattern_that_only_a_scan_serves_gets_an_index() -> None:
     assert "body" in str(served.partition)
 
 
+CLUBS = """
+design: clubs
+tables:
+  Clubs:
+    key: [PK, SK]
+    indexes:
+      GSI1: {key: [GSI1PK, GSI1SK]}
+      GSI2: {key: [GSI2PK, GSI2SK]}
+entities:
+  Club:
+    key: {PK: CLUB#<clubId>, SK: CLUB}
+    indexes: {GSI1: {GSI1PK: CITY#<city>, GSI1SK: CLUB#<clubId>}}
+    attributes: {clubId: id, city: string}
+  Member:
+    key: {PK: MEMBER#<memberId>, SK: MEMBER}
+    indexes: {GSI2: {GSI2PK: MAIL#<email>, GSI2SK: MEMBER#<memberId>}}
+    attributes: {memberId: id, email: string}
+patterns:
+  club: {get: Club, where: "PK = CLUB#<clubId>, SK = CLUB", rate: 50}
+  clubs of a city:
+    query: Club
+    index: GSI1
+    where: GSI1PK = CITY#<city>, GSI1SK begins_with CLUB#
+  member: {get: Member, where: "PK = MEMBER#<memberId>, SK = MEMBER", rate: 50}
+  member by mail:
+    query: Member
+    index: GSI2
+    where: GSI2PK = MAIL#<email>, GSI2SK begins_with MEMBER#
+"""
+
+
+def test_two_indexes_that_share_no_item_become_one() -> None:
+    schema = loads(CLUBS)
+    advice = advise(schema, Workload())
+    assert [index.name for index in advice.best.schema.tables[0].indexes] == ["GSI1"]
+    assert advice.best.schema.by_pattern["member by mail"].index == "GSI1"
+    assert words(advice)["merge"].startswith("GSI2 into GSI1")
+
+
+def test_two_indexes_whose_keys_could_be_mixed_up_stay_two() -> None:
+    mixed = CLUBS.replace("MAIL#<email>", "<email>").replace("MEMBER#<memberId>}", "<memberId>}")
+    mixed = mixed.replace(", GSI2SK begins_with MEMBER#", "")
+    advice = advise(loads(mixed), Workload())
+    assert len(advice.best.schema.tables[0].indexes) == 2
+
+
+def test_a_second_order_in_the_new_partition_is_a_local_index() -> None:
+    schema = loads("""
+design: tasks
+tables:
+  Tasks:
+    key: [taskId]
+    indexes:
+      owner-index: {key: [ownerId, createdAt]}
+      due-index: {key: [ownerId, dueAt]}
+entities:
+  Task:
+    key: {taskId: <taskId>}
+    attributes:
+      taskId: id
+      ownerId: id
+      createdAt: fixed timestamp
+      dueAt: fixed timestamp
+patterns:
+  tasks: {query: Task, index: owner-index, where: ownerId = <ownerId>, rate: 90, limit: 20}
+  due: {query: Task, index: due-index, where: ownerId = <ownerId>, rate: 30, limit: 20}
+  task: {get: Task, where: taskId = <taskId>, consistent: true, rate: 1}
+""")
+    advice = advise(schema, workload("writes: {create Task: {rate: 1/hour}}", schema))
+    best = alternative(advice, "balanced")
+    index = next(i for table in best.schema.tables for i in table.indexes)
+    assert index.local
+    assert best.bill.consistent_share == 1
+    with Engine.open(":memory:") as engine:
+        for table in best.schema.tables:
+            engine.call("CreateTable", create_request(table, table.name))
+
+
 def test_a_design_that_is_right_is_kept() -> None:
     schema = loads("""
 design: notes

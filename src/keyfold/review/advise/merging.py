@@ -1,0 +1,86 @@
+"""Two indexes of one table as one, where no item is in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+from keyfold.design.schema import Index, Schema, Table
+from keyfold.review.advise.naming import is_generic_index
+from keyfold.review.advise.proof import Proof
+
+
+def merged(schema: Schema) -> Schema:
+    """The design with as few indexes as its items allow."""
+    now = schema
+    for table in schema.tables:
+        for kept, gone in _pairs(schema, table):
+            home = now.by_table[table.name]
+            if home.index(kept.name) is None or home.index(gone.name) is None:
+                continue
+            if not _shares_items(now, table, kept, gone):
+                made = _moved(now, table, kept, gone)
+                if not Proof(now).against(made):
+                    now = made
+    return now
+
+
+def _pairs(schema: Schema, table: Table) -> Iterator[tuple[Index, Index]]:
+    """Indexes that differ in nothing but their names."""
+    able = [
+        index
+        for index in table.indexes
+        if not index.local and index.projection == "ALL" and is_generic_index(schema, table, index)
+    ]
+    for one, other in combinations(able, 2):
+        alike = one.partition_type == other.partition_type and one.sort_type == other.sort_type
+        own = {one.partition, one.sort}.isdisjoint({other.partition, other.sort})
+        if alike and own and (one.sort is None) == (other.sort is None):
+            yield one, other
+
+
+def _shares_items(schema: Schema, table: Table, one: Index, other: Index) -> bool:
+    return any(
+        entity.placement(one.name) and entity.placement(other.name)
+        for entity in schema.entities_of(table.name)
+    )
+
+
+def _moved(schema: Schema, table: Table, kept: Index, gone: Index) -> Schema:
+    """Everything of one index in the other, under the same keys."""
+
+    def renamed(index: str | None) -> str | None:
+        return kept.name if index == gone.name else index
+
+    home = schema.by_table[table.name]
+    slim = replace(home, indexes=tuple(i for i in home.indexes if i.name != gone.name))
+    entities = tuple(
+        replace(
+            entity,
+            placements=tuple(
+                replace(p, index=kept.name) if p.index == gone.name else p
+                for p in entity.placements
+            ),
+        )
+        if entity.table == table.name
+        else entity
+        for entity in schema.entities
+    )
+    patterns = tuple(
+        replace(p, index=renamed(p.index)) if p.table == table.name else p for p in schema.patterns
+    )
+    consumers = tuple(
+        replace(
+            consumer,
+            effects=tuple(
+                replace(effect, via_index=renamed(effect.via_index) or "")
+                for effect in consumer.effects
+            ),
+        )
+        if consumer.table == table.name
+        else consumer
+        for consumer in schema.consumers
+    )
+    tables = tuple(slim if t.name == table.name else t for t in schema.tables)
+    return replace(schema, tables=tables, entities=entities, patterns=patterns, consumers=consumers)
