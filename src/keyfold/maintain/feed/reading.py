@@ -107,7 +107,7 @@ def read_page(
     page: list[I] = []
     last: str | None = None
     while len(page) < limit:
-        stream = yield from _newest(streams)
+        stream = yield from _newest(streams, limit - len(page))
         if stream is None:
             return Page(page)
         item = stream.waiting.pop(0)
@@ -267,16 +267,27 @@ def _oldest(context: Context, feed: Feed[Any]) -> str:
     return sort.literal_prefix + iso(context.now() - feed.ttl)
 
 
-def _newest(streams: list[_Stream]) -> Flow[_Stream | None]:
-    """The stream with the newest item; those that may have a newer one are read first."""
+def _newest(streams: list[_Stream], missing: int) -> Flow[_Stream | None]:
+    """The stream with the newest item; those that may have a newer one are read first.
+
+    A round of reads takes along all streams that will be asked for this page anyway: those whose
+    bound is among the newest so many positions that are missing.
+    """
     while True:
         known = max((s.waiting[0][s.sort]["S"] for s in streams if s.waiting), default="")
-        wanting = [s for s in streams if s.hungry and s.bound >= known]
-        if not wanting:
+        if not any(s.hungry and s.bound >= known for s in streams):
             ready = [s for s in streams if s.waiting]
             return max(ready, key=lambda s: s.head or "") if ready else None
-        wanting.sort(key=lambda s: s.bound, reverse=True)
-        batch = wanting[:CONCURRENCY]
+        cut = _position_at(streams, missing)
+        batch = [s for s in streams if not s.exhausted and s.bound >= cut]
+        batch = sorted(batch, key=lambda s: s.bound, reverse=True)[:CONCURRENCY]
         answers = yield Parallel([stream.next_call() for stream in batch])
         for stream, answer in zip(batch, answers, strict=True):
             stream.take(answer)
+
+
+def _position_at(streams: list[_Stream], place: int) -> str:
+    """The position at a place in the feed, as far as it is known."""
+    positions: list[str] = [item[s.sort]["S"] for s in streams for item in s.waiting]
+    positions += [s.bound for s in streams if not s.exhausted]
+    return sorted(positions, reverse=True)[:place][-1]
