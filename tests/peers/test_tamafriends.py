@@ -1,0 +1,85 @@
+"""TamaFriends on other people's servers: from the sign-up to the last counter."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.errors import NotFound, UniqueTaken, UnknownOperation
+from keyfold.maintain import verification
+from keyfold.serve import Conflict, Identity, NotAllowed, PageRequest
+from keyfold.serve.auth import DevelopmentTokens
+from keyfold.streams import AsyncConsumer, letters
+from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.payloads import Login, NewAccount, ProfileChange
+from keyfold_systems.tamafriends.service import TamaFriends
+
+PAGE = PageRequest(limit=50, cursor=None)
+PASSWORD = "correct horse"
+WITHOUT_TRANSACTIONS = {"dynalite"}
+"""Nor TTL, so that opening the design says at once that an operation is missing."""
+
+
+def account(name: str) -> NewAccount:
+    return NewAccount(
+        email=f"{name}@example.com",
+        username=name,
+        handle=name,
+        display_name=name.title(),
+        password=PASSWORD,
+    )
+
+
+async def settle(db: AsyncDb) -> None:
+    await AsyncConsumer(db).drain()
+    assert await db.run(letters(db.context)) == []
+    assert (await db.run(verification(db.context))).clean
+
+
+async def test_a_life_from_signing_up_to_leaving(other_server: tuple[str, str]) -> None:
+    name, url = other_server
+    if name in WITHOUT_TRANSACTIONS:
+        with pytest.raises(UnknownOperation):
+            await design.open_async(url, create_tables=True)
+        return
+    db = await design.open_async(url, create_tables=True)
+    service = TamaFriends(db)
+    service.issue = DevelopmentTokens().issue
+
+    yuki, omar = [
+        Identity.of((await service.sign_up(account(name))).user_id) for name in ("yuki", "omar")
+    ]
+    with pytest.raises(UniqueTaken):
+        await service.sign_up(account("lena").model_copy(update={"handle": "YUKI"}))
+    await service.edit_profile(yuki.id, ProfileChange(email="new@example.com"))
+    signed = await service.sign_in(Login(login="New@Example.com", password=PASSWORD))
+    assert signed.user_id == yuki.id
+
+    post, other = [await service.create_post(text, caller=yuki) for text in ("One", "Two")]
+    for one in (post, other):
+        await service.like(one.post_id, caller=omar)
+        await service.comment(one.post_id, "Nice.", caller=omar)
+    with pytest.raises(Conflict):
+        await service.like(post.post_id, caller=omar)
+    await service.follow(omar.id, yuki.id)
+    await settle(db)
+    kept = await service.post(post.post_id)
+    assert (kept.likes, kept.comments) == (1, 1)
+    assert (await service.user(yuki.id)).followers == 1
+    assert [one.text for one in await service.posts(yuki.id, PAGE)] == ["Two", "One"]
+
+    await service.delete_post(post.post_id)
+    await service.block(yuki.id, omar.id)
+    with pytest.raises(NotAllowed):
+        await service.follow(omar.id, yuki.id)
+    await settle(db)
+    assert (await service.user(yuki.id)).followers == 0
+    assert [one.post_id for one in await service.likes(omar.id, PAGE)] == [other.post_id]
+
+    await service.delete_account(omar.id)
+    await settle(db)
+    kept = await service.post(other.post_id)
+    assert (kept.likes, kept.comments) == (0, 0)
+    with pytest.raises(NotFound):
+        await service.user(omar.id)
+    await db.close()
