@@ -41,14 +41,14 @@ class Recorder:
         await self._client.close()
 
     async def items(self) -> list[dict[str, Any]]:
-        """All that is in the system's table."""
+        """All that is in the system's table, by key."""
         found: list[dict[str, Any]] = []
         request: dict[str, Any] = {"TableName": self._table}
         while True:
             answer = await self._client.call("Scan", request)
             found += answer["Items"]
             if "LastEvaluatedKey" not in answer:
-                return found
+                return sorted(found, key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
