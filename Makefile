@@ -12,6 +12,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TESTS ?= tests
 PYTEST_WORKERS ?= 2
+ROUNDS ?= 200
+FAULT_TESTS := tests/fault tests/property tests/unit/expressions tests/unit/engine/test_partiql.py
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -48,8 +50,9 @@ peers: $(STAMP) ## real clients against our server, our clients against other se
 browser: $(STAMP) ## the pages, in Chromium
 	@$(BIN)/pytest -q tests/browser
 
-fault: $(STAMP) ## crashes, full disks, lost connections
-	@$(BIN)/pytest -q tests/fault
+fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUNDS=20 for fewer
+	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$(ROUNDS) MODEL_EXAMPLES=$(ROUNDS) \
+	  EXAMPLES=$$((10 * $(ROUNDS))) $(BIN)/pytest -q $(FAULT_TESTS)
 
 migration-full: $(STAMP) ## the restructuring of Sellers on 100,000 records
 	@SELLERS_FULL=1 $(BIN)/pytest -q -s tests/systems/sellers/test_migration.py

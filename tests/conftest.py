@@ -14,7 +14,9 @@ NO_SKIPS = bool(os.environ.pop("KEYFOLD_NO_SKIPS", ""))
 os.environ["COLUMNS"] = "100"
 
 # Machines differ in speed: a property fails by its result, never by its time.
-settings.register_profile("keyfold", deadline=None)
+settings.register_profile(
+    "keyfold", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "100"))
+)
 settings.load_profile("keyfold")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ import apsw
 import pytest
 
 from keyfold.engine import Engine
+
+LOSSES = int(os.environ.get("POWER_LOSSES", "6"))
 
 TABLE = {
     "TableName": "Powered",
@@ -93,7 +96,7 @@ def disk() -> Iterator[Disk]:
     assert apsw.vfs_names()[0] == before
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(LOSSES))
 def test_power_loss_keeps_every_acknowledged_write(disk: Disk, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     state = _write(tmp_path / "data.db", chance.randint(1, 120), chance, durability="full")
@@ -102,7 +105,7 @@ def test_power_loss_keeps_every_acknowledged_write(disk: Disk, tmp_path: Path, s
     assert entries == state
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(LOSSES))
 def test_power_loss_in_relaxed_mode_keeps_items_and_indexes_in_step(
     disk: Disk, tmp_path: Path, seed: int
 ) -> None:
