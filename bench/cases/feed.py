@@ -9,18 +9,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from bench.harness import Budget, Case, Outcome, Side, compare
+from bench.lines import lines
 from keyfold import Db, Entity
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.feed import Choice, Rates, choose
+from keyfold.maintain.feed.posting import fan_out
 from keyfold.maintain.feed.reading import read_page
 from keyfold.prices import prices
 from keyfold.runtime.flow import Parallel
-from keyfold.streams import Consumer
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Activity, FeedItem, Follow, home
 
@@ -33,15 +36,16 @@ MOST_POSTS = 50.0
 READS = 10.0
 """Pages a day that one reader asks for."""
 PAGE = 50
+SIZES = (10, 100, 1000, 5000)
 TEXT = "Ten kilometres before breakfast, and the coffee after tasted of victory. " * 2
 MODES = ("pull", "push", "hybrid")
 HINTS_FROM, HINT_UNITS = 24, 0.5
 
 
 def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
-    for followees in (10, 100, 1000, 5000):
+    for followees in SIZES:
         yield _page(stack, budget, followees)
-    yield _post([10, 100, 1000] + ([10_000, 100_000] if budget.full else [10_000]))
+    yield _post([10, 100, 1000, 10_000, *([100_000] if budget.full else [])])
     for title, famous_post_most in (("", False), (", the most followed post the most", True)):
         yield _network(title, famous_post_most)
 
@@ -73,8 +77,8 @@ def zipf(famous_post_most: bool, seed: int = 1) -> list[Source]:
     ]
 
 
-def _page(stack: ExitStack, budget: Budget, followees: int) -> Outcome:
-    """One page of a reader who follows so many, drawn as often as they are followed."""
+def _followed_by_reader(followees: int) -> tuple[list[Source], list[Activity]]:
+    """So many sources, drawn as often as they are followed, and what they did."""
     dice = random.Random(followees)
     network = zipf(famous_post_most=False)
     weights = list(accumulate(source.followers for source in network))
@@ -83,14 +87,23 @@ def _page(stack: ExitStack, budget: Budget, followees: int) -> Outcome:
         [one] = dice.choices(network, cum_weights=weights)
         drawn[one.name] = one
     sources = list(drawn.values())
-    activities = _activities(sources, dice)
+    return sources, _activities(sources, dice)
+
+
+def _pulled(sources: Sequence[Source], mode: str) -> set[str]:
+    return {
+        source.name
+        for source in sources
+        if mode == "pull" or (mode == "hybrid" and source.choice.mode == "pull")
+    }
+
+
+def _page(stack: ExitStack, budget: Budget, followees: int) -> Outcome:
+    """One page of a reader who follows so many."""
+    sources, activities = _followed_by_reader(followees)
     sides, figures = [], {}
     for mode in MODES:
-        pulled = {
-            s.name
-            for s in sources
-            if mode == "pull" or (mode == "hybrid" and s.choice.mode == "pull")
-        }
+        pulled = _pulled(sources, mode)
         db = stack.enter_context(_filled(sources, activities, pulled))
         with db.work("page") as work:
             found = home.page(db, "reader", limit=PAGE)
@@ -157,56 +170,45 @@ def _filled(sources: Sequence[Source], activities: Sequence[Activity], pulled: s
     items += [home.copy(one, "reader") for one in activities if one.actor_id not in pulled]
     last = {one.actor_id: home.position(one) for one in reversed(activities)}
     items += [home.support.hint(source=name, last=place) for name, place in last.items()]
-    for start in range(0, len(items), 25):
-        puts = [
-            {"PutRequest": {"Item": one.__spec__.encode(one)}} for one in items[start : start + 25]
-        ]
-        db.client.call("BatchWriteItem", {"RequestItems": {"gg_core": puts}})
+    _write(db, items)
     return db
 
 
 def _post(sizes: Sequence[int]) -> Outcome:
-    """One post with so many followers, pulled and pushed, until every copy is there."""
-    outcome = Outcome("feed", "feed, a post with its copies", f"pull, {sizes[0]:,} followers")
+    """One post, and its copies for so many followers."""
+    outcome = Outcome("feed", "feed, a post", "pull")
+    activity = _activities([Source("star", 1, 1)], random.Random(1))[0]
     for followers in sizes:
-        for mode in ("pull", "push"):
-            db = _followed(followers, mode == "push")
-            Consumer(db).drain()
-            activity = _activities([Source("star", followers, 1)], random.Random(1))[0]
-            with db.work("post") as work:
-                home.post(db, activity)
-            with db.work("fan-out") as fanned:
-                Consumer(db).drain()
-            copies = sum(1 for _ in db.scan(FeedItem))
-            assert copies == (followers if mode == "push" else 0)
-            label = fanned.total
-            outcome.figures[f"{mode}, {followers:,} followers"] = (
-                f"{work.total.write_units:g} write units at the post, "
-                f"{label.write_units:,.0f} by the consumer in {label.requests:,} requests "
-                f"(${(work.total.write_units + label.write_units) * prices().write / 1e6:.6f})"
-            )
-            db.close()
+        db = _followed(followers)
+        with db.work("post") as posted:
+            home.post(db, activity)
+        with db.work("copies") as copied:
+            db.run(fan_out(db.context, home, activity), "copies")
+        assert sum(1 for _ in db.scan(FeedItem)) == followers
+        if "pull" not in outcome.figures:
+            outcome.figures["pull"] = f"{posted.total.write_units:g} write units"
+        total = copied.total
+        units = posted.total.write_units + total.write_units
+        dollars = (units * prices().write + total.read_units * prices().read) / 1e6
+        outcome.figures[f"push, {followers:,} followers"] = (
+            f"{units:,.0f} write units, {total.read_units:,.0f} read units, "
+            f"{total.requests:,} requests, ${dollars:.6f}"
+        )
+        db.close()
     return outcome
 
 
-def _followed(followers: int, pushing: bool) -> Db:
-    clock = _clock()
-    db = design.open(EmbeddedClient(Engine.open(":memory:", clock=clock)), clock=clock)
-    Consumer(db).drain()
-    items: list[Entity] = [
-        Follow(follower_id=f"f{number:06d}", followee_id="star") for number in range(followers)
-    ]
-    if pushing:
-        state = {"mode": "push", "pushing": True, "reason": "manual", "changed_at": NOW}
-        items.append(home.support.state(source="star", **state))
-    else:
-        items += [home.source_item(f"f{number:06d}", "star", "pull") for number in range(followers)]
-    for start in range(0, len(items), 25):
-        puts = [
-            {"PutRequest": {"Item": one.__spec__.encode(one)}} for one in items[start : start + 25]
-        ]
-        db.client.call("BatchWriteItem", {"RequestItems": {"gg_core": puts}})
+def _followed(followers: int) -> Db:
+    db = design.open(EmbeddedClient(Engine.open(":memory:", clock=_clock())), clock=_clock())
+    _write(db, [Follow(follower_id=f"f{n:06d}", followee_id="star") for n in range(followers)])
     return db
+
+
+def _write(db: Db, items: Sequence[Entity]) -> None:
+    for start in range(0, len(items), BATCH_WRITE_ITEMS):
+        chunk = items[start : start + BATCH_WRITE_ITEMS]
+        puts = [{"PutRequest": {"Item": one.__spec__.encode(one)}} for one in chunk]
+        db.client.call("BatchWriteItem", {"RequestItems": {"gg_core": puts}})
 
 
 def _network(title: str, famous_post_most: bool) -> Outcome:
@@ -231,6 +233,19 @@ def _network(title: str, famous_post_most: bool) -> Outcome:
     outcome.goal = "hybrid the cheapest"
     outcome.met = dollars["hybrid"] <= min(dollars["pull"], dollars["push"])
     return outcome
+
+
+def draw(folder: Path) -> None:
+    """The plot of the guide, from numbers that are the same on every run."""
+    pages: dict[str, list[tuple[float, float]]] = {mode: [] for mode in MODES}
+    for followees in SIZES:
+        sources, activities = _followed_by_reader(followees)
+        for mode in MODES:
+            with _filled(sources, activities, _pulled(sources, mode)) as db, db.work("") as work:
+                home.page(db, "reader", limit=PAGE)
+            pages[mode].append((followees, work.total.read_units))
+    plot = lines(f"A page of {PAGE} items", "followees", "read units", pages)
+    (folder / "feed-pages.svg").write_text(plot, "utf-8")
 
 
 def page_units(pulled: float) -> float:
