@@ -20,7 +20,7 @@ from keyfold.values.units import read_units
 
 LOST = 10.0
 """In the ranking a consistent read that is lost weighs as much as so many reads."""
-COPY_UPKEEP, INDEX_UPKEEP = 0.04, 0.01
+COPY_UPKEEP, INDEX_UPKEEP = 0.06, 0.01
 """In the ranking everything that must be kept right weighs such a share of today's bill."""
 TRIES = 12
 

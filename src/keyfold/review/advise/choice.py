@@ -79,12 +79,12 @@ class Pricing:
         self.per_byte = asked.storage / GB
         self.joined = bool(self._together()) or any(
             write.atomic and any(effect.entity == entity.name for effect in write.effects)
-            for write in figures.workload.writes
+            for write in figures.writes
         )
 
     def _effects(self) -> list[tuple[Effect, float]]:
         found: list[tuple[Effect, float]] = []
-        for write in self.figures.workload.writes:
+        for write in self.figures.writes:
             rate = self.figures.write_rate(write).average
             for effect in write.effects:
                 if effect.entity == self.entity.name:

@@ -225,7 +225,7 @@ class _Counting:
         return PatternLine(pattern, once, rate, dollars)
 
     def _writes(self) -> Iterator[WriteLine]:
-        for load in self.figures.workload.writes:
+        for load in self.figures.writes:
             once, rate = write(self.figures, load), self.figures.write_rate(load)
             for part in once.parts:
                 self.written[part.path].append((part.units, rate))

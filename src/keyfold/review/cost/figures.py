@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import ceil
 
-from keyfold.design.schema import Entity, Index, Pattern, Placement, Schema
+from keyfold.design.flow import Action
+from keyfold.design.schema import Effect, Entity, Index, Pattern, Placement, Schema
 from keyfold.prices import Prices, prices
 from keyfold.review.check.facts import Facts
 from keyfold.review.cost import sizes
@@ -16,6 +17,8 @@ from keyfold.review.cost.workload import EntityLoad, PatternLoad, Rate, Workload
 ITEMS = 10_000
 PAGE = 25
 RATE = 1.0
+WRITE_RATE = 0.1
+ASSUMED_WRITES: tuple[Action, ...] = ("create", "update")
 PEAK_FACTOR = 3.0
 COPIES = 3.0
 PARTITIONS = 10.0
@@ -208,6 +211,24 @@ class Figures:
             self.assume(f"{pattern.name} is called {RATE:g} time a second")
             average = RATE
         return self._rate(average, load.peak)
+
+    @property
+    def writes(self) -> tuple[WriteLoad, ...]:
+        """What is written; a workload without writes is taken to write a little of everything."""
+        if self.workload.writes or not self.schema.entities:
+            return self.workload.writes
+        self.assume(f"every write is called {WRITE_RATE:g} times a second, as none is stated")
+        if self.schema.operations:
+            return tuple(
+                WriteLoad(o.name, o.effects, WRITE_RATE, atomic=o.atomic)
+                for o in self.schema.operations
+            )
+        return tuple(
+            WriteLoad(f"{action} {entity.name}", (Effect(action, entity.name),), WRITE_RATE)
+            for entity in self.schema.entities
+            if entity.copy is None and entity.role not in ("counter", "support")
+            for action in ASSUMED_WRITES
+        )
 
     def write_rate(self, write: WriteLoad) -> Rate:
         average = write.rate

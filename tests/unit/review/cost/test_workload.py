@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +219,79 @@ def test_the_report_has_four_formats(format: str, tmp_path: Path) -> None:
     written = out.read_text(encoding="utf-8")
     assert "user_upcoming" in written
     assert "http://" not in written.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_workload_without_writes_is_taken_to_write_a_little() -> None:
+    made = bill(SCHEMA, loads("patterns:\n  order: {rate: 1}\n", SCHEMA))
+    assert {line.write.name for line in made.writes} == {"create Order", "update Order"}
+    assert any("every write is called 0.1 times" in sentence for sentence in made.assumptions)
+
+
+class Counting(BaseHTTPRequestHandler):
+    """Metrics that grow with every look at them."""
+
+    looks = 0
+
+    def do_GET(self) -> None:
+        type(self).looks += 1
+        body = metrics(self.looks * 10, self.looks).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Tests are quiet."""
+
+
+def test_record_writes_what_a_service_and_its_items_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop_design.py").write_text(SHOP, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with design.open(str(tmp_path / "shop.db")) as db:
+        db.create(Order(order_id="1", user_id="u"))
+    server = HTTPServer(("127.0.0.1", 0), Counting)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    asked = ["workload", "record", "shop_design:design", "--backend", "shop.db", "-o", "w.yaml"]
+    address = f"http://127.0.0.1:{server.server_port}/metrics"
+    try:
+        assert main([*asked, "--metrics", address, "--seconds", "0.3", "--every", "0.1"]) == 0
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    read = load(tmp_path / "w.yaml", SCHEMA)
+    assert read.entities["Order"].items == 1
+    assert (read.patterns["order"].rate or 0) > 0
+    assert read.patterns["orders_of"].rate == 0
+    assert [write.name for write in read.writes] == ["create Order"]
+    assert main(["workload", "record", "shop_design:design", "--backend", ":memory:"]) == 2
+    assert "holds none of the design's tables" in capsys.readouterr().err
+
+
+SHOP = """
+from keyfold import Design, Entity, Get, Index, Key, On, Query, get
+
+design = Design("shop")
+table = design.table("shop", indexes=[Index("ByUser", "userPK", "userSK")])
+
+
+class Order(Entity, table=table):
+    order_id: str
+    user_id: str
+    notes: str = ""
+    key = Key("ORDER#{order_id}", "ORDER")
+    by_user = On("ByUser", "USER#{user_id}", "ORDER#{order_id}")
+
+
+@design.pattern()
+def order(order_id: str) -> Get[Order]:
+    return get(Order.key(order_id=order_id))
+
+
+@design.pattern()
+def orders_of(user_id: str, limit: int = 20) -> Query[Order]:
+    return Order.by_user.query(user_id=user_id).limit(limit)
+"""
