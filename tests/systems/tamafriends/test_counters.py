@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from keyfold.maintain import repairing, verification
+from keyfold.testing import Sandbox
+from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.service import TamaFriends
+
 from .conftest import LENA, OMAR, PAGE, YUKI, World
 
 ONLY_PROFILES = {"USER_PROFILE": 3, "Unique": 9}
@@ -125,3 +130,27 @@ async def test_edits_leave_counters_alone(world: World) -> None:
     await world.settle()
     assert (edited.text, await world.reactions(post)) == ("Better", (1, 0))
     assert (await world.db.get(post.ref())).text == "Better"
+
+
+@pytest.mark.sandbox(index_lag=5)
+async def test_what_an_index_did_not_show_to_a_cascade_is_found_and_repaired(
+    sandbox: Sandbox,
+) -> None:
+    db = await sandbox.open_async(design)
+    world = World(TamaFriends(db), db, sandbox)
+    await world.join(YUKI, OMAR, LENA)
+    post = await world.post()
+    sandbox.clock.advance(6)
+    await world.like(OMAR, post)
+    await world.settle()
+    await world.service.delete_account("omar")
+    await world.settle()
+    assert world.kinds()["LIKE"] == 1
+    sandbox.clock.advance(6)
+    report = await db.run(verification(db.context))
+    assert [one.structure for one in report.drifts] == ["cascade UserProfile.likes"]
+    await db.run(repairing(db.context, report.drifts))
+    await world.settle()
+    assert world.kinds()["LIKE"] == 0
+    assert await world.reactions(post) == (0, 0)
+    assert await world.drift() == []

@@ -15,6 +15,7 @@ from keyfold import AsyncDb
 from keyfold.clients import AsyncClient
 from keyfold.errors import KeyfoldError, NotFound
 from keyfold.serve import Identity, PageRequest
+from keyfold.serve.dynamodb import BackgroundServer
 from keyfold.streams import AsyncConsumer, Options
 from keyfold.testing import Sandbox
 from keyfold_systems.tamafriends.design import (
@@ -231,3 +232,25 @@ async def test_any_history_ends_right(sandbox: Sandbox, seed: int) -> None:
     world.forget_progress()
     await world.settle()
     await assert_exact(world)
+
+
+@pytest.mark.sandbox(seed=3, throttle=0.15, conflict=0.1, unprocessed=0.2)
+async def test_a_troubled_server_is_survived(sandbox: Sandbox) -> None:
+    with BackgroundServer(sandbox.engine) as server:
+        db = await design.open_async(server.url, clock=sandbox.clock, create_tables=True)
+        world = World(TamaFriends(db), db, sandbox)
+        star, *fans = (Identity.of(f"p{number}") for number in range(PEOPLE))
+        await world.join(star, *fans)
+        post = await world.post(star)
+
+        async def admire(fan: Identity) -> None:
+            await world.follow(fan, star)
+            await world.like(fan, post)
+            await world.comment(fan, post)
+
+        await asyncio.gather(*(admire(fan) for fan in fans))
+        await world.settle()
+        assert await world.reactions(post) == (len(fans), len(fans))
+        assert await world.counts(star) == (len(fans), 0)
+        await assert_exact(world)
+        await db.close()
