@@ -1,14 +1,17 @@
 """The document's migration: a table from before its indexes and its TTL becomes this design's.
 
-Both indexes are added online, one after the other, and listings that were there get their keys.
-`ttl` is enabled last. What the document leaves out is done on the way: seen-by lists become sets,
-duplicates are found by their unique markers, memberships get what their lists show.
+`migration` adds both indexes online, one after the other, gives their keys to the listings that
+were there, and enables `ttl` last. What the document leaves out is done on the way: seen-by lists
+become sets, duplicates are found by their unique markers, memberships get what their lists show.
+
+`histories` brings criteria and scores under keys that tell records of one instant apart.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+from keyfold import Design, Entity, Id, Key
 from keyfold.migrations import (
     CreateIndex,
     EnableStream,
@@ -17,12 +20,95 @@ from keyfold.migrations import (
     Rewrite,
     add_attribute,
     fill_indexes,
+    move,
     rebuild,
     recount,
 )
-from keyfold_systems.search_room.design import Listing, design, table
+from keyfold_systems.search_room.design import (
+    CombinedCriteria,
+    Compatibility,
+    Listing,
+    Moment,
+    UserCriteria,
+    Weights,
+    design,
+    table,
+)
+from keyfold_systems.search_room.wishes import Level, Mode, Wishes
 
 NAME = table.name
+FIRST = "0"
+"""The id of a record from before: one instant had one."""
+
+before = Design("search_room_before", description="Histories as the document has them.")
+old_table = before.table(NAME, ttl="ttl", type_attribute="entityType")
+
+
+class UserCriteriaBefore(Entity, table=old_table):
+    """What one member looked for, told apart by the moment alone."""
+
+    room_id: Id
+    user_id: Id
+    timestamp: Moment
+    criteria: Wishes
+    weights: Weights = {}
+    source: Literal["manual", "ai_proposed"] = "manual"
+
+    key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}")
+
+
+class CombinedCriteriaBefore(Entity, table=old_table):
+    """What a room looked for, told apart by the moment alone."""
+
+    room_id: Id
+    timestamp: Moment
+    criteria: Wishes
+    weights: Weights = {}
+    from_user_ids: list[str] = []
+    combine_mode: Mode
+
+    key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}")
+
+
+class CompatibilityBefore(Entity, table=old_table):
+    """A score, told apart by the moment alone."""
+
+    room_id: Id
+    timestamp: Moment
+    score_percent: int
+    level: Level
+    comment: str
+    criteria_refs: list[str] = []
+
+    key = Key("ROOM#{room_id}", "COMPATIBILITY#{timestamp:iso_ms}")
+
+
+def user_criteria(old: UserCriteriaBefore) -> UserCriteria:
+    return UserCriteria(criteria_id=FIRST, **dict(old))
+
+
+def user_criteria_back(new: UserCriteria) -> UserCriteriaBefore:
+    return UserCriteriaBefore.model_validate(new.model_dump(exclude={"criteria_id", "expires_at"}))
+
+
+def combined(old: CombinedCriteriaBefore) -> CombinedCriteria:
+    return CombinedCriteria(combined_id=FIRST, **dict(old))
+
+
+def combined_back(new: CombinedCriteria) -> CombinedCriteriaBefore:
+    return CombinedCriteriaBefore.model_validate(
+        new.model_dump(exclude={"combined_id", "expires_at"})
+    )
+
+
+def compatibility(old: CompatibilityBefore) -> Compatibility:
+    return Compatibility(compatibility_id=FIRST, **dict(old))
+
+
+def compatibility_back(new: Compatibility) -> CompatibilityBefore:
+    return CompatibilityBefore.model_validate(
+        new.model_dump(exclude={"compatibility_id", "expires_at"})
+    )
 
 
 def seen_by_set(item: dict[str, Any]) -> dict[str, Any]:
@@ -69,4 +155,19 @@ migration = Migration(
         EnableTtl(NAME, "ttl"),
     ],
     description="Both indexes with their keys on all listings, then expiry.",
+)
+
+histories = Migration(
+    "search-room-histories",
+    [
+        move(UserCriteriaBefore, UserCriteria, forward=user_criteria, backward=user_criteria_back),
+        move(CombinedCriteriaBefore, CombinedCriteria, forward=combined, backward=combined_back),
+        move(
+            CompatibilityBefore,
+            Compatibility,
+            forward=compatibility,
+            backward=compatibility_back,
+        ),
+    ],
+    description="An id in the key of each record of a history.",
 )

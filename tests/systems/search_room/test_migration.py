@@ -12,14 +12,17 @@ from keyfold.errors import MigrationError
 from keyfold.maintain import repair, verify
 from keyfold.migrations import Backend, Migrator, backend_of
 from keyfold_systems.search_room.design import (
+    CombinedCriteria,
+    Compatibility,
     Listing,
     design,
     listing_by_external_id,
     listings_by_status,
     room_members,
+    user_criteria_history,
     user_rooms,
 )
-from keyfold_systems.search_room.migration import migration
+from keyfold_systems.search_room.migration import histories, migration
 from tests.systems.conftest import ADDRESS
 
 TABLE = "search-room"
@@ -209,3 +212,33 @@ def test_duplicates_of_before_are_named_and_nothing_is_lost(backend: Backend) ->
     problems = migrator.status().problems
     assert any("homegate#x7" in str(problem) for problem in problems)
     assert len(raw(backend)) == 41
+
+
+def test_histories_get_keys_that_tell_one_instant_apart(backend: Backend) -> None:
+    wishes = {"M": {"priceMax": {"N": "2000"}, "locations": {"L": [{"S": "Bern"}]}}}
+    moments = [f"2025-01-0{day}T03:04:05.678Z" for day in (1, 2, 3)]
+    for at in moments:
+        said = {"roomId": "r1", "timestamp": at, "criteria": wishes, "weights": {"M": {}}}
+        put(backend, "ROOM#r1", f"CRITERIA#mia#{at}", userId="mia", source="manual", **said)
+        users = {"L": [{"S": "mia"}]}
+        put(
+            backend,
+            "ROOM#r1",
+            f"CRITERIA_COMBINED#{at}",
+            fromUserIds=users,
+            combineMode="all",
+            **said,
+        )
+        score = {"scorePercent": {"N": "70"}, "level": "high", "comment": "Fine"}
+        put(backend, "ROOM#r1", f"COMPATIBILITY#{at}", roomId="r1", timestamp=at, **score)
+    Migrator(migration, backend).apply("contract")
+    Migrator(histories, backend).apply("contract")
+    db = opened(backend)
+    found = user_criteria_history(db, "r1", "mia")
+    assert [one.timestamp.day for one in found] == [3, 2, 1]
+    assert {(one.criteria.price_max, *one.criteria.locations) for one in found} == {(2000, "Bern")}
+    assert [one.timestamp.day for one in db.scan(CombinedCriteria)] == [1, 2, 3]
+    assert [one.score_percent for one in db.scan(Compatibility)] == [70, 70, 70]
+    keys = {item["SK"]["S"] for item in backend.call("Scan", {"TableName": TABLE})["Items"]}
+    assert {f"CRITERIA#mia#{at}#0" for at in moments} <= keys
+    assert not {f"CRITERIA#mia#{at}" for at in moments} & keys
