@@ -402,6 +402,23 @@ def test_a_promotion_flag_overrides_the_policy(network: Network) -> None:
     assert network.db.find(feed.source_ref("reader", "s0")) is not None
 
 
+def test_a_source_that_was_switched_stays_for_a_day(network: Network) -> None:
+    _grow(network, 2, 4)
+    feed.rebalance(network.db, "s0", reads_per_follower=50)
+    network.consumer.drain()
+    for hours, pushed in ((12, True), (13, False)):
+        network.clock.advance(hours * 3600)
+        assert feed.rebalance(network.db, "s0", reads_per_follower=0.001).mode == "pull"
+        network.consumer.drain()
+        assert (network.db.find(feed.source_ref("reader", "s0")) is None) == pushed
+
+
+def test_a_feed_is_part_of_the_design_as_data() -> None:
+    [described] = design.schema.feeds
+    assert (described.name, described.post, described.item) == ("home", "Activity", "FeedItem")
+    assert (described.mode, described.cap) == ("hybrid", 60)
+
+
 def test_the_policy_does_not_flap() -> None:
     border = Rates(followers=100, posts=3, reads_per_follower=5)
     assert choose(border, "pull").mode == "pull"

@@ -199,6 +199,7 @@ class Design:
                 *(m.describe() for m in self.maintainers if m.kind in ("copied", "cascade")),
                 *(processor.describe() for processor in self.processors),
             ),
+            feeds=tuple(m.describe() for m in self.maintainers if m.kind == "feed"),
             description=self.description,
             enforced=True,
         )

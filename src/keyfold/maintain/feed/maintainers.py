@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
+from keyfold.design import flow
 from keyfold.design.entity import Entity
 from keyfold.design.predicate import Compare, Path
+from keyfold.design.source import Silence
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.maintain.feed.posting import copies_of, fan_out, hint
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 class FeedMaintainer(ABC):
     """Brings a feed to what the present state asks for; repeated records do no harm."""
 
-    kind = "feed"
+    kind = "feed work"
     sync: Literal["stream"] = "stream"
 
     def __init__(self, feed: Feed[Any], source: type[Entity]) -> None:
@@ -55,6 +57,27 @@ class FeedMaintainer(ABC):
 
 class Activities(FeedMaintainer):
     """A new or changed activity goes to the feeds that rely on copies."""
+
+    kind = "feed"
+
+    def describe(self) -> flow.Feed:
+        feed = self.feed
+        return flow.Feed(
+            name=feed.name,
+            post=feed.activity.__name__,
+            item=feed.item.__name__,
+            edge=next(iter(feed.edges)).__name__,
+            mode="hybrid",
+            audience="stated",
+            cap=feed.cap,
+            trimmed_by=self.label,
+            description=(
+                f"Up to {feed.cap} items of the last {feed.ttl.days} days, from "
+                f"{' and '.join(edge.__name__ for edge in feed.edges)}."
+            ),
+            place=feed.place,
+            silences=(Silence("S6", "a policy by cost decides who is copied, page by page"),),
+        )
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is None:
