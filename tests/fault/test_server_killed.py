@@ -1,0 +1,103 @@
+"""A server killed under load keeps every write that it has answered."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from keyfold.clients import Options, connect
+from keyfold.clients.retry import RetryPolicy
+from keyfold.engine import Engine
+from keyfold.errors import KeyfoldError
+
+KILLS = int(os.environ.get("KILLS", "4"))
+WRITERS = 4
+
+TABLE = {
+    "TableName": "Served",
+    "BillingMode": "PAY_PER_REQUEST",
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": n, "AttributeType": "S"} for n in ("pk", "g")],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "by_group",
+            "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+    ],
+}
+
+
+def test_a_killed_server_loses_nothing_that_it_answered(tmp_path: Path) -> None:
+    path = tmp_path / "served.db"
+    with Engine.open(path) as engine:
+        engine.call("CreateTable", TABLE)
+    chance = random.Random(5)
+    answered = dict.fromkeys(range(WRITERS), 0)
+    sent = dict.fromkeys(range(WRITERS), 0)
+    for _ in range(KILLS):
+        _serve_until_killed(path, chance.uniform(0.05, 0.3), answered, sent)
+        with Engine.open(path) as engine:
+            items = _items(engine)
+            assert _items(engine, IndexName="by_group") == items
+        for writer in range(WRITERS):
+            halves = [items.get(f"{side}{writer}") for side in ("left", "right")]
+            numbers = [0 if half is None else int(half["number"]["N"]) for half in halves]
+            assert numbers[0] == numbers[1]
+            assert answered[writer] <= numbers[0] <= sent[writer]
+    assert all(answered.values())
+
+
+def _serve_until_killed(
+    path: Path, seconds: float, answered: dict[int, int], sent: dict[int, int]
+) -> None:
+    command = [sys.executable, "-c", "import keyfold.cli, sys; sys.exit(keyfold.cli.main())"]
+    server = subprocess.Popen(
+        [*command, "serve", "--port", "0", "--data", str(path)], stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    address = re.search(r"http://\S+", server.stdout.readline())
+    assert address is not None
+    url = address[0]
+
+    def write(writer: int) -> None:
+        client = connect(url, Options(retries=RetryPolicy(attempts=1)))
+        try:
+            while True:
+                sent[writer] += 1
+                client.call("TransactWriteItems", _both_halves(writer, sent[writer]))
+                answered[writer] = sent[writer]
+        except KeyfoldError:
+            client.close()
+
+    before = dict(answered)
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    while any(answered[number] == before[number] for number in range(WRITERS)):
+        assert all(writer.is_alive() for writer in writers)
+        time.sleep(0.01)
+    time.sleep(seconds)
+    server.send_signal(signal.SIGKILL)
+    server.communicate()
+    for writer in writers:
+        writer.join()
+
+
+def _both_halves(writer: int, number: int) -> dict[str, Any]:
+    rest = {"g": {"S": str(number % 3)}, "number": {"N": str(number)}}
+    items = [{"pk": {"S": f"{side}{writer}"}, **rest} for side in ("left", "right")]
+    return {"TransactItems": [{"Put": {"TableName": "Served", "Item": item}} for item in items]}
+
+
+def _items(engine: Engine, **options: Any) -> dict[str, Any]:
+    found = engine.call("Scan", {"TableName": "Served", **options})["Items"]
+    return {item["pk"]["S"]: item for item in found}
