@@ -154,7 +154,8 @@ class Pricing:
             if access.kind == "global":
                 stale += rate
                 if demand.consistent:
-                    lost += rate
+                    # What is never called must not be lost, either.
+                    lost += max(rate, SELDOM)
                     traded += rate * (self.read(demand, "base") - units)
         extra = dict.fromkeys(a for _, a in paths if a.kind in ("global", "local", "lookup"))
         written = sum(rate * write_units(self.bytes) for _, rate in self.effects)
@@ -256,5 +257,6 @@ class Pricing:
 
 _APPEARS = ("create", "put")
 _FEW = 20
+SELDOM = 1e-9
 
 __all__ = ["Access", "Choice", "Features", "Kind", "Pricing"]
