@@ -31,7 +31,7 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.engine.faults import Faults
 from keyfold.errors import AlreadyExists, CursorRefused, DeclarationError, NotFound, PlanError
-from keyfold.maintain.feed import Rates, choose
+from keyfold.maintain.feed import Rates, choose, edges
 from keyfold.streams import Consumer
 
 design = Design("network")
@@ -128,9 +128,11 @@ def edge_of(reader: str, source: str) -> Entity:
 class Network:
     """The feed under test beside a plain model of who follows whom and what was posted."""
 
-    def __init__(self, seed: int, faults: Faults | None = None) -> None:
+    def __init__(
+        self, seed: int, faults: Faults | None = None, lag: tuple[float, float] | None = None
+    ) -> None:
         self.clock = ManualClock(START.timestamp())
-        engine = Engine.open(":memory:", clock=self.clock, faults=faults)
+        engine = Engine.open(":memory:", clock=self.clock, faults=faults, index_lag=lag)
         self.client = Fragile(EmbeddedClient(engine))
         self.db: Db = design.open(self.client, clock=self.clock)
         self.consumer = Consumer(self.db)
@@ -243,6 +245,21 @@ def test_every_page_sequence_equals_the_oracle(
     network.consumer.drain()
     for reader in PEOPLE:
         assert network.found(reader, size) == network.expected(reader)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(_STEPS, st.integers(0, 1000))
+def test_a_list_of_followers_that_is_behind_does_no_harm(
+    steps: list[tuple[str, str, str]], seed: int
+) -> None:
+    network = Network(seed, lag=(0.0, 90.0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edges, "INDEX_WAITS", 1)
+        for verb, one, other in steps:
+            network.act(verb, one, other)
+        network.consumer.drain()
+    for reader in PEOPLE:
+        assert network.found(reader, 7) == network.expected(reader)
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
