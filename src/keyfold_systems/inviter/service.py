@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar
-
-from pydantic import Field
+from typing import Any, ClassVar
 
 from keyfold import (
     AsyncDb,
@@ -29,7 +27,6 @@ from keyfold.serve import (
     Identity,
     Invalid,
     PageRequest,
-    Payload,
     Service,
     authenticated,
     itself,
@@ -45,7 +42,6 @@ from keyfold_systems.inviter.design import (
     Group,
     GroupHangout,
     Hangout,
-    LongText,
     Membership,
     Response,
     Text,
@@ -62,53 +58,9 @@ from keyfold_systems.inviter.design import (
     responses_to,
     user_upcoming,
 )
+from keyfold_systems.inviter.payloads import Guests, HangoutCard, HangoutChange, NewHangout
 
 LONGEST_HANGOUT = timedelta(days=14)
-
-
-class NewHangout(Payload):
-    """What you say to invite people."""
-
-    title: Text
-    description: LongText = ""
-    place: Annotated[str, Field(max_length=200)] = ""
-    starts_at: Timestamp
-    ends_at: Timestamp
-    group_ids: Annotated[set[str], Field(max_length=MOST_GROUPS_INVITED)] = set()
-    user_ids: Annotated[set[str], Field(max_length=MOST_USERS_INVITED)] = set()
-
-
-class HangoutChange(Payload):
-    """What changes about a hangout; what is left out stays."""
-
-    title: Text | None = None
-    description: LongText | None = None
-    place: Annotated[str, Field(max_length=200)] | None = None
-    starts_at: Timestamp | None = None
-    ends_at: Timestamp | None = None
-    cancelled: bool | None = None
-
-
-class Guests(Payload):
-    """Groups and users of an invitation."""
-
-    group_ids: Annotated[set[str], Field(max_length=MOST_GROUPS_INVITED)] = set()
-    user_ids: Annotated[set[str], Field(max_length=MOST_USERS_INVITED)] = set()
-
-
-class HangoutCard(Payload):
-    """A hangout as a list shows it."""
-
-    hangout_id: str
-    host_id: str
-    title: str
-    place: str
-    starts_at: Timestamp
-    ends_at: Timestamp
-    cancelled: bool
-    going: int
-    maybe: int
-    not_going: int
 
 
 @rule
@@ -151,10 +103,10 @@ class Inviter(Service):
     @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Ada"})
     async def save_user(self, user_id: str, name: Text) -> User:
         """Create your profile, or rename yourself."""
-        found = await self.db.find(User.key(user_id=user_id))
-        if found is None:
+        try:
             return await self.db.create(User(user_id=user_id, name=name))
-        return await self.db.update(found.ref(), name=name)
+        except AlreadyExists:
+            return await self.db.update(User.key(user_id=user_id), name=name)
 
     @query("/users/{user_id}", allow=authenticated)
     async def user(self, user_id: str) -> User:

@@ -28,7 +28,6 @@ from keyfold.serve import (
     Identity,
     Missing,
     PageRequest,
-    Payload,
     Service,
     authenticated,
     itself,
@@ -67,52 +66,16 @@ from keyfold_systems.search_room.design import (
     user_criteria_history,
     user_rooms,
 )
-from keyfold_systems.search_room.wishes import Criterion, Mode, Voice, Wishes, combine, fit
+from keyfold_systems.search_room.payloads import (
+    ListingChange,
+    NewCriteria,
+    NewListing,
+    NewRoom,
+    RoomView,
+)
+from keyfold_systems.search_room.wishes import Mode, Voice, combine, fit
 
 ATTEMPTS = 5
-
-Word = Annotated[str, Field(min_length=1, max_length=60)]
-Said = Annotated[str, Field(max_length=500)]
-
-
-class NewRoom(Payload):
-    """What you say to open a room."""
-
-    name: Name
-    search_type: Literal["buy", "rent"]
-    context: Annotated[dict[Word, Said | bool | float | None], Field(max_length=20)] = {}
-
-
-class NewListing(Payload):
-    """A property to save."""
-
-    source_brand: Annotated[str, Field(min_length=1, max_length=60)]
-    external_id: Annotated[str, Field(min_length=1, max_length=120)] | None = None
-    title: Name
-    location: Annotated[str, Field(max_length=120)] = ""
-
-
-class ListingChange(Payload):
-    """What changes about a listing; what is left out stays."""
-
-    title: Name | None = None
-    location: Annotated[str, Field(max_length=120)] | None = None
-    status: Status | None = None
-
-
-class NewCriteria(Payload):
-    """What you look for, and how much each criterion matters (0 to 1)."""
-
-    criteria: Wishes
-    weights: dict[Criterion, Annotated[float, Field(ge=0, le=1)]] = {}
-    source: Literal["manual", "ai_proposed"] = "manual"
-
-
-class RoomView(Payload):
-    """A room with everybody in it."""
-
-    room: Room
-    members: list[Member]
 
 
 @rule

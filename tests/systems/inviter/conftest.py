@@ -12,7 +12,8 @@ from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.serve import Identity
 from keyfold_systems.inviter.design import Group, Hangout, design
-from keyfold_systems.inviter.service import Inviter, NewHangout
+from keyfold_systems.inviter.payloads import NewHangout
+from keyfold_systems.inviter.service import Inviter
 from tests.systems.conftest import Recorder, recorder
 
 NOW = datetime(2031, 8, 9, 12, tzinfo=UTC)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from keyfold.serve import ANONYMOUS, Identity
-from keyfold_systems.inviter.service import Guests, Inviter
+from keyfold_systems.inviter.payloads import Guests
+from keyfold_systems.inviter.service import Inviter
 
 from .conftest import Town
 

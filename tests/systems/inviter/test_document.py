@@ -25,7 +25,7 @@ from keyfold_systems.inviter.design import (
     hangout_by_id,
     user_upcoming,
 )
-from keyfold_systems.inviter.service import Guests, HangoutChange
+from keyfold_systems.inviter.payloads import Guests, HangoutChange
 from tests.systems.conftest import Recorder
 
 from .conftest import NOW, Town

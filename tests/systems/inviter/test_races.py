@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
@@ -25,7 +26,7 @@ from keyfold_systems.inviter.design import (
     User,
     UserHangout,
 )
-from keyfold_systems.inviter.service import Guests, HangoutChange, NewHangout
+from keyfold_systems.inviter.payloads import Guests, HangoutChange, NewHangout
 from tests.systems.conftest import Recorder
 
 from .conftest import NOW, Town
@@ -192,10 +193,11 @@ async def test_a_deletion_that_was_cut_off_can_be_repeated(
             raise asyncio.CancelledError
         return await call(operation, request)
 
-    for delete in (
+    deletions: list[Callable[[], Awaitable[None]]] = [
         lambda: town.service.delete_user("ben"),
         lambda: town.service.delete_group(group.group_id),
-    ):
+    ]
+    for delete in deletions:
         writes = 3
         with monkeypatch.context() as patch:
             patch.setattr(client, "call", failing)

@@ -30,7 +30,8 @@ from keyfold_systems.inviter.design import (
     User,
     UserHangout,
 )
-from keyfold_systems.inviter.service import Guests, HangoutChange, Inviter, NewHangout
+from keyfold_systems.inviter.payloads import Guests, HangoutChange, NewHangout
+from keyfold_systems.inviter.service import Inviter
 
 from .conftest import NOW
 

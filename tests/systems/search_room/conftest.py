@@ -12,7 +12,8 @@ from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.serve import Identity
 from keyfold_systems.search_room.design import Listing, Room, design
-from keyfold_systems.search_room.service import NewCriteria, NewListing, NewRoom, SearchRoom
+from keyfold_systems.search_room.payloads import NewCriteria, NewListing, NewRoom
+from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes
 from tests.systems.conftest import Recorder, recorder
 

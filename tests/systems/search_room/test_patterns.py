@@ -35,7 +35,7 @@ from keyfold_systems.search_room.design import (
     user_criteria_history,
     user_rooms,
 )
-from keyfold_systems.search_room.service import ListingChange
+from keyfold_systems.search_room.payloads import ListingChange
 from keyfold_systems.search_room.wishes import Wishes
 from tests.systems.conftest import Recorder
 

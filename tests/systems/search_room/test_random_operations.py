@@ -31,13 +31,8 @@ from keyfold_systems.search_room.design import (
     UserCriteria,
     UserRoom,
 )
-from keyfold_systems.search_room.service import (
-    ListingChange,
-    NewCriteria,
-    NewListing,
-    NewRoom,
-    SearchRoom,
-)
+from keyfold_systems.search_room.payloads import ListingChange, NewCriteria, NewListing, NewRoom
+from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes
 
 FOUNDER = "founder"

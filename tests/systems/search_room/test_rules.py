@@ -26,7 +26,8 @@ from keyfold_systems.search_room.design import (
     UserRoom,
     design,
 )
-from keyfold_systems.search_room.service import ListingChange, NewCriteria, SearchRoom
+from keyfold_systems.search_room.payloads import ListingChange, NewCriteria
+from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes
 from tests.systems.conftest import Recorder
 

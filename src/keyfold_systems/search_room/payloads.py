@@ -1,0 +1,54 @@
+"""What callers of Search Room send, and what they get beside the entities."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from keyfold.serve import Payload
+from keyfold_systems.search_room.design import Member, Name, Room, Status
+from keyfold_systems.search_room.wishes import Criterion, Wishes
+
+Word = Annotated[str, Field(min_length=1, max_length=60)]
+Said = Annotated[str, Field(max_length=500)]
+
+
+class NewRoom(Payload):
+    """What you say to open a room."""
+
+    name: Name
+    search_type: Literal["buy", "rent"]
+    context: Annotated[dict[Word, Said | bool | float | None], Field(max_length=20)] = {}
+
+
+class NewListing(Payload):
+    """A property to save."""
+
+    source_brand: Annotated[str, Field(min_length=1, max_length=60)]
+    external_id: Annotated[str, Field(min_length=1, max_length=120)] | None = None
+    title: Name
+    location: Annotated[str, Field(max_length=120)] = ""
+
+
+class ListingChange(Payload):
+    """What changes about a listing; what is left out stays."""
+
+    title: Name | None = None
+    location: Annotated[str, Field(max_length=120)] | None = None
+    status: Status | None = None
+
+
+class NewCriteria(Payload):
+    """What you look for, and how much each criterion matters (0 to 1)."""
+
+    criteria: Wishes
+    weights: dict[Criterion, Annotated[float, Field(ge=0, le=1)]] = {}
+    source: Literal["manual", "ai_proposed"] = "manual"
+
+
+class RoomView(Payload):
+    """A room with everybody in it."""
+
+    room: Room
+    members: list[Member]
