@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 FILES = {
     "inviter": ["test_document.py", "test_api.py"],
     "search_room": ["test_patterns.py", "test_api.py"],
+    "tamafriends": ["test_document.py", "test_counters.py", "test_operations.py"],
 }
 
 

@@ -1,4 +1,7 @@
-"""TamaFriends on the embedded engine and over HTTP, with short ways to fill it."""
+"""TamaFriends on the embedded engine and over HTTP, with short ways to fill it.
+
+With KEYFOLD_SYSTEMS_ADDRESS it is on that server instead.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from keyfold import AsyncDb
+from keyfold import AsyncDb, new_ulid
 from keyfold.maintain import verification
 from keyfold.serve import Identity, PageRequest
 from keyfold.serve.dynamodb import BackgroundServer
@@ -18,11 +22,14 @@ from keyfold.streams import AsyncConsumer, letters
 from keyfold.testing import Sandbox
 from keyfold_systems.tamafriends.design import Comment, Follow, Like, Post, UserProfile, design
 from keyfold_systems.tamafriends.service import TamaFriends
+from tests.systems.conftest import ADDRESS
 
 YUKI, OMAR, LENA = Identity.of("yuki"), Identity.of("omar"), Identity.of("lena")
 STRANGER = Identity.of("stranger")
 """Somebody with a good token and no account."""
 PAGE = PageRequest(limit=50, cursor=None)
+LATER = pytest.mark.sandbox(start=datetime(2031, 1, 1, tzinfo=UTC))
+"""Servers with a clock of their own delete what is over by it, so tests are in the future."""
 
 
 @dataclass
@@ -32,6 +39,8 @@ class World:
     service: TamaFriends
     db: AsyncDb
     sandbox: Sandbox
+    prefix: str = ""
+    """What the tables' names begin with."""
 
     async def join(self, *people: Identity) -> None:
         for one in people:
@@ -65,12 +74,13 @@ class World:
         await AsyncConsumer(self.db).drain()
         assert await self.db.run(letters(self.db.context)) == []
 
-    def forget_progress(self) -> None:
+    async def forget_progress(self) -> None:
         """Lose the consumer's checkpoints: every record of the stream is delivered again."""
-        for item in self.sandbox.items("keyfold_streams"):
+        for item in await self.items("keyfold_streams"):
             if item["PK"]["S"].startswith("SHARDS#"):
                 key = {name: item[name] for name in ("PK", "SK")}
-                self.sandbox.engine.call("DeleteItem", {"TableName": "keyfold_streams", "Key": key})
+                request = {"TableName": f"{self.prefix}keyfold_streams", "Key": key}
+                await self.db.client.call("DeleteItem", request)
 
     async def drift(self) -> list[object]:
         """What does not fit together."""
@@ -86,20 +96,38 @@ class World:
         shown = await self.db.get(post.ref())
         return shown.likes, shown.comments
 
-    def kinds(self) -> Counter[str]:
+    async def items(self, table: str = "tamafriends") -> list[dict[str, Any]]:
+        """Everything a table holds, as it is stored."""
+        request = {"TableName": f"{self.prefix}{table}"}
+        return list((await self.db.client.call("Scan", request))["Items"])
+
+    async def kinds(self) -> Counter[str]:
         """How many items of each kind the table holds."""
-        return Counter(item["type"]["S"] for item in self.sandbox.items("tamafriends"))
+        return Counter(item["type"]["S"] for item in await self.items())
 
 
-@pytest.fixture(params=["embedded", "http"])
+@pytest.fixture(params=["embedded", "http"] if ADDRESS is None else ["address"])
 async def world(request: pytest.FixtureRequest, sandbox: Sandbox) -> AsyncIterator[World]:
+    # A server remembers the streams of deleted tables, so each test there has its own names.
+    prefix = f"{new_ulid()}-" if ADDRESS is not None else ""
     with ExitStack() as stack:
-        if request.param == "http":
-            server = stack.enter_context(BackgroundServer(sandbox.engine))
-            db = await design.open_async(server.url, clock=sandbox.clock, create_tables=True)
-        else:
+        if request.param == "embedded":
             db = await sandbox.open_async(design)
-        made = World(TamaFriends(db), db, sandbox)
+        else:
+            url = ADDRESS or stack.enter_context(BackgroundServer(sandbox.engine)).url
+            db = await design.open_async(
+                url, clock=sandbox.clock, table_prefix=prefix, create_tables=True
+            )
+        made = World(TamaFriends(db), db, sandbox, prefix)
         await made.join(YUKI, OMAR, LENA)
         yield made
         await db.close()
+
+
+@pytest.fixture
+async def local(sandbox: Sandbox) -> World:
+    """The same on the embedded engine, whose requests, time and lag are at hand."""
+    db = await sandbox.open_async(design)
+    made = World(TamaFriends(db), db, sandbox)
+    await made.join(YUKI, OMAR, LENA)
+    return made

@@ -10,8 +10,9 @@ import pytest
 from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens
 
-from .conftest import OMAR, YUKI, World
+from .conftest import LATER, OMAR, YUKI, World
 
+pytestmark = LATER
 LENA, STRANGER = "lena", "stranger"
 
 MUTATIONS: dict[str, tuple[str, str, Any, str]] = {

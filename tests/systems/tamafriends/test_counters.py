@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from keyfold.maintain import repairing, verification
-from keyfold.testing import Sandbox
-from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.service import TamaFriends
 
-from .conftest import LENA, OMAR, PAGE, YUKI, World
+from .conftest import LATER, LENA, OMAR, PAGE, YUKI, World
 
+pytestmark = LATER
 ONLY_PROFILES = {"USER_PROFILE": 3, "Unique": 9}
 
 
@@ -35,14 +33,14 @@ async def test_likes_and_comments_carry_where_their_post_is(world: World) -> Non
         assert (one.post_user_id, one.post_created_at) == (post.user_id, post.created_at)
 
 
-async def test_counting_reads_no_index(world: World) -> None:
-    post = await world.post()
-    await world.settle()
-    await world.like(OMAR, post)
-    world.sandbox.requests.clear()
-    await world.settle()
-    assert await world.reactions(post) == (1, 0)
-    assert [r for _, r in world.sandbox.requests if "IndexName" in r] == []
+async def test_counting_reads_no_index(local: World) -> None:
+    post = await local.post()
+    await local.settle()
+    await local.like(OMAR, post)
+    local.sandbox.requests.clear()
+    await local.settle()
+    assert await local.reactions(post) == (1, 0)
+    assert [r for _, r in local.sandbox.requests if "IndexName" in r] == []
 
 
 async def test_follows_are_counted_on_both_profiles(world: World) -> None:
@@ -67,7 +65,7 @@ async def test_what_is_delivered_again_counts_once(world: World, times: int) -> 
     await world.follow(OMAR, YUKI)
     await world.settle()
     for _ in range(times):
-        world.forget_progress()
+        await world.forget_progress()
         await world.settle()
     assert await world.reactions(post) == (1, 1)
     assert await world.counts(YUKI) == (1, 0)
@@ -85,32 +83,32 @@ async def test_a_deleted_post_leaves_nothing_and_does_not_come_back(
         await world.settle()
     await world.service.delete_post(post.post_id)
     await world.settle()
-    assert world.kinds() == ONLY_PROFILES
-    world.forget_progress()
+    assert await world.kinds() == ONLY_PROFILES
+    await world.forget_progress()
     await world.settle()
-    assert world.kinds() == ONLY_PROFILES
+    assert await world.kinds() == ONLY_PROFILES
     assert await world.drift() == []
 
 
 @pytest.mark.parametrize("settled", [True, False])
 async def test_an_expired_post_takes_its_likes_and_comments_along(
-    world: World, settled: bool
+    local: World, settled: bool
 ) -> None:
-    post = await world.post(hours=1)
-    lasting = await world.post()
+    post = await local.post(hours=1)
+    lasting = await local.post()
     for one in (post, lasting):
-        await world.like(OMAR, one)
-        await world.comment(LENA, one)
+        await local.like(OMAR, one)
+        await local.comment(LENA, one)
     if settled:
-        await world.settle()
-    world.sandbox.clock.advance(2 * 3600)
-    assert [one.post_id for one in await world.service.posts("yuki", PAGE)] == [lasting.post_id]
-    assert world.sandbox.engine.sweep() == 1
-    await world.settle()
-    assert await world.reactions(lasting) == (1, 1)
-    assert [one.post_id for one in await world.service.likes("omar", PAGE)] == [lasting.post_id]
-    assert world.kinds() == {**ONLY_PROFILES, "POST": 1, "LIKE": 1, "COMMENT": 1}
-    assert await world.drift() == []
+        await local.settle()
+    local.sandbox.clock.advance(2 * 3600)
+    assert [one.post_id for one in await local.service.posts("yuki", PAGE)] == [lasting.post_id]
+    assert local.sandbox.engine.sweep() == 1
+    await local.settle()
+    assert await local.reactions(lasting) == (1, 1)
+    assert [one.post_id for one in await local.service.likes("omar", PAGE)] == [lasting.post_id]
+    assert await local.kinds() == {**ONLY_PROFILES, "POST": 1, "LIKE": 1, "COMMENT": 1}
+    assert await local.drift() == []
 
 
 async def test_a_like_that_races_the_posts_deletion_leaves_no_ghost(world: World) -> None:
@@ -120,7 +118,7 @@ async def test_a_like_that_races_the_posts_deletion_leaves_no_ghost(world: World
     await world.settle()
     await world.db.put(like)
     await world.settle()
-    assert world.kinds() == ONLY_PROFILES
+    assert await world.kinds() == ONLY_PROFILES
 
 
 async def test_edits_leave_counters_alone(world: World) -> None:
@@ -134,23 +132,20 @@ async def test_edits_leave_counters_alone(world: World) -> None:
 
 @pytest.mark.sandbox(index_lag=5)
 async def test_what_an_index_did_not_show_to_a_cascade_is_found_and_repaired(
-    sandbox: Sandbox,
+    local: World,
 ) -> None:
-    db = await sandbox.open_async(design)
-    world = World(TamaFriends(db), db, sandbox)
-    await world.join(YUKI, OMAR, LENA)
-    post = await world.post()
-    sandbox.clock.advance(6)
-    await world.like(OMAR, post)
-    await world.settle()
-    await world.service.delete_account("omar")
-    await world.settle()
-    assert world.kinds()["LIKE"] == 1
-    sandbox.clock.advance(6)
-    report = await db.run(verification(db.context))
+    post = await local.post()
+    local.sandbox.clock.advance(6)
+    await local.like(OMAR, post)
+    await local.settle()
+    await local.service.delete_account("omar")
+    await local.settle()
+    assert (await local.kinds())["LIKE"] == 1
+    local.sandbox.clock.advance(6)
+    report = await local.db.run(verification(local.db.context))
     assert [one.structure for one in report.drifts] == ["cascade UserProfile.likes"]
-    await db.run(repairing(db.context, report.drifts))
-    await world.settle()
-    assert world.kinds()["LIKE"] == 0
-    assert await world.reactions(post) == (0, 0)
-    assert await world.drift() == []
+    await local.db.run(repairing(local.db.context, report.drifts))
+    await local.settle()
+    assert (await local.kinds())["LIKE"] == 0
+    assert await local.reactions(post) == (0, 0)
+    assert await local.drift() == []

@@ -11,14 +11,13 @@ import pytest
 from keyfold.errors import UniqueTaken
 from keyfold.review import docs
 from keyfold.review.check import check
-from keyfold.testing import Sandbox
 from keyfold_systems.tamafriends import design as module
 from keyfold_systems.tamafriends.design import UserProfile, design
 from keyfold_systems.tamafriends.payloads import ProfileChange
-from keyfold_systems.tamafriends.service import TamaFriends
 
-from .conftest import LENA, OMAR, PAGE, YUKI, World
+from .conftest import LATER, LENA, OMAR, PAGE, YUKI, World
 
+pytestmark = LATER
 README = Path(module.__file__).parent / "README.md"
 
 
@@ -84,7 +83,7 @@ class TestAllocation:
         await world.follow(OMAR, YUKI)
         held = {
             item["type"]["S"]: sorted(name for name in item if name.startswith("GSI"))
-            for item in world.sandbox.items("tamafriends")
+            for item in await world.items()
         }
         one, two, three = (["GSI1PK", "GSI1SK"], ["GSI2PK", "GSI2SK"], ["GSI3PK", "GSI3SK"])
         assert held == {
@@ -100,13 +99,6 @@ class TestAllocation:
 class TestUseCases:
     """Each use case of the tables, with the exact request it makes."""
 
-    @pytest.fixture
-    async def asked(self, sandbox: Sandbox) -> World:
-        db = await sandbox.open_async(design)
-        world = World(TamaFriends(db), db, sandbox)
-        await world.join(YUKI, OMAR, LENA)
-        return world
-
     @pytest.mark.parametrize(
         ("pattern", "value", "request_made"),
         [
@@ -116,92 +108,92 @@ class TestUseCases:
         ],
     )
     async def test_a_profile_by_email_username_and_handle_in_any_case(
-        self, asked: World, pattern: Any, value: str, request_made: tuple[str, str]
+        self, local: World, pattern: Any, value: str, request_made: tuple[str, str]
     ) -> None:
-        asked.sandbox.requests.clear()
-        found = await pattern(asked.db, value)
+        local.sandbox.requests.clear()
+        found = await pattern(local.db, value)
         assert found.user_id == "yuki"
-        assert asked.sandbox.requests == [("Query", query(*request_made, "USER#", Limit=1))]
+        assert local.sandbox.requests == [("Query", query(*request_made, "USER#", Limit=1))]
 
-    async def test_a_post_by_its_id(self, asked: World) -> None:
-        post = await asked.post()
-        asked.sandbox.requests.clear()
-        assert await module.post_by_id(asked.db, post.post_id) == post
-        [(_, request)] = asked.sandbox.requests
+    async def test_a_post_by_its_id(self, local: World) -> None:
+        post = await local.post()
+        local.sandbox.requests.clear()
+        assert await module.post_by_id(local.db, post.post_id) == post
+        [(_, request)] = local.sandbox.requests
         assert request["IndexName"] == "GSI1"
         assert request["ExpressionAttributeValues"][":0"] == {"S": f"POST#{post.post_id}"}
 
-    async def test_a_comment_by_its_id(self, asked: World) -> None:
-        said = await asked.comment(OMAR, await asked.post())
-        asked.sandbox.requests.clear()
-        assert await module.comment_by_id(asked.db, said.comment_id) == said
+    async def test_a_comment_by_its_id(self, local: World) -> None:
+        said = await local.comment(OMAR, await local.post())
+        local.sandbox.requests.clear()
+        assert await module.comment_by_id(local.db, said.comment_id) == said
         wanted = query("GSI1", f"COMMENT#{said.comment_id}", "POST#", Limit=1)
-        assert asked.sandbox.requests == [("Query", wanted)]
+        assert local.sandbox.requests == [("Query", wanted)]
 
-    async def test_followers_and_following(self, asked: World) -> None:
-        await asked.follow(OMAR, YUKI)
-        await asked.follow(LENA, YUKI)
-        await asked.follow(YUKI, LENA)
-        asked.sandbox.requests.clear()
-        fans = await module.followers(asked.db, "yuki", limit=10)
+    async def test_followers_and_following(self, local: World) -> None:
+        await local.follow(OMAR, YUKI)
+        await local.follow(LENA, YUKI)
+        await local.follow(YUKI, LENA)
+        local.sandbox.requests.clear()
+        fans = await module.followers(local.db, "yuki", limit=10)
         assert [edge.follower_id for edge in fans] == ["lena", "omar"]
-        stars = await module.following(asked.db, "yuki", limit=10)
+        stars = await module.following(local.db, "yuki", limit=10)
         assert [edge.followee_id for edge in stars] == ["lena"]
-        assert asked.sandbox.requests == [
+        assert local.sandbox.requests == [
             ("Query", query("GSI1", "USER#yuki", "FOLLOWER#", Limit=10)),
             ("Query", query(None, "USER#yuki", "FOLLOWING#", Limit=10)),
         ]
 
-    async def test_what_a_user_said_and_liked_comes_newest_first(self, asked: World) -> None:
-        posts = [await asked.post(text=str(number)) for number in range(3)]
+    async def test_what_a_user_said_and_liked_comes_newest_first(self, local: World) -> None:
+        posts = [await local.post(text=str(number)) for number in range(3)]
         for post in posts:
-            await asked.like(OMAR, post)
-            await asked.comment(OMAR, post, post.text)
-        asked.sandbox.requests.clear()
-        said = await module.comments_of_user(asked.db, "omar", limit=10)
+            await local.like(OMAR, post)
+            await local.comment(OMAR, post, post.text)
+        local.sandbox.requests.clear()
+        said = await module.comments_of_user(local.db, "omar", limit=10)
         assert [one.text for one in said] == ["2", "1", "0"]
-        liked = await module.likes_of_user(asked.db, "omar", limit=10)
+        liked = await module.likes_of_user(local.db, "omar", limit=10)
         newest = [one.post_id for one in reversed(posts)]
         assert [one.post_id for one in liked] == newest
         backwards = {"ScanIndexForward": False, "Limit": 10}
-        assert asked.sandbox.requests == [
+        assert local.sandbox.requests == [
             ("Query", query("GSI2", "USER#omar", "COMMENT#", **backwards)),
             ("Query", query("GSI2", "USER#omar", "LIKE#", **backwards)),
         ]
 
-    async def test_comments_and_likers_of_a_post(self, asked: World) -> None:
-        post = await asked.post()
+    async def test_comments_and_likers_of_a_post(self, local: World) -> None:
+        post = await local.post()
         for who in (OMAR, LENA):
-            await asked.like(who, post)
-            await asked.comment(who, post, who.id)
-        asked.sandbox.requests.clear()
-        said = await module.comments_of_post(asked.db, post.post_id, limit=10)
+            await local.like(who, post)
+            await local.comment(who, post, who.id)
+        local.sandbox.requests.clear()
+        said = await module.comments_of_post(local.db, post.post_id, limit=10)
         assert [one.text for one in said] == ["omar", "lena"]
-        likers = await module.likers_of_post(asked.db, post.post_id, limit=10)
+        likers = await module.likers_of_post(local.db, post.post_id, limit=10)
         assert [one.user_id for one in likers] == ["lena", "omar"]
-        assert asked.sandbox.requests == [
+        assert local.sandbox.requests == [
             ("Query", query(None, f"POST#{post.post_id}", "COMMENT#", Limit=10)),
             ("Query", query(None, f"POST#{post.post_id}", "LIKE#", Limit=10)),
         ]
 
-    async def test_a_users_posts_need_no_index(self, asked: World) -> None:
+    async def test_a_users_posts_need_no_index(self, local: World) -> None:
         for number in range(3):
-            await asked.post(text=str(number))
-        asked.sandbox.requests.clear()
-        page = await asked.service.posts("yuki", PAGE)
+            await local.post(text=str(number))
+        local.sandbox.requests.clear()
+        page = await local.service.posts("yuki", PAGE)
         assert [post.text for post in page] == ["2", "1", "0"]
-        [(operation, request)] = asked.sandbox.requests
+        [(operation, request)] = local.sandbox.requests
         assert (operation, request.get("IndexName")) == ("Query", None)
 
-    async def test_long_lists_come_in_pages_and_nothing_is_lost(self, asked: World) -> None:
-        post = await asked.post()
+    async def test_long_lists_come_in_pages_and_nothing_is_lost(self, local: World) -> None:
+        post = await local.post()
         for number in range(23):
-            await asked.comment(OMAR, post, str(number))
+            await local.comment(OMAR, post, str(number))
         seen: list[str] = []
         cursor: str | None = None
         while True:
             pattern = module.comments_of_post.after(cursor)
-            page = await pattern(asked.db, post.post_id, limit=5)
+            page = await pattern(local.db, post.post_id, limit=5)
             seen += [one.text for one in page]
             cursor = page.cursor
             if cursor is None:

@@ -158,7 +158,7 @@ async def consume_and_die(world: World, dice: random.Random, over: asyncio.Event
         with suppress(Crash):
             await AsyncConsumer(db, options=Options(batch=10)).run_once()
         if dice.random() < 0.1 and client.deaths:
-            world.forget_progress()
+            await world.forget_progress()
         # Another worker may go on when the dead one's lease is over.
         world.sandbox.clock.advance(31)
         await asyncio.sleep(0)
@@ -229,7 +229,7 @@ async def test_any_history_ends_right(sandbox: Sandbox, seed: int) -> None:
     await world.settle()
     assert await world.drift() == []
     await assert_exact(world)
-    world.forget_progress()
+    await world.forget_progress()
     await world.settle()
     await assert_exact(world)
 
