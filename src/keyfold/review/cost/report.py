@@ -92,12 +92,12 @@ def _pattern_row(line: PatternLine, bill: Bill) -> tuple[str, ...]:
 def _writes(bill: Bill) -> list[Block]:
     if not bill.writes:
         return [Text("The workload states no writes.")]
-    head = ("Write", "A second", "Items", "Indexes", "Copies and counts", "Units a call", "A month")
+    head = ("Write", "A second", "Items", "Indexes", "Kept with it", "Units a call", "A month")
     rows = tuple(_write_row(line) for line in bill.writes)
     picture = bars(
         "Dollars a month by write",
         [_write_bar(line) for line in bill.writes[:SHOWN]],
-        (("items", "slot"), ("index entries", "warm"), ("copies, counters, markers", "violet")),
+        (("items", "slot"), ("index entries", "warm"), ("copies, counters, cascades", "violet")),
     )
     caption = "Dollars a month by write"
     return [Picture("cost-writes", picture, caption), Table(head, rows)]
@@ -112,7 +112,7 @@ def _write_bar(line: WriteLine) -> Bar:
     parts = (
         (_units(line, "item") * per_unit, "slot"),
         (_units(line, "index") * per_unit, "warm"),
-        (_units(line, "copy", "counter", "marker") * per_unit, "violet"),
+        (_units(line, "copy", "counter", "marker", "cascade") * per_unit, "violet"),
     )
     return Bar(line.write.name, parts, money(line.dollars))
 
@@ -123,7 +123,7 @@ def _write_row(line: WriteLine) -> tuple[str, ...]:
         number(line.rate.average),
         number(_units(line, "item")),
         number(_units(line, "index")),
-        number(_units(line, "copy", "counter", "marker")),
+        number(_units(line, "copy", "counter", "marker", "cascade")),
         number(line.write.units),
         money(line.dollars),
     )

@@ -26,7 +26,7 @@ class Part:
     entity: str
     units: float
     why: str = "item"
-    """item, index, copy, counter, marker."""
+    """item, index, copy, counter, marker, cascade."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,7 @@ def _together(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part
     """What joins the write in its transaction."""
     yield from _copies(figures, entity, effect, "transaction")
     yield from _counters(figures, entity, effect, "transaction")
+    yield from _cascades(figures, entity, effect)
     for unique in entity.uniques:
         if unique.by != "marker":
             continue
@@ -136,6 +137,22 @@ def _later(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part]:
         yield _in_transaction(figures, part)
         if part.why != "index":
             yield Part(part.path, part.entity, MARKER_UNITS * IN_TRANSACTION, "marker")
+
+
+def _cascades(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part]:
+    """What goes with a deleted item."""
+    if effect.action != "delete":
+        return
+    for consumer in figures.schema.consumers:
+        if consumer.entities != (entity.name,) or consumer.events != ("REMOVE",):
+            continue
+        for gone in consumer.effects:
+            child = figures.schema.by_entity.get(gone.entity)
+            if child is None or gone.action != "delete" or not gone.each:
+                continue
+            count = figures.items(child) / max(figures.items(entity), 1.0)
+            for part in single(figures, child, gone, "cascade"):
+                yield replace(part, units=part.units * count)
 
 
 def _copies(figures: Figures, entity: Entity, effect: Effect, sync: str) -> Iterator[Part]:

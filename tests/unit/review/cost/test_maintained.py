@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter as Counted
 from typing import Annotated, Any
 
 import pytest
 
 from keyfold import Counter, Design, Entity, Index, Key, On, Pointer, Unique
 from keyfold.design.shorthand import effect
+from keyfold.maintain import Cascade
 from keyfold.review.cost import EntityLoad, Workload
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.workload import WriteLoad
@@ -51,6 +53,19 @@ class Room(Entity, table=table):
     key = Key("ROOM#{room_id}", "ROOM")
 
 
+class House(Entity, table=table):
+    house_id: str
+    key = Key("HOUSE#{house_id}", "HOUSE")
+    windows = Cascade("Window")
+
+
+class Window(Entity, table=table):
+    house_id: str
+    number: str
+    glass: str = ""
+    key = Key("HOUSE#{house_id}", "WINDOW#{number}")
+
+
 CLUB = Club(club_id="c1", name="chess", tag="games", text="x" * 1500, city_ids=("a", "b"))
 
 
@@ -72,10 +87,15 @@ def modelled(db: Any, name: str) -> float:
     found = effect(name)
     assert found is not None
     sizes: dict[str, int] = {}
+    counts: Counted[str] = Counted()
     for item in db.client.call("Scan", {"TableName": "clubs"})["Items"]:
-        sizes[item.get("type", {"S": ""})["S"]] = item_size(item)
+        kind = item.get("type", {"S": ""})["S"]
+        sizes[kind] = item_size(item)
+        counts[kind] += 1
     loads = {
-        entity: EntityLoad(items=1, bytes=size, copies=2 if entity == "CityClub" else None)
+        entity: EntityLoad(
+            items=counts[entity], bytes=size, copies=2 if entity == "CityClub" else None
+        )
         for entity, size in sizes.items()
         if entity in design.schema.by_entity
     }
@@ -117,3 +137,11 @@ def test_a_delete_pays_for_everything_that_goes(db: Any) -> None:
     db.create(CLUB)
     expected = modelled(db, "delete Club")
     assert paid(db, lambda: db.delete(Club.key(club_id="c1"))) == expected
+
+
+def test_a_delete_pays_for_what_it_cascades_to(db: Any) -> None:
+    db.create(House(house_id="h"))
+    for number in range(3):
+        db.create(Window(house_id="h", number=str(number), glass="x" * 1500))
+    expected = modelled(db, "delete House")
+    assert paid(db, lambda: db.delete(House.key(house_id="h"))) == expected == 2 + 3 * 4
