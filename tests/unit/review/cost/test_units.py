@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -244,3 +245,36 @@ def test_every_write_costs_what_the_engine_reports(
         else:
             answer = engine.call(f"{kind}Item", {**body, "ReturnConsumedCapacity": "INDEXES"})
         assert units(answer) == model(name, item, atomic=atomic)
+
+
+@settings(max_examples=6, deadline=None)
+@given(SIZES)
+def test_rows_that_are_read_again_cost_what_a_batch_costs(
+    engine: Engine, size: tuple[int, int]
+) -> None:
+    items = [thing(number, *size) for number in range(PER_PARTITION)]
+    fill(engine, items)
+    rows = replace(SCHEMA.by_pattern["query"], name="rows", per_row="get eventual")
+    made = figures(items[0])
+    keys = [{name: item[name] for name in ("PK", "SK")} for item in items]
+    answer = engine.call(
+        "BatchGetItem",
+        {"RequestItems": {"things": {"Keys": keys}}, "ReturnConsumedCapacity": "INDEXES"},
+    )
+    load = replace(made.workload, patterns={"rows": PatternLoad(rate=1, page=PER_PARTITION)})
+    schema = replace(SCHEMA, patterns=(*SCHEMA.patterns, rows))
+    assert units(answer) == {None: read(Figures(schema, load), rows).fetched}
+
+
+@settings(max_examples=6, deadline=None)
+@given(SIZES)
+def test_a_batch_of_writes_costs_each_of_them(engine: Engine, size: tuple[int, int]) -> None:
+    fill(engine, [])
+    items = [thing(number, *size) for number in range(3)]
+    puts = [{"PutRequest": {"Item": item}} for item in items]
+    answer = engine.call(
+        "BatchWriteItem",
+        {"RequestItems": {"things": puts}, "ReturnConsumedCapacity": "INDEXES"},
+    )
+    once = model("create Thing", items[0], atomic=False)
+    assert units(answer) == {path: 3 * each for path, each in once.items()}
