@@ -96,13 +96,13 @@ async def _post(db: AsyncDb, dice: random.Random, author: UserProfile) -> Post:
 
 
 async def _react(db: AsyncDb, dice: random.Random, post: Post, fan: UserProfile) -> None:
-    at = post.created_at + timedelta(seconds=dice.randint(10, 50_000))
+    later = post.created_at + timedelta(seconds=dice.randint(10, 50_000))
     where = {
         "post_id": post.post_id,
         "user_id": fan.user_id,
         "post_user_id": post.user_id,
         "post_created_at": post.created_at,
-        "created_at": at,
+        "created_at": min(later, db.context.now()),
     }
     await db.create(Like.model_validate(where))
     if dice.random() < 0.3:
