@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar
 
 from keyfold import (
     AsyncDb,
     Design,
     Page,
-    Timestamp,
     add,
     check,
     create,
     delete,
     new_ulid,
-    put,
     update,
 )
 from keyfold.errors import AlreadyExists, ConditionFailed, UniqueTaken
 from keyfold.runtime import Intent
 from keyfold.serve import (
-    Arguments,
     Conflict,
     Identity,
     Missing,
@@ -33,14 +27,11 @@ from keyfold.serve import (
     itself,
     mutation,
     query,
-    rule,
 )
+from keyfold_systems.search_room.access import member, owner
+from keyfold_systems.search_room.criteria import CriteriaOperations
 from keyfold_systems.search_room.design import (
     MOST_MEMBERS,
-    SUPERSEDED_CRITERIA_DAYS,
-    Activity,
-    CombinedCriteria,
-    Compatibility,
     LatestCriteria,
     Listing,
     Member,
@@ -48,48 +39,25 @@ from keyfold_systems.search_room.design import (
     Role,
     Room,
     Status,
-    UserCriteria,
     UserRoom,
-    activities_after,
-    all_users_criteria,
-    combined_criteria,
-    compatibility_history,
     design,
-    latest_compatibility,
     listing_by_external_id,
     listings_by_status,
     membership,
-    room_activities,
     room_listings,
     room_members,
     room_with_members,
-    user_criteria_history,
     user_rooms,
 )
 from keyfold_systems.search_room.payloads import (
     ListingChange,
-    NewCriteria,
     NewListing,
     NewRoom,
     RoomView,
 )
-from keyfold_systems.search_room.wishes import Mode, Voice, combine, fit
-
-ATTEMPTS = 5
 
 
-@rule
-async def member(service: SearchRoom, caller: Identity, arguments: Arguments) -> bool:
-    return await membership(service.db, arguments["room_id"], caller.id) is not None
-
-
-@rule
-async def owner(service: SearchRoom, caller: Identity, arguments: Arguments) -> bool:
-    found = await membership(service.db, arguments["room_id"], caller.id)
-    return found is not None and found.role == Role.OWNER
-
-
-class SearchRoom(Service):
+class SearchRoom(CriteriaOperations, Service):
     """Rooms in which people look for a home together."""
 
     design: ClassVar[Design] = design
@@ -260,183 +228,9 @@ class SearchRoom(Service):
         """Take a listing out of a room."""
         await self.db.delete(Listing.key(room_id=room_id, listing_id=listing_id), must_exist=True)
 
-    @mutation("/rooms/{room_id}/criteria", allow=member, status=201)
-    async def save_criteria(
-        self, room_id: str, input: NewCriteria, caller: Identity
-    ) -> UserCriteria:
-        """Say what you look for now; what you said before is kept for a while."""
-        said = UserCriteria(
-            room_id=room_id,
-            user_id=caller.id,
-            timestamp=self._now(),
-            criteria_id=new_ulid(),
-            criteria=input.criteria,
-            weights=input.weights,
-            source=input.source,
-        )
-        latest = LatestCriteria.model_validate(said.model_dump(exclude={"expires_at"}))
-        there = check(Member.key(room_id=room_id, user_id=caller.id))
-        for _ in range(ATTEMPTS):
-            before = await self.db.find(latest.ref())
-            if before is None:
-                replaces: list[Intent] = [create(latest)]
-            elif (before.timestamp, before.criteria_id) < (said.timestamp, said.criteria_id):
-                replaces = [_replaced(before, latest), self._superseded(before)]
-            else:
-                said = said.model_copy(update={"expires_at": self._end_of_superseded()})
-                replaces = []
-            try:
-                made: UserCriteria = (await self.db.transact(create(said), there, *replaces))[0]
-            except (AlreadyExists, ConditionFailed):
-                continue  # they said something else at the same time
-            return made
-        raise Conflict("Your criteria change all the time; try again.", code="BUSY")
-
-    @query("/rooms/{room_id}/criteria", allow=member)
-    async def criteria(self, room_id: str) -> list[LatestCriteria]:
-        """What everybody looks for now."""
-        return (await all_users_criteria(self.db, room_id)).items
-
-    @query("/rooms/{room_id}/criteria/{user_id}", allow=member)
-    async def criteria_history(
-        self, room_id: str, user_id: str, page: PageRequest
-    ) -> Page[UserCriteria]:
-        """What somebody looked for, newest first."""
-        history = user_criteria_history.after(page.cursor)
-        return await history(self.db, room_id, user_id, limit=page.limit)
-
-    @mutation("/rooms/{room_id}/combined-criteria", allow=member, status=201)
-    async def combine_criteria(
-        self, room_id: str, mode: Mode, caller: Identity
-    ) -> CombinedCriteria:
-        """Merge what everybody looks for."""
-        criteria = await self._stated(room_id)
-        found = combine(_voices(criteria), mode)
-        combined = CombinedCriteria(
-            room_id=room_id,
-            timestamp=self._now(),
-            combined_id=new_ulid(),
-            criteria=found.wishes,
-            weights=found.weights,
-            from_user_ids=[one.user_id for one in criteria],
-            combine_mode=mode,
-        )
-        left_open = f" (nothing suits everybody: {', '.join(found.conflicts)})"
-        text = f"{mode}{left_open if found.conflicts else ''}"
-        note = self._activity(room_id, "CriteriaCombined", caller.id, text)
-        made: CombinedCriteria = (await self.db.transact(create(combined), create(note)))[0]
-        return made
-
-    @query("/rooms/{room_id}/combined-criteria", allow=member)
-    async def combined(self, room_id: str) -> CombinedCriteria:
-        """What the room looks for, as last merged."""
-        found = await combined_criteria(self.db, room_id)
-        if found is None:
-            raise Missing("Nothing has been combined yet.")
-        return found
-
-    @mutation("/rooms/{room_id}/compatibility", allow=member, status=201)
-    async def compute_compatibility(self, room_id: str) -> Compatibility:
-        """Compute how well the members' wishes fit."""
-        criteria = await self._stated(room_id)
-        found = fit(_voices(criteria))
-        snapshot = Compatibility(
-            room_id=room_id,
-            timestamp=self._now(),
-            compatibility_id=new_ulid(),
-            score_percent=found.percent,
-            level=found.level,
-            comment=found.comment,
-            criteria_refs=[one.criteria_id for one in criteria],
-        )
-        return await self.db.create(snapshot)
-
-    @query("/rooms/{room_id}/compatibility", allow=member)
-    async def compatibility(self, room_id: str) -> Compatibility:
-        """The latest score."""
-        found = await latest_compatibility(self.db, room_id)
-        if found is None:
-            raise Missing("Nothing has been computed yet.")
-        return found
-
-    @query("/rooms/{room_id}/compatibility/history", allow=member)
-    async def compatibility_history(self, room_id: str, page: PageRequest) -> Page[Compatibility]:
-        """Scores over time, newest first."""
-        history = compatibility_history.after(page.cursor)
-        return await history(self.db, room_id, limit=page.limit)
-
-    @mutation("/rooms/{room_id}/messages", allow=member, status=201)
-    async def say(
-        self,
-        room_id: str,
-        text: Annotated[str, Field(min_length=1, max_length=4000)],
-        caller: Identity,
-    ) -> Activity:
-        """Say something in a room."""
-        return await self.db.create(
-            self._activity(room_id, "ChatMessage", caller.id, text, sender_type="user")
-        )
-
-    @query("/rooms/{room_id}/activities", allow=member)
-    async def activities(
-        self, room_id: str, page: PageRequest, since: Timestamp | None = None
-    ) -> Page[Activity]:
-        """What happened: newest first, or what came after a moment, in order."""
-        if since is None:
-            newest = room_activities.after(page.cursor)
-            return await newest(self.db, room_id, limit=page.limit)
-        later = activities_after.after(page.cursor)
-        return await later(self.db, room_id, since, limit=page.limit)
-
-    def _now(self) -> datetime:
-        """This moment, as exact as it is stored."""
-        now = self.db.context.now()
-        return now.replace(microsecond=now.microsecond // 1000 * 1000)
-
-    def _activity(
-        self,
-        room_id: str,
-        kind: str,
-        sender_id: str,
-        text: str = "",
-        sender_type: Literal["user", "ai_copilot", "system"] = "system",
-    ) -> Activity:
-        return Activity(
-            room_id=room_id,
-            created_at=self._now(),
-            activity_id=new_ulid(),
-            type=kind,
-            sender_type=sender_type,
-            sender_id=sender_id,
-            text=text,
-        )
-
-    def _superseded(self, latest: LatestCriteria) -> Intent:
-        """The entry of the history that was the latest one expires from now on."""
-        entry = UserCriteria.key(
-            room_id=latest.room_id,
-            user_id=latest.user_id,
-            timestamp=latest.timestamp,
-            criteria_id=latest.criteria_id,
-        )
-        return update(entry, expires_at=self._end_of_superseded())
-
-    def _end_of_superseded(self) -> datetime:
-        return self._now() + timedelta(days=SUPERSEDED_CRITERIA_DAYS)
-
-    async def _stated(self, room_id: str) -> list[LatestCriteria]:
-        found = (await all_users_criteria(self.db, room_id)).items
-        if not found:
-            raise Conflict("Nobody has said what they look for.", code="NO_CRITERIA")
-        return found
-
 
 def service(db: AsyncDb) -> SearchRoom:
     return SearchRoom(db)
-
-
-def _voices(criteria: list[LatestCriteria]) -> list[Voice]:
-    return [Voice(one.user_id, one.criteria, one.weights) for one in criteria]
 
 
 def _another_owner(room_id: str) -> Intent:
@@ -445,7 +239,3 @@ def _another_owner(room_id: str) -> Intent:
 
 def _last_owner() -> Conflict:
     return Conflict("The last owner stays; make somebody else one.", code="LAST_OWNER")
-
-
-def _replaced(before: LatestCriteria, latest: LatestCriteria) -> Intent:
-    return put(latest, where=lambda c: c.criteria_id == before.criteria_id)

@@ -1,0 +1,65 @@
+"""What is said and what happens in a room."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from keyfold import AsyncDb, Page, Timestamp, new_ulid
+from keyfold.serve import Identity, PageRequest, mutation, query
+from keyfold_systems.search_room.access import member
+from keyfold_systems.search_room.design import Activity, activities_after, room_activities
+
+
+class ActivityOperations:
+    """Messages, and notes of what others did."""
+
+    db: AsyncDb
+
+    @mutation("/rooms/{room_id}/messages", allow=member, status=201)
+    async def say(
+        self,
+        room_id: str,
+        text: Annotated[str, Field(min_length=1, max_length=4000)],
+        caller: Identity,
+    ) -> Activity:
+        """Say something in a room."""
+        return await self.db.create(
+            self._activity(room_id, "ChatMessage", caller.id, text, sender_type="user")
+        )
+
+    @query("/rooms/{room_id}/activities", allow=member)
+    async def activities(
+        self, room_id: str, page: PageRequest, since: Timestamp | None = None
+    ) -> Page[Activity]:
+        """What happened: newest first, or what came after a moment, in order."""
+        if since is None:
+            newest = room_activities.after(page.cursor)
+            return await newest(self.db, room_id, limit=page.limit)
+        later = activities_after.after(page.cursor)
+        return await later(self.db, room_id, since, limit=page.limit)
+
+    def _now(self) -> datetime:
+        """This moment, as exact as it is stored."""
+        now = self.db.context.now()
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+    def _activity(
+        self,
+        room_id: str,
+        kind: str,
+        sender_id: str,
+        text: str = "",
+        sender_type: Literal["user", "ai_copilot", "system"] = "system",
+    ) -> Activity:
+        return Activity(
+            room_id=room_id,
+            created_at=self._now(),
+            activity_id=new_ulid(),
+            type=kind,
+            sender_type=sender_type,
+            sender_id=sender_id,
+            text=text,
+        )

@@ -1,0 +1,165 @@
+"""What members look for, how it becomes one, and how well it fits."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from keyfold import Page, check, create, new_ulid, put, update
+from keyfold.errors import AlreadyExists, ConditionFailed
+from keyfold.runtime import Intent
+from keyfold.serve import Conflict, Identity, Missing, PageRequest, mutation, query
+from keyfold_systems.search_room.access import member
+from keyfold_systems.search_room.activities import ActivityOperations
+from keyfold_systems.search_room.design import (
+    SUPERSEDED_CRITERIA_DAYS,
+    CombinedCriteria,
+    Compatibility,
+    LatestCriteria,
+    Member,
+    UserCriteria,
+    all_users_criteria,
+    combined_criteria,
+    compatibility_history,
+    latest_compatibility,
+    user_criteria_history,
+)
+from keyfold_systems.search_room.payloads import NewCriteria
+from keyfold_systems.search_room.wishes import Mode, Voice, combine, fit
+
+ATTEMPTS = 5
+
+
+class CriteriaOperations(ActivityOperations):
+    """Criteria of one, of all, and their score."""
+
+    @mutation("/rooms/{room_id}/criteria", allow=member, status=201)
+    async def save_criteria(
+        self, room_id: str, input: NewCriteria, caller: Identity
+    ) -> UserCriteria:
+        """Say what you look for now; what you said before is kept for a while."""
+        said = UserCriteria(
+            room_id=room_id,
+            user_id=caller.id,
+            timestamp=self._now(),
+            criteria_id=new_ulid(),
+            criteria=input.criteria,
+            weights=input.weights,
+            source=input.source,
+        )
+        latest = LatestCriteria.model_validate(said.model_dump(exclude={"expires_at"}))
+        there = check(Member.key(room_id=room_id, user_id=caller.id))
+        for _ in range(ATTEMPTS):
+            before = await self.db.find(latest.ref())
+            if before is None:
+                replaces: list[Intent] = [create(latest)]
+            elif (before.timestamp, before.criteria_id) < (said.timestamp, said.criteria_id):
+                replaces = [_replaced(before, latest), self._superseded(before)]
+            else:
+                said = said.model_copy(update={"expires_at": self._end_of_superseded()})
+                replaces = []
+            try:
+                made: UserCriteria = (await self.db.transact(create(said), there, *replaces))[0]
+            except (AlreadyExists, ConditionFailed):
+                continue  # they said something else at the same time
+            return made
+        raise Conflict("Your criteria change all the time; try again.", code="BUSY")
+
+    @query("/rooms/{room_id}/criteria", allow=member)
+    async def criteria(self, room_id: str) -> list[LatestCriteria]:
+        """What everybody looks for now."""
+        return (await all_users_criteria(self.db, room_id)).items
+
+    @query("/rooms/{room_id}/criteria/{user_id}", allow=member)
+    async def criteria_history(
+        self, room_id: str, user_id: str, page: PageRequest
+    ) -> Page[UserCriteria]:
+        """What somebody looked for, newest first."""
+        history = user_criteria_history.after(page.cursor)
+        return await history(self.db, room_id, user_id, limit=page.limit)
+
+    @mutation("/rooms/{room_id}/combined-criteria", allow=member, status=201)
+    async def combine_criteria(
+        self, room_id: str, mode: Mode, caller: Identity
+    ) -> CombinedCriteria:
+        """Merge what everybody looks for."""
+        criteria = await self._stated(room_id)
+        found = combine(_voices(criteria), mode)
+        combined = CombinedCriteria(
+            room_id=room_id,
+            timestamp=self._now(),
+            combined_id=new_ulid(),
+            criteria=found.wishes,
+            weights=found.weights,
+            from_user_ids=[one.user_id for one in criteria],
+            combine_mode=mode,
+        )
+        left_open = f" (nothing suits everybody: {', '.join(found.conflicts)})"
+        text = f"{mode}{left_open if found.conflicts else ''}"
+        note = self._activity(room_id, "CriteriaCombined", caller.id, text)
+        made: CombinedCriteria = (await self.db.transact(create(combined), create(note)))[0]
+        return made
+
+    @query("/rooms/{room_id}/combined-criteria", allow=member)
+    async def combined(self, room_id: str) -> CombinedCriteria:
+        """What the room looks for, as last merged."""
+        found = await combined_criteria(self.db, room_id)
+        if found is None:
+            raise Missing("Nothing has been combined yet.")
+        return found
+
+    @mutation("/rooms/{room_id}/compatibility", allow=member, status=201)
+    async def compute_compatibility(self, room_id: str) -> Compatibility:
+        """Compute how well the members' wishes fit."""
+        criteria = await self._stated(room_id)
+        found = fit(_voices(criteria))
+        snapshot = Compatibility(
+            room_id=room_id,
+            timestamp=self._now(),
+            compatibility_id=new_ulid(),
+            score_percent=found.percent,
+            level=found.level,
+            comment=found.comment,
+            criteria_refs=[one.criteria_id for one in criteria],
+        )
+        return await self.db.create(snapshot)
+
+    @query("/rooms/{room_id}/compatibility", allow=member)
+    async def compatibility(self, room_id: str) -> Compatibility:
+        """The latest score."""
+        found = await latest_compatibility(self.db, room_id)
+        if found is None:
+            raise Missing("Nothing has been computed yet.")
+        return found
+
+    @query("/rooms/{room_id}/compatibility/history", allow=member)
+    async def compatibility_history(self, room_id: str, page: PageRequest) -> Page[Compatibility]:
+        """Scores over time, newest first."""
+        history = compatibility_history.after(page.cursor)
+        return await history(self.db, room_id, limit=page.limit)
+
+    def _superseded(self, latest: LatestCriteria) -> Intent:
+        """The entry of the history that was the latest one expires from now on."""
+        entry = UserCriteria.key(
+            room_id=latest.room_id,
+            user_id=latest.user_id,
+            timestamp=latest.timestamp,
+            criteria_id=latest.criteria_id,
+        )
+        return update(entry, expires_at=self._end_of_superseded())
+
+    def _end_of_superseded(self) -> datetime:
+        return self._now() + timedelta(days=SUPERSEDED_CRITERIA_DAYS)
+
+    async def _stated(self, room_id: str) -> list[LatestCriteria]:
+        found = (await all_users_criteria(self.db, room_id)).items
+        if not found:
+            raise Conflict("Nobody has said what they look for.", code="NO_CRITERIA")
+        return found
+
+
+def _voices(criteria: list[LatestCriteria]) -> list[Voice]:
+    return [Voice(one.user_id, one.criteria, one.weights) for one in criteria]
+
+
+def _replaced(before: LatestCriteria, latest: LatestCriteria) -> Intent:
+    return put(latest, where=lambda c: c.criteria_id == before.criteria_id)
