@@ -37,6 +37,7 @@ class EntitySpec:
         self.fields: dict[str, FieldSpec] = read_fields(
             entity, camel=table.camel, ttl=table.schema.ttl, place=f"{self.place} {self.name}"
         )
+        self._keep_type_apart()
         self.by_attribute = {spec.attribute: spec for spec in self.fields.values()}
         self.placements: dict[str, On] = {}
         self.uniques: list[schema.Unique] = []
@@ -52,6 +53,20 @@ class EntitySpec:
         self._has_models = any(f.kind in _MAY_HOLD_MODELS for f in self.fields.values())
         self.values_of = compile_decoder(list(self.fields.values()))
         self.attributes_of = compile_encoder(list(self.fields.values()))
+
+    def _keep_type_apart(self) -> None:
+        """A field that overwrites the type would make its items unrecognisable."""
+        named = self.table.schema.type_attribute
+        for spec in self.fields.values():
+            if named is not None and spec.attribute == named:
+                raise DeclarationError(
+                    codes.NAME_TAKEN,
+                    f"{spec.name} is stored as {named!r}, where the table {self.table.name} keeps "
+                    "what kind of item it is.",
+                    place=f"{self.place} {self.name}.{spec.name}",
+                    suggestion="Store it under another name, or give the table another "
+                    'type_attribute, as "entityType".',
+                )
 
     def _marked(self, kind: type) -> FieldSpec | None:
         found = [spec for spec in self.fields.values() if spec.mark(kind) is not None]

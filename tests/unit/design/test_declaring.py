@@ -179,6 +179,16 @@ def test_two_fields_stored_under_one_name() -> None:
     refused("E2", "'roomId'", declare)
 
 
+def test_a_field_stored_where_the_type_is() -> None:
+    def declare() -> None:
+        class Event(Entity, table=a_table()):
+            event_id: Id
+            type: str
+            key = Key("EVENT#{event_id}", "EVENT")
+
+    refused("E2", "what kind of item it is", declare)
+
+
 def test_a_type_that_cannot_be_stored() -> None:
     def declare() -> None:
         class Room(Entity, table=a_table()):
