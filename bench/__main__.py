@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"  {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     print(report.table(outcomes))
     if not given.no_write:
-        report.write(outcomes, " ".join(["python -m bench", *(arguments or sys.argv[1:])]))
+        report.write(outcomes, " ".join(["python -m bench", *(arguments or sys.argv[1:])]).strip())
     return 0
 
 
