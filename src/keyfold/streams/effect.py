@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -51,7 +52,7 @@ class Unit:
         return self.effect.name, self.record.address
 
 
-class Effect:
+class Effect(ABC):
     """Something that is done for a change, exactly once as seen from outside."""
 
     name: str
@@ -60,9 +61,9 @@ class Effect:
     foreign: bool = False
     """It runs code that is not ours."""
 
+    @abstractmethod
     def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
         """Carry the unit out together with `settled`, which is refused the second time."""
-        raise NotImplementedError
 
 
 class Maintained(Effect):
