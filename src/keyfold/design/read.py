@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from keyfold.design import codes
@@ -246,7 +246,6 @@ class Merge(Read[Page[E]], Generic[E]):
     queries: tuple[Query[Any], ...]
     unique: str = ""
     size: Any = None
-    _result: tuple[type[E], ...] = field(default=(), compare=False)
 
     def limit(self, items: int) -> Merge[E]:
         return replace(self, size=items)

@@ -40,11 +40,6 @@ class WireWrite:
     refusal: Callable[[WireItem | None], Exception]
     """The error that a failed condition here means, given the stored item."""
 
-    @property
-    def address(self) -> tuple[str, str]:
-        key = self.request.get("Key") or self.request["Item"]
-        return self.request["TableName"], repr(sorted((k, repr(v)) for k, v in key.items()))
-
 
 def stamped(context: Context, new: Entity) -> Entity:
     """A new item with its version, times and expiry set."""
