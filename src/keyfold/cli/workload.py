@@ -87,10 +87,11 @@ def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settin
 
 def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str, EntityLoad]:
     from keyfold.clients import connect
+    from keyfold.design.naming import physical_name
     from keyfold.review.cost import recording
 
     names = {
-        table.name: current.table_names.get(table.name, current.table_prefix + table.name)
+        table.name: physical_name(table, current.table_prefix, current.table_names)
         for table in schema.tables
     }
     client = connect(current.backend)

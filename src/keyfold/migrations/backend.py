@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from keyfold.clients.protocol import Client
 from keyfold.clock import Clock, SystemClock
+from keyfold.design.naming import physical_name
 from keyfold.design.schema import Index, Table
 from keyfold.errors import (
     InternalFailure,
@@ -117,12 +117,9 @@ def backend_of(
     clock: Clock | None = None,
 ) -> Backend:
     """A backend whose table names follow the same rules as an open design's."""
-    found = dict(names or {})
-    for table in tables:
-        override = os.environ.get(table.name_variable) if table.name_variable else None
-        if override:
-            found.setdefault(table.name, override)
-    return Backend(client, prefix, found, clock or SystemClock())
+    given = dict(names or {})
+    declared = {table.name: physical_name(table, prefix, given) for table in tables}
+    return Backend(client, prefix, {**given, **declared}, clock or SystemClock())
 
 
 def _ordered(keys: list[dict[str, str]]) -> list[dict[str, str]]:

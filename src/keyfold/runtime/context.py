@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.design import Design
+from keyfold.design.naming import physical_name
 from keyfold.design.schema import Table
 
 
@@ -25,10 +25,7 @@ class Context:
 
     def physical(self, table: Table) -> str:
         """The table's name on the backend: override, variable of the environment, or prefix."""
-        override = self.table_names.get(table.name)
-        if override is None and table.name_variable:
-            override = os.environ.get(table.name_variable)
-        return override or f"{self.table_prefix}{table.name}"
+        return physical_name(table, self.table_prefix, self.table_names)
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now(), UTC)

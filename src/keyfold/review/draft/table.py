@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+from keyfold.design.naming import physical_name
 from keyfold.design.schema import (
     Attribute,
     Condition,
@@ -65,7 +66,7 @@ def observed(
     entities: list[Entity] = []
     for table in schema.tables:
         try:
-            seen = observe(client, known_as.get(table.name, prefix + table.name), sample=sample)
+            seen = observe(client, physical_name(table, prefix, known_as), sample=sample)
         except TableNotFound:
             continue
         tables += [replace(each, name=table.name) for each in seen.tables]

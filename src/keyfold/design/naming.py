@@ -1,0 +1,16 @@
+"""What a table is called on a backend."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from keyfold.design.schema import Table
+
+
+def physical_name(table: Table, prefix: str, names: Mapping[str, str]) -> str:
+    """Its entry in `names`, the environment variable it names, or its own name with the prefix."""
+    override = names.get(table.name)
+    if override is None and table.name_variable:
+        override = os.environ.get(table.name_variable)
+    return override or f"{prefix}{table.name}"
