@@ -114,6 +114,7 @@ class OriginMaintainer:
             table=self.source.__table__.name,
             entities=(self.source.__name__,),
             events=("INSERT", "MODIFY"),
+            watches=(self.field,),
             effects=(change,),
             exactly_once=True,
             dead_letter="keyfold_streams",
@@ -145,17 +146,25 @@ class CopyMaintainer:
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is None or (old is not None and _seen(old, self.fields) == _seen(new, self.fields)):
             return
-        origin = self.related.parent_of(new)
+        try:
+            yield from self.bring(context, new)
+        except (NotFound, ConditionFailed):
+            # The item is gone or belongs elsewhere now, and a record of its own says so.
+            return
+
+    def bring(self, context: Context, copy: Entity) -> Flow[None]:
+        """Give one item its origin's present value; refused if either changes meanwhile."""
+        origin = self.related.parent_of(copy)
         if origin is None:
             return
         item = yield from raw(context, origin)
         if item is None:
             return
         value = _value(origin.entity.__spec__.decode(item), self.field)
-        if _value(new, self.copy) == value:
+        if _value(copy, self.copy) == value:
             return
         guard = unchanged(origin, item, frozenset({self.field}))
-        yield from _commit(context, guard, [self.origin.update(new.ref(), origin, value)])
+        yield from commit(context, [guard, self.origin.update(copy.ref(), origin, value)])
 
 
 def _commit(context: Context, guard: Intent, updates: list[Update]) -> Flow[None]:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from keyfold.design.keys import Ref
 from keyfold.design.predicate import Compare, Path, Predicate, Test
-from keyfold.errors import ConditionFailed, ItemError, PlanError, VersionConflict
+from keyfold.errors import ConditionFailed, ItemError, NotFound, PlanError, VersionConflict
 from keyfold.maintain.cascade import CascadeMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
@@ -74,7 +74,7 @@ def fix(
     reason = ""
     try:
         yield from _fix(context, drift)
-    except (VersionConflict, ConditionFailed):
+    except (VersionConflict, ConditionFailed, NotFound):
         reason = "somebody wrote to it meanwhile; verify again"
     except (ItemError, PlanError) as problem:
         reason = str(problem)
@@ -115,8 +115,7 @@ def _fix(context: Context, drift: Drift) -> Flow[None]:
     elif isinstance(maintainer, CopyMaintainer) and drift.subject is not None:
         item = yield from raw(context, drift.subject)
         if item is not None:
-            child = drift.subject.entity.__spec__.decode(item)
-            yield from maintainer.reconcile(context, None, child)
+            yield from maintainer.bring(context, drift.subject.entity.__spec__.decode(item))
     return None
 
 

@@ -28,6 +28,8 @@ from keyfold import (
 )
 from keyfold.errors import PlanError, VerifyFailed
 from keyfold.maintain import Drift, labels, plan, rebuild, repair, verify
+from keyfold.maintain.repair import repairing
+from keyfold.runtime.flow import Call, drive
 
 design = Design("verified")
 table = design.table("Verified", indexes=[Index("GSI1", "gsi1pk", "gsi1sk")])
@@ -295,6 +297,21 @@ def test_a_fix_is_refused_when_somebody_writes_between_verify_and_repair(db: Db)
     assert db.get(Group.key(group_id="g")).members == 8
     repaired(db)
     assert db.get(Group.key(group_id="g")).members == 3
+
+
+def test_a_copied_field_is_not_counted_as_fixed_when_its_write_was_refused(db: Db) -> None:
+    corrupt(db, "GROUP#g", "MEMBER#bob", "groupName", {"S": "Old"})
+    report = verify(db)
+
+    def meddling(one: Call) -> dict[str, Any]:
+        if one.operation == "TransactWriteItems":
+            destroy(db, "GROUP#g", "MEMBER#bob")
+        return db.client.call(one.operation, one.request)
+
+    done = drive(repairing(db.context, report.drifts), meddling)
+    assert done.fixed == 0
+    [(_, reason)] = done.left
+    assert "meanwhile" in reason
 
 
 def test_repair_of_a_pointer_uses_the_present_canonical_not_the_reported_one(db: Db) -> None:
