@@ -1,70 +1,339 @@
-"""The same two operations as people write them today: FastAPI and boto3.
+"""Inviter's feed and new hangout as people write them today: FastAPI, Strawberry and boto3.
 
-`python bench/handwritten.py PORT ENDPOINT` serves a group's feed and a new hangout.
+`python bench/handwritten.py PORT ENDPOINT KEY` does the same work as keyfold's: the token is
+verified, the member is looked up, input is checked, the pointer is written with its hangout in one
+transaction that also checks the host and the group, and the answers are the same.
 """
 
-from __future__ import annotations
-
+import base64
+import json
 import sys
 import uuid
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
 
 import boto3
+import jwt
+import strawberry
 import uvicorn
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
-from fastapi import FastAPI
-from pydantic import BaseModel
+from botocore.config import Config
+from fastapi import Depends, FastAPI, HTTPException, Path, Query, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from starlette.concurrency import run_in_threadpool
+from strawberry.extensions import ParserCache, ValidationCache
+from strawberry.fastapi import GraphQLRouter
+
+ISSUER, AUDIENCE = "keyfold-development", "keyfold"
+TABLE = "InviterTable"
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+Ids = Annotated[set[str], Field(max_length=30)]
 
 
-class NewHangout(BaseModel):
+class Model(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
+class NewHangout(Model):
+    title: Text
+    description: Annotated[str, Field(max_length=4000)] = ""
+    place: Annotated[str, Field(max_length=200)] = ""
+    starts_at: AwareDatetime
+    ends_at: AwareDatetime
+    group_ids: Ids = set()
+    user_ids: Ids = set()
+
+
+class Hangout(NewHangout):
+    hangout_id: str
+    host_id: str
+    cancelled: bool = False
+    going: int = 0
+    maybe: int = 0
+    not_going: int = 0
+    version: int = 1
+    created_at: datetime
+    updated_at: datetime
+
+
+class GroupHangout(Model):
+    model_config = ConfigDict(extra="ignore")
+
+    group_id: str
+    hangout_id: str
+    host_id: str
     title: str
-    startsAt: str
-    endsAt: str
-    groupIds: list[str] = []
+    place: str
+    starts_at: datetime
+    ends_at: datetime
+    cancelled: bool
+    going: int
+    maybe: int
+    not_going: int
 
 
-def build(endpoint: str) -> FastAPI:
-    client = boto3.client(
-        "dynamodb",
-        "us-east-1",
-        endpoint_url=endpoint,
-        aws_access_key_id="keyfold",
-        aws_secret_access_key="keyfold",
-    )
-    read, write = TypeDeserializer().deserialize, TypeSerializer().serialize
-    app = FastAPI()
+class Feed(Model):
+    items: list[GroupHangout]
+    cursor: str | None
+    next: str | None = None
 
-    @app.get("/groups/{group_id}/feed")
-    def feed(group_id: str, limit: int = 50) -> dict[str, Any]:
-        answer = client.query(
-            TableName="InviterTable",
+
+class Store:
+    """The table, by boto3."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.client: Any = boto3.client(
+            "dynamodb",
+            "us-east-1",
+            endpoint_url=endpoint,
+            aws_access_key_id="keyfold",
+            aws_secret_access_key="keyfold",
+            config=Config(max_pool_connections=64),
+        )
+        self.read, self.write = TypeDeserializer().deserialize, TypeSerializer().serialize
+
+    def feed(self, group_id: str, user_id: str, limit: int, cursor: str | None) -> Feed:
+        member = self.client.get_item(
+            TableName=TABLE, Key=_key(f"GROUP#{group_id}", f"USER#{user_id}"), ConsistentRead=True
+        )
+        if "Item" not in member:
+            raise HTTPException(403, "You may not do this.")
+        after = {}
+        if cursor is not None:
+            after["ExclusiveStartKey"] = json.loads(base64.urlsafe_b64decode(cursor))
+        answer = self.client.query(
+            TableName=TABLE,
             KeyConditionExpression="PK = :p AND begins_with(SK, :s)",
             ExpressionAttributeValues={
                 ":p": {"S": f"GROUP#{group_id}"},
                 ":s": {"S": "HANGOUT#"},
             },
             Limit=limit,
+            **after,
         )
-        return {"items": [{k: read(v) for k, v in item.items()} for item in answer["Items"]]}
+        last = answer.get("LastEvaluatedKey")
+        return Feed(
+            items=[
+                GroupHangout.model_validate({k: self.read(v) for k, v in item.items()})
+                for item in answer["Items"]
+            ],
+            cursor=base64.urlsafe_b64encode(json.dumps(last).encode()).decode() if last else None,
+        )
 
-    @app.post("/hangouts", status_code=201)
-    def create(input: NewHangout) -> dict[str, Any]:
-        hangout = {"hangoutId": uuid.uuid4().hex, "hostId": "u", **input.model_dump()}
-        puts = [_put({"PK": f"EVENT#{hangout['hangoutId']}", "SK": "METADATA", **hangout})]
-        for group in input.groupIds:
-            pointer = {k: v for k, v in hangout.items() if k != "groupIds"}
-            keys = {"PK": f"GROUP#{group}", "SK": f"HANGOUT#{hangout['hangoutId']}"}
-            puts.append(_put({**keys, **pointer, "gsi1pk": keys["PK"], "startTimestamp": 1}))
-        client.transact_write_items(TransactItems=puts)
+    def create(self, new: NewHangout, user_id: str) -> Hangout:
+        if not timedelta(0) < new.ends_at - new.starts_at <= timedelta(days=14):
+            raise HTTPException(422, "a hangout ends after it starts, within 14 days")
+        self._check_guests(new, user_id)
+        now = datetime.now(UTC)
+        hangout = Hangout(
+            hangout_id=uuid.uuid4().hex,
+            host_id=user_id,
+            created_at=now,
+            updated_at=now,
+            **dict(new),
+        )
+        try:
+            self.client.transact_write_items(TransactItems=self._writes(hangout))
+        except self.client.exceptions.TransactionCanceledException:
+            raise HTTPException(409, "An invited group is being closed.") from None
         return hangout
 
-    def _put(item: dict[str, Any]) -> dict[str, Any]:
-        wire = {name: write(value) for name, value in item.items()}
-        return {"Put": {"TableName": "InviterTable", "Item": wire}}
+    def _check_guests(self, new: NewHangout, user_id: str) -> None:
+        keys = [_key(f"GROUP#{group}", f"USER#{user_id}") for group in sorted(new.group_ids)]
+        keys += [_key(f"USER#{user}", "METADATA") for user in sorted(new.user_ids)]
+        if not keys:
+            return
+        asked = {TABLE: {"Keys": keys, "ConsistentRead": True}}
+        found = self.client.batch_get_item(RequestItems=asked)["Responses"][TABLE]
+        if len(found) < len(keys):
+            raise HTTPException(422, "you are not in a group, or there is no such user")
 
+    def _writes(self, hangout: Hangout) -> list[dict[str, Any]]:
+        values = hangout.model_dump(mode="json", by_alias=True)
+        groups, users = values.pop("groupIds"), values.pop("userIds")
+        sets = {k: set(v) for k, v in {"groupIds": groups, "userIds": users}.items() if v}
+        host = f"USER#{hangout.host_id}"
+        writes = [
+            self._put(
+                f"EVENT#{hangout.hangout_id}",
+                "METADATA",
+                type="Hangout",
+                gsi1pk=host,
+                gsi1sk=f"HOSTED#{hangout.hangout_id}",
+                **values,
+                **sets,
+            ),
+            _check(_key(host, "METADATA")),
+        ]
+        shown = {to_camel(name) for name in GroupHangout.model_fields}
+        copied = {name: value for name, value in values.items() if name in shown}
+        starts = int(hangout.starts_at.timestamp() * 1000)
+        for prefix, field, ids, kind in (
+            ("GROUP", "groupId", sorted(groups), "GroupHangout"),
+            ("USER", "userId", sorted(users), "UserHangout"),
+        ):
+            for one in ids:
+                owner = f"{prefix}#{one}"
+                times = {"gsi1pk": owner, "startTimestamp": starts}
+                sort = f"HANGOUT#{hangout.hangout_id}"
+                writes.append(self._put(owner, sort, type=kind, **{field: one}, **copied, **times))
+                writes.append(_check(_key(owner, "METADATA"), is_open=prefix == "GROUP"))
+        return writes
+
+    def _put(self, pk: str, sk: str, **values: Any) -> dict[str, Any]:
+        item = {name: self.write(value) for name, value in values.items()}
+        return {
+            "Put": {
+                "TableName": TABLE,
+                "Item": {**_key(pk, sk), **item},
+                "ConditionExpression": "attribute_not_exists(PK)",
+            }
+        }
+
+
+def _key(pk: str, sk: str) -> dict[str, Any]:
+    return {"PK": {"S": pk}, "SK": {"S": sk}}
+
+
+def _check(key: dict[str, Any], *, is_open: bool = False) -> dict[str, Any]:
+    check: dict[str, Any] = {
+        "TableName": TABLE,
+        "Key": key,
+        "ConditionExpression": "attribute_exists(PK)",
+    }
+    if is_open:
+        check["ConditionExpression"] += " AND closing = :f"
+        check["ExpressionAttributeValues"] = {":f": {"BOOL": False}}
+    return {"ConditionCheck": check}
+
+
+@strawberry.type(name="GroupHangout")
+class GroupHangoutType:
+    group_id: str
+    hangout_id: str
+    host_id: str
+    title: str
+    place: str
+    starts_at: datetime
+    ends_at: datetime
+    cancelled: bool
+    going: int
+    maybe: int
+    not_going: int
+
+
+@strawberry.type
+class PageInfo:
+    end_cursor: str | None
+    has_next_page: bool
+
+
+@strawberry.type
+class GroupHangoutConnection:
+    nodes: list[GroupHangoutType]
+    page_info: PageInfo
+
+
+@strawberry.type(name="Hangout")
+class HangoutType:
+    title: str
+    description: str
+    place: str
+    starts_at: datetime
+    ends_at: datetime
+    group_ids: list[str]
+    user_ids: list[str]
+    hangout_id: str
+    host_id: str
+    cancelled: bool
+    going: int
+    maybe: int
+    not_going: int
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@strawberry.input
+class NewHangoutInput:
+    title: str
+    starts_at: datetime
+    ends_at: datetime
+    description: str = ""
+    place: str = ""
+    group_ids: list[str] = strawberry.field(default_factory=list)
+    user_ids: list[str] = strawberry.field(default_factory=list)
+
+
+@strawberry.type(name="Query")
+class Reads:
+    @strawberry.field
+    async def group_feed(
+        self, info: strawberry.Info, group_id: str, first: int = 50, after: str | None = None
+    ) -> GroupHangoutConnection:
+        store, user = info.context["store"], info.context["user"]
+        feed: Feed = await run_in_threadpool(store.feed, group_id, user, first, after)
+        return GroupHangoutConnection(
+            nodes=[GroupHangoutType(**dict(item)) for item in feed.items],
+            page_info=PageInfo(end_cursor=feed.cursor, has_next_page=feed.cursor is not None),
+        )
+
+
+@strawberry.type(name="Mutation")
+class Writes:
+    @strawberry.mutation
+    async def create_hangout(self, info: strawberry.Info, input: NewHangoutInput) -> HangoutType:
+        store, user = info.context["store"], info.context["user"]
+        new = NewHangout.model_validate(strawberry.asdict(input))
+        made: Hangout = await run_in_threadpool(store.create, new, user)
+        return HangoutType(**dict(made))
+
+
+def build(endpoint: str, key: str) -> FastAPI:
+    app, store, bearer = FastAPI(), Store(endpoint), HTTPBearer()
+
+    def caller(sent: Annotated[HTTPAuthorizationCredentials, Depends(bearer)]) -> str:
+        try:
+            claims = jwt.decode(sent.credentials, key, ["HS256"], audience=AUDIENCE, issuer=ISSUER)
+        except jwt.PyJWTError:
+            raise HTTPException(401, "The token is not valid here.") from None
+        return str(claims["sub"])
+
+    Caller = Annotated[str, Depends(caller)]
+
+    @app.get("/groups/{group_id}/feed")
+    def feed(
+        request: Request,
+        response: Response,
+        group_id: Annotated[str, Path(min_length=1, max_length=1024)],
+        user: Caller,
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        cursor: Annotated[str | None, Query(max_length=4096)] = None,
+    ) -> Feed:
+        page = store.feed(group_id, user, limit, cursor)
+        if page.cursor is not None:
+            following = request.url.include_query_params(cursor=page.cursor)
+            page.next = f"{following.path}?{following.query}"
+            response.headers["link"] = f'<{page.next}>; rel="next"'
+        return page
+
+    @app.post("/hangouts", status_code=201)
+    def create(new: NewHangout, user: Caller, response: Response) -> Hangout:
+        made = store.create(new, user)
+        response.headers["etag"] = f'"{made.version}"'
+        return made
+
+    async def context(user: Caller) -> dict[str, Any]:
+        return {"store": store, "user": user}
+
+    kept = [ParserCache(maxsize=512), ValidationCache(maxsize=512)]
+    schema = strawberry.Schema(Reads, Writes, extensions=kept)
+    app.include_router(GraphQLRouter(schema, context_getter=context), prefix="/graphql")
     return app
 
 
 if __name__ == "__main__":
-    port, endpoint = int(sys.argv[1]), sys.argv[2]
-    uvicorn.run(build(endpoint), port=port, log_level="error")
+    port, endpoint, key = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    uvicorn.run(build(endpoint, key), port=port, log_level="error")
