@@ -66,6 +66,7 @@ class Commits:
         self._closed = False
         self._gathering = 0
         """The thread inside `together`, if there is one."""
+        self._listeners: tuple[Callable[[], None], ...] = ()
 
     def write(self, work: Callable[[Session], T]) -> T:
         """Run `work` in a transaction; returns after the commit."""
@@ -148,6 +149,17 @@ class Commits:
             session.rollback()
             self.put_back(session)
 
+    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Call `tell` after each commit of this process, until the result is called."""
+        with self._lock:
+            self._listeners = (*self._listeners, tell)
+
+        def forget() -> None:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not tell)
+
+        return forget
+
     def close(self) -> None:
         with self._lock:
             if self._closed:
@@ -198,6 +210,8 @@ class Commits:
     def _commit(self) -> None:
         self._writer.commit()
         self._version = self._writer.version()
+        for tell in self._listeners:
+            tell()
 
     def _run_alone(self, job: _Job[Any]) -> None:
         job.result = job.work(self._writer)

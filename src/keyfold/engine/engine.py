@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -119,6 +119,13 @@ class Engine:
     def release_indexes(self) -> None:
         """Let global indexes see every change, whatever their lag."""
         self._database.lag.release()
+
+    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Call `tell` after each commit of this process, until the result is called.
+
+        It is called while others wait to write: it has to be quick and may not call the engine.
+        """
+        return self._database.commits.on_commit(tell)
 
     def sweep(self) -> int:
         """Delete items whose time to live is over and stream records past their day."""

@@ -20,6 +20,7 @@ from keyfold.engine.tables import Table
 from keyfold.errors import ConditionFailed, ValidationError
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
+from keyfold.values.normal import NormalItem
 from keyfold.values.size import item_size
 from keyfold.values.units import write_units
 
@@ -39,12 +40,11 @@ class NewItem:
         return cls(item, orjson.dumps(item), item_size(item))
 
     @classmethod
-    def put(cls, item: Item) -> NewItem:
+    def put(cls, item: NormalItem) -> NewItem:
         """An item as it came in a request."""
-        new = cls.of(item)
-        if new.size > ITEM_BYTES:
+        if item.size > ITEM_BYTES:
             raise ValidationError("Item size has exceeded the maximum allowed size")
-        return new
+        return cls(item, orjson.dumps(item), item.size)
 
     def as_change(self, _old: Item | None) -> NewItem:
         """The change that puts this item, whatever was there."""

@@ -8,8 +8,8 @@ from typing import Any
 from keyfold.values import AttributeValue
 from keyfold.values.number import significant
 
-_COLLECTION_OVERHEAD = 3
-_ELEMENT_OVERHEAD = 1
+COLLECTION_OVERHEAD = 3
+ELEMENT_OVERHEAD = 1
 
 
 def item_size(item: Mapping[str, AttributeValue]) -> int:
@@ -22,7 +22,7 @@ def item_size(item: Mapping[str, AttributeValue]) -> int:
             if kind == "S":
                 total += len(content) if content.isascii() else len(content.encode())
             elif kind == "N":
-                total += _number_size(content)
+                total += number_size(content)
             else:
                 total += _content_size(kind, content)
     return total
@@ -36,28 +36,28 @@ def attribute_size(value: AttributeValue) -> int:
 def _content_size(kind: str, content: Any) -> int:
     match kind:
         case "S":
-            return _text_size(content)
+            return text_size(content)
         case "N":
-            return _number_size(content)
+            return number_size(content)
         case "B":
             return _binary_size(content)
         case "SS":
-            return sum(map(_text_size, content))
+            return sum(map(text_size, content))
         case "NS":
-            return sum(map(_number_size, content))
+            return sum(map(number_size, content))
         case "BS":
             return sum(map(_binary_size, content))
         case "L":
-            return _COLLECTION_OVERHEAD + sum(
-                attribute_size(element) + _ELEMENT_OVERHEAD for element in content
+            return COLLECTION_OVERHEAD + sum(
+                attribute_size(element) + ELEMENT_OVERHEAD for element in content
             )
         case "M":
-            return _COLLECTION_OVERHEAD + item_size(content) + _ELEMENT_OVERHEAD * len(content)
+            return COLLECTION_OVERHEAD + item_size(content) + ELEMENT_OVERHEAD * len(content)
         case _:  # BOOL and NULL
             return 1
 
 
-def _text_size(text: str) -> int:
+def text_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
@@ -65,7 +65,7 @@ def _binary_size(encoded: str) -> int:
     return len(encoded) // 4 * 3 - encoded.count("=", -2)
 
 
-def _number_size(text: str) -> int:
+def number_size(text: str) -> int:
     """A byte, another for every two digits on either side of the point, one for a minus.
 
     Zeros at the ends do not count; the developer guide's rule leaves out that digits before and

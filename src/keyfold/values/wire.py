@@ -13,14 +13,24 @@ from typing import Any
 from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.limits import NESTING_LEVELS
 from keyfold.values import AttributeValue, Item
+from keyfold.values.normal import NormalItem
 from keyfold.values.number import normalise
+from keyfold.values.size import item_size
 
 _INVALID = "One or more parameter values were invalid: "
 _SCALARS_WITHOUT_RULES = frozenset(("S", "B", "BOOL"))
 
 
-def check_item(item: Item, depth: int = 0) -> Item:
-    """The item in normal form; the same object if it was in it already."""
+def check_item(item: Item) -> NormalItem:
+    """The item in normal form, measured; the same object if it was in it already."""
+    if isinstance(item, NormalItem):
+        return item
+    checked = _entries(item, 0)
+    return NormalItem(checked, item_size(checked))
+
+
+def _entries(item: Item, depth: int) -> Item:
+    """The entries in normal form; the same object if they were in it already."""
     changed: Item | None = None
     for name, value in item.items():
         if len(value) == 1 and ("S" in value or "BOOL" in value):
@@ -114,7 +124,7 @@ def _list(elements: list[AttributeValue], depth: int) -> list[AttributeValue]:
 
 
 def _map(entries: Item, depth: int) -> Item:
-    return check_item(entries, _deeper(depth))
+    return _entries(entries, _deeper(depth))
 
 
 def _deeper(depth: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -64,6 +65,6 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
     return answer
 
 
-def _refuse_repeated(keys: list[Item]) -> None:
+def _refuse_repeated(keys: Sequence[Item]) -> None:
     if len({orjson.dumps(key, option=orjson.OPT_SORT_KEYS) for key in keys}) < len(keys):
         raise ValidationError("Provided list of item keys contains duplicates")

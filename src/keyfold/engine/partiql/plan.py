@@ -29,6 +29,7 @@ from keyfold.expressions.ast import (
 )
 from keyfold.expressions.keys import KeySelection
 from keyfold.values import AttributeValue, Item
+from keyfold.values.wire import check_item
 
 _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -148,7 +149,7 @@ def planned(
     table = database.catalog.get(session, statement.table)
     match statement:
         case Insert(_, item):
-            new = NewItem.put(item)
+            new = NewItem.put(check_item(item))
             return PlannedWrite(Write(table, place_of_item(table, new.item), _insertion(new)))
         case Change(_, update, where):
             check.no_overlap([action.path for action in update.actions], "UpdateExpression")

@@ -23,9 +23,9 @@ from keyfold.engine.shapes.kinds import (
     Text,
 )
 from keyfold.errors import SerializationError
+from keyfold.values.normal import at_sight
 
 _PACKAGE = "com.amazonaws.dynamodb.v20120810"
-_PLAIN = {"S": str, "N": str, "BOOL": bool}
 _TRUE = frozenset(("TRUE", "1", "YES"))
 _FALSE = frozenset(("FALSE", "0", "NO"))
 
@@ -56,7 +56,7 @@ def _reader(shape: Shape, *, in_field: bool) -> Reader:
         case Attribute():
             return partial(_attribute, in_field=in_field)
         case MapOf(Attribute(), java):
-            return lambda value: _attributes(_entries(value, java))
+            return _attributes_reader(java)
         case MapOf(content, java):
             return _map_reader(_reader(content, in_field=False), java)
         case ListOf(element):
@@ -76,6 +76,14 @@ def _members(shape: Structure) -> Callable[[dict[str, Any]], dict[str, Any]]:
             if name in given and (value := given[name]) is not None:
                 found[name] = member(value)
         return found
+
+    return read
+
+
+def _attributes_reader(java: str) -> Reader:
+    def read(value: Any) -> dict[str, Any]:
+        entries = _entries(value, java)
+        return at_sight(entries) or _attributes(entries)
 
     return read
 
@@ -119,16 +127,7 @@ def _entries(value: Any, java: str) -> dict[str, Any]:
 
 
 def _attributes(entries: dict[str, Any]) -> dict[str, Any]:
-    """A map of attribute values; the common ones are looked at without a call each."""
-    read: dict[str, Any] = {}
-    for name, value in entries.items():
-        if type(value) is dict and len(value) == 1:
-            for kind, content in value.items():
-                fits = type(content) is _PLAIN.get(kind)
-            if fits:
-                continue
-        read[name] = _attribute(value, in_field=False)
-    return {**entries, **read} if read else entries
+    return {name: _attribute(value, in_field=False) for name, value in entries.items()}
 
 
 def _attribute(value: Any, *, in_field: bool) -> dict[str, Any]:
