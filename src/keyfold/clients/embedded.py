@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -28,6 +28,9 @@ class EmbeddedClient:
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         return self.engine.call(operation, _plain(request))
 
+    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
+        return self.engine.on_commit(tell)
+
     def close(self) -> None:
         self.engine.close()
 
@@ -49,6 +52,9 @@ class AsyncEmbeddedClient:
             return self.engine.call(operation, plain)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self.engine.call, operation, plain)
+
+    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
+        return self.engine.on_commit(tell)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._threads.shutdown)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
 
 
 class Client(Protocol):
@@ -20,3 +20,12 @@ class AsyncClient(Protocol):
     async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """A backend in this process, which tells of its commits."""
+
+    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Call `tell` after each commit, until the result is called."""
+        ...

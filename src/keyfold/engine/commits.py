@@ -72,6 +72,11 @@ class Commits:
         """Run `work` in a transaction; returns after the commit."""
         if self._gathering == threading.get_ident():
             return self._join(work)
+        if not self._queue and self._lock.acquire(blocking=False):
+            try:
+                return self._alone(work)
+            finally:
+                self._lock.release()
         job = _Job(work)
         self._queue.append(job)
         with self._lock:
@@ -176,6 +181,20 @@ class Commits:
         if self._closed:
             raise errors.StorageError(f"{self.path}: the engine is closed")
 
+    def _alone(self, work: Callable[[Session], T]) -> T:
+        """The way of a writer that nobody keeps waiting."""
+        self._check_open()
+        try:
+            self._begin()
+            result = work(self._writer)
+            self._commit()
+        except BaseException as error:
+            failure = self._undone(error)
+            if failure is error:
+                raise
+            raise failure from error
+        return result
+
     def _lead(self) -> None:
         jobs = []
         while self._queue:
@@ -183,17 +202,9 @@ class Commits:
         try:
             self._check_open()
             self._begin()
-            if len(jobs) == 1:
-                self._run_alone(jobs[0])
-            else:
-                self._run_together(jobs)
+            self._run_together(jobs)
         except BaseException as error:
-            self._writer.rollback()
-            failure = error
-            if isinstance(error, apsw.Error):
-                failure = storage.translated(error, self.path)
-            if not isinstance(error, errors.OperationError):
-                self._forget_schema()
+            failure = self._undone(error)
             for job in jobs:
                 job.error = failure
             if not isinstance(failure, Exception):
@@ -201,6 +212,14 @@ class Commits:
         finally:
             for job in jobs:
                 job.done = True
+
+    def _undone(self, error: BaseException) -> BaseException:
+        """Take back the transaction that an error ended; the error to tell."""
+        self._writer.rollback()
+        if isinstance(error, errors.OperationError):
+            return error
+        self._forget_schema()
+        return storage.translated(error, self.path) if isinstance(error, apsw.Error) else error
 
     def _begin(self) -> None:
         self._writer.begin_write()
@@ -212,10 +231,6 @@ class Commits:
         self._version = self._writer.version()
         for tell in self._listeners:
             tell()
-
-    def _run_alone(self, job: _Job[Any]) -> None:
-        job.result = job.work(self._writer)
-        self._commit()
 
     def _run_together(self, jobs: list[_Job[Any]]) -> None:
         for job in jobs:

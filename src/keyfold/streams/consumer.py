@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.streams.following import Following, Options
+from keyfold.streams.pace import Alarm, AsyncAlarm
 from keyfold.streams.policy import TRANSIENT
 from keyfold.streams.processing import Outcome
 from keyfold.streams.shard import Reader
@@ -30,7 +30,7 @@ class Consumer:
     ) -> None:
         self.db = db
         self._following = Following(db, options or Options(), sinks)
-        self._stopping = threading.Event()
+        self._alarm = Alarm()
 
     @property
     def worker(self) -> str:
@@ -69,9 +69,14 @@ class Consumer:
 
     def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`; several processes may do so at once and share the shards."""
-        with ThreadPoolExecutor(threads, "keyfold-consumer") as pool:
+        pace, alarm = self._following.options.pace(), self._alarm
+        with (
+            ThreadPoolExecutor(threads, "keyfold-consumer") as pool,
+            alarm.listening(self.db.client),
+        ):
             try:
-                while not self._stopping.is_set():
+                while not alarm.stopped:
+                    alarm.wind()
                     try:
                         outcome = self.run_once(pool if threads > 1 else None)
                     except TRANSIENT as problem:
@@ -79,14 +84,13 @@ class Consumer:
                         outcome = Outcome()
                     if on_progress is not None:
                         on_progress(outcome)
-                    if not outcome.records:
-                        self._stopping.wait(self._following.options.poll_seconds)
+                    alarm.wait(pace.rest(outcome))
             finally:
                 self.close()
 
     def stop(self) -> None:
         """End `run` after the batch at hand; safe in a signal handler and in other threads."""
-        self._stopping.set()
+        self._alarm.stop()
 
     def status(self) -> Status:
         return self.db.run(status(self.db.context, self._following.options.name), "streams")
@@ -104,7 +108,7 @@ class AsyncConsumer:
     ) -> None:
         self.db = db
         self._following = Following(db, options or Options(), sinks)
-        self._stopping = asyncio.Event()
+        self._alarm = AsyncAlarm()
 
     @property
     def worker(self) -> str:
@@ -142,29 +146,25 @@ class AsyncConsumer:
 
     async def run(self, *, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`."""
-        try:
-            while not self._stopping.is_set():
-                try:
-                    outcome = await self.run_once()
-                except TRANSIENT as problem:
-                    logger.warning("the backend is in trouble, reading goes on: %s", problem)
-                    outcome = Outcome()
-                if on_progress is not None:
-                    on_progress(outcome)
-                if not outcome.records:
-                    await self._rest()
-        finally:
-            await self.close()
-
-    async def _rest(self) -> None:
-        try:
-            await asyncio.wait_for(self._stopping.wait(), self._following.options.poll_seconds)
-        except TimeoutError:
-            return
+        pace, alarm = self._following.options.pace(), self._alarm
+        with alarm.listening(self.db.client):
+            try:
+                while not alarm.stopped:
+                    alarm.wind()
+                    try:
+                        outcome = await self.run_once()
+                    except TRANSIENT as problem:
+                        logger.warning("the backend is in trouble, reading goes on: %s", problem)
+                        outcome = Outcome()
+                    if on_progress is not None:
+                        on_progress(outcome)
+                    await alarm.wait(pace.rest(outcome))
+            finally:
+                await self.close()
 
     def stop(self) -> None:
         """End `run` after the batch at hand."""
-        self._stopping.set()
+        self._alarm.stop()
 
     async def status(self) -> Status:
         return await self.db.run(status(self.db.context, self._following.options.name), "streams")

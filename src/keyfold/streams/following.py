@@ -19,6 +19,7 @@ from keyfold.streams import lease as leasing
 from keyfold.streams import outbox, support
 from keyfold.streams.effect import Effects, Run
 from keyfold.streams.lease import Group, Lease
+from keyfold.streams.pace import Pace
 from keyfold.streams.policy import TRANSIENT, Policy, patiently
 from keyfold.streams.processing import Outcome
 from keyfold.streams.shard import Reader, Shard, shards
@@ -40,6 +41,7 @@ class Options:
     batch: int = 500
     lease_seconds: float = 30.0
     poll_seconds: float = 0.5
+    """The longest rest between two polls; it is shorter while records come."""
     policy: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
@@ -48,6 +50,9 @@ class Options:
                 f"a batch of {self.batch} records cannot be read; a stream gives 1 to "
                 f"{STREAM_RECORDS_PER_READ} at once"
             )
+
+    def pace(self) -> Pace:
+        return Pace(self.poll_seconds, self.batch)
 
 
 class Following:
