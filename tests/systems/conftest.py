@@ -9,10 +9,11 @@ import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import ExitStack, asynccontextmanager
+from typing import Any, Literal
 
 import httpx
+import pytest
 import uvicorn
 
 from keyfold.clients import AsyncClient, connect_async
@@ -22,6 +23,7 @@ from keyfold.engine import Engine
 from keyfold.serve import Service
 from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens
+from keyfold.serve.dynamodb import BackgroundServer
 
 ADDRESS = os.environ.get("KEYFOLD_SYSTEMS_ADDRESS")
 
@@ -52,15 +54,38 @@ class Recorder:
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
-async def recorder(table: str, clock: ManualClock) -> Recorder:
-    """A recorder on an empty backend."""
-    if ADDRESS is None:
-        engine = Engine.open(":memory:", clock=clock)
-        return Recorder(AsyncEmbeddedClient(engine), table)
-    client = connect_async(ADDRESS)
-    for name in (await client.call("ListTables", {}))["TableNames"]:
-        await client.call("DeleteTable", {"TableName": name})
-    return Recorder(client, table)
+BACKENDS = ["embedded", "http"] if ADDRESS is None else ["address"]
+IndexLag = float | tuple[float, float] | Literal["held"] | None
+
+
+@asynccontextmanager
+async def recording(
+    table: str, clock: ManualClock, *, backend: str = BACKENDS[0], index_lag: IndexLag = None
+) -> AsyncIterator[Recorder]:
+    """A recorder on an empty backend: our engine, the same over HTTP, or the server elsewhere."""
+    client: AsyncClient
+    if backend == "address":
+        client = connect_async(ADDRESS or "")
+        for name in (await client.call("ListTables", {}))["TableNames"]:
+            await client.call("DeleteTable", {"TableName": name})
+        yield Recorder(client, table)
+        await client.close()
+        return
+    with Engine.open(":memory:", clock=clock, index_lag=index_lag) as engine, ExitStack() as stack:
+        client = AsyncEmbeddedClient(engine)
+        if backend == "http":
+            client = connect_async(stack.enter_context(BackgroundServer(engine)).url)
+        yield Recorder(client, table)
+        await client.close()
+
+
+@pytest.fixture(params=BACKENDS)
+async def everywhere(
+    request: pytest.FixtureRequest, clock: ManualClock, table: str
+) -> AsyncIterator[Recorder]:
+    """A recorder on every backend there is; a system says its `clock` and its `table`."""
+    async with recording(table, clock, backend=request.param) as opened:
+        yield opened
 
 
 class Web:

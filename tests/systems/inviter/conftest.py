@@ -14,7 +14,7 @@ from keyfold.serve import Identity
 from keyfold_systems.inviter.design import Group, Hangout, design
 from keyfold_systems.inviter.payloads import NewHangout
 from keyfold_systems.inviter.service import Inviter
-from tests.systems.conftest import Recorder, recorder
+from tests.systems.conftest import Recorder, recording
 
 NOW = datetime(2031, 8, 9, 12, tzinfo=UTC)
 
@@ -25,8 +25,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def client(clock: ManualClock) -> Recorder:
-    return await recorder("InviterTable", clock)
+def table() -> str:
+    return "InviterTable"
+
+
+@pytest.fixture
+async def client(clock: ManualClock, table: str) -> AsyncIterator[Recorder]:
+    async with recording(table, clock) as opened:
+        yield opened
 
 
 @pytest.fixture

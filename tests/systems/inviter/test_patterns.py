@@ -1,14 +1,23 @@
-"""Every access pattern of Inviter: exactly the requests that it makes."""
+"""Every access pattern of Inviter: exactly the requests that it makes, and its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from keyfold import AsyncDb
 from keyfold_systems.inviter.design import (
+    Answer,
+    Group,
+    GroupHangout,
+    Hangout,
+    Membership,
+    Response,
+    User,
+    UserHangout,
     answers_of,
     design,
     group_by_id,
@@ -25,92 +34,182 @@ from keyfold_systems.inviter.design import (
     user_upcoming,
 )
 from tests.systems.conftest import Recorder
+from tests.systems.patterns import Request, Row, get_item, query
 
 from .conftest import NOW
 
-Request = tuple[str, dict[str, Any]]
-MILLISECONDS = str(int(NOW.timestamp() * 1000))
+TABLE = "InviterTable"
+BEGINS = "#0 = :0 AND begins_with(#1, :1)"
+SINCE = "#0 = :0 AND #1 >= :1"
+EARLIEST = NOW - timedelta(days=14)
+
+
+@pytest.fixture
+def client(everywhere: Recorder) -> Recorder:
+    return everywhere
 
 
 def item(partition: str, sort: str) -> Request:
-    key = {"PK": {"S": partition}, "SK": {"S": sort}}
-    return "GetItem", {"TableName": "InviterTable", "Key": key, "ConsistentRead": True}
+    return get_item(TABLE, partition, sort)
 
 
-def query(partition: str, prefix: str, limit: int, *, index: str | None = None) -> Request:
-    names = ("gsi1pk", "gsi1sk") if index else ("PK", "SK")
-    request = {
-        "TableName": "InviterTable",
-        "KeyConditionExpression": "#0 = :0 AND begins_with(#1, :1)",
-        "ExpressionAttributeNames": {"#0": names[0], "#1": names[1]},
-        "ExpressionAttributeValues": {":0": {"S": partition}, ":1": {"S": prefix}},
-        "Limit": limit,
-    }
-    return "Query", {**request, "IndexName": index} if index else request
+def in_table(partition: str, prefix: str) -> Request:
+    return query(TABLE, BEGINS, ["PK", "SK"], [{"S": partition}, {"S": prefix}], Limit=50)
 
 
-def by_time(partition: str, limit: int, *, running: bool) -> Request:
-    request: dict[str, Any] = {
-        "TableName": "InviterTable",
-        "IndexName": "EntityTimeIndex",
-        "KeyConditionExpression": "#0 = :0 AND #1 >= :1",
-        "ExpressionAttributeNames": {"#0": "gsi1pk", "#1": "startTimestamp"},
-        "ExpressionAttributeValues": {":0": {"S": partition}, ":1": {"N": MILLISECONDS}},
-        "Limit": limit,
-    }
+def of_user(partition: str, prefix: str, limit: int = 50) -> Request:
+    values = [{"S": partition}, {"S": prefix}]
+    names = ["gsi1pk", "gsi1sk"]
+    return query(TABLE, BEGINS, names, values, IndexName="UserGroupIndex", Limit=limit)
+
+
+def by_time(partition: str, since: datetime, limit: int, *, running: bool) -> Request:
+    names = ["gsi1pk", "startTimestamp"]
+    values: list[dict[str, Any]] = [{"S": partition}, {"N": str(int(since.timestamp() * 1000))}]
+    more: dict[str, Any] = {"IndexName": "EntityTimeIndex", "Limit": limit}
     if running:
-        request["FilterExpression"] = "#2 > :2"
-        request["ExpressionAttributeNames"]["#2"] = "endsAt"
-        request["ExpressionAttributeValues"][":2"] = {"S": "2031-08-09T12:00:00.000000Z"}
-    return "Query", request
+        names.append("endsAt")
+        values.append({"S": "2031-08-09T12:00:00.000000Z"})
+        more["FilterExpression"] = "#2 > :2"
+    return query(TABLE, SINCE, names, values, **more)
 
 
-REQUESTS: dict[str, tuple[Callable[[AsyncDb], Awaitable[Any]], list[Request]]] = {
-    "user_by_id": (lambda db: user_by_id(db, "u"), [item("USER#u", "METADATA")]),
-    "group_by_id": (lambda db: group_by_id(db, "g"), [item("GROUP#g", "METADATA")]),
-    "membership": (lambda db: membership(db, "g", "u"), [item("GROUP#g", "USER#u")]),
-    "members_of_group": (lambda db: members_of_group(db, "g"), [query("GROUP#g", "USER#", 50)]),
-    "groups_of_user": (
-        lambda db: groups_of_user(db, "u"),
-        [query("USER#u", "GROUP#", 200, index="UserGroupIndex")],
+@dataclass
+class World:
+    """What is stored, as it is read back: two groups, three hangouts of which one is over."""
+
+    ada: User
+    group: Group
+    in_runners: list[Membership]
+    of_ada: list[Membership]
+    answers: list[Response]
+    hangouts: dict[str, Hangout]
+    in_group: dict[str, GroupHangout]
+    for_ada: dict[str, UserHangout]
+
+
+@pytest.fixture
+async def world(db: AsyncDb) -> World:
+    await db.create(User(user_id="ada", name="Ada"))
+    await db.create(User(user_id="ben", name="Ben"))
+    for group_id in ("r", "s"):
+        await db.create(Group(group_id=group_id, name=group_id, owner_id="ada"))
+    joined = [("r", "ada"), ("r", "ben"), ("s", "ada")]
+    members = [
+        await db.create(Membership(group_id=g, user_id=u, group_name=g, user_name=u.title()))
+        for g, u in joined
+    ]
+    plans: list[tuple[str, int, set[str], set[str]]] = [
+        ("over", -48, {"r"}, set()),
+        ("running", -1, {"r"}, {"ada"}),
+        ("soon", 24, {"r", "s"}, set()),
+        ("today", 3, set(), {"ada"}),
+    ]
+    for hangout_id, hours, groups, users in plans:
+        starts = NOW + timedelta(hours=hours)
+        ends = starts + timedelta(hours=2)
+        await db.create(
+            Hangout(
+                hangout_id=hangout_id,
+                host_id="ben",
+                title=hangout_id.title(),
+                starts_at=starts,
+                ends_at=ends,
+                group_ids=groups,
+                user_ids=users,
+            )
+        )
+    answers = [
+        await db.put(Response(hangout_id="soon", user_id="ada", answer=Answer.GOING)),
+        await db.put(Response(hangout_id="soon", user_id="ben", answer=Answer.MAYBE)),
+    ]
+    names = [plan[0] for plan in plans]
+    in_group = [GroupHangout.key(group_id="r", hangout_id=one) for one in names[:3]]
+    for_ada = [UserHangout.key(user_id="ada", hangout_id=one) for one in ("running", "today")]
+    return World(
+        await db.get(User.key(user_id="ada")),
+        await db.get(Group.key(group_id="r")),
+        members[:2],
+        [members[0], members[2]],
+        answers,
+        {one: await db.get(Hangout.key(hangout_id=one)) for one in names},
+        {one.hangout_id: one for one in await db.get_many(in_group) if one},
+        {one.hangout_id: one for one in await db.get_many(for_ada) if one},
+    )
+
+
+ROWS: dict[str, Row[World]] = {
+    "user_by_id": Row(
+        lambda db: user_by_id(db, "ada"), [item("USER#ada", "METADATA")], lambda w: w.ada
     ),
-    "group_feed": (lambda db: group_feed(db, "g"), [query("GROUP#g", "HANGOUT#", 50)]),
-    "group_upcoming": (
-        lambda db: group_upcoming(db, "g", NOW, NOW),
-        [by_time("GROUP#g", 50, running=True)],
+    "group_by_id": Row(
+        lambda db: group_by_id(db, "r"), [item("GROUP#r", "METADATA")], lambda w: w.group
+    ),
+    "membership": Row(
+        lambda db: membership(db, "r", "ben"),
+        [item("GROUP#r", "USER#ben")],
+        lambda w: w.in_runners[1],
+    ),
+    "members_of_group": Row(
+        lambda db: members_of_group(db, "r"),
+        [in_table("GROUP#r", "USER#")],
+        lambda w: w.in_runners,
+    ),
+    "groups_of_user": Row(
+        lambda db: groups_of_user(db, "ada"),
+        [of_user("USER#ada", "GROUP#", 200)],
+        lambda w: w.of_ada,
+    ),
+    "group_feed": Row(
+        lambda db: group_feed(db, "r"),
+        [in_table("GROUP#r", "HANGOUT#")],
+        lambda w: [w.in_group[one] for one in ("over", "running", "soon")],
+    ),
+    "group_upcoming": Row(
+        lambda db: group_upcoming(db, "r", EARLIEST, NOW),
+        [by_time("GROUP#r", EARLIEST, 50, running=True)],
+        lambda w: [w.in_group[one] for one in ("running", "soon")],
     ),
     # One more of each than the page has, so that the merged page knows whether more follow.
-    "user_upcoming": (
-        lambda db: user_upcoming(db, "u", ["g", "h"], NOW, NOW),
-        [by_time(one, 51, running=True) for one in ("GROUP#g", "GROUP#h", "USER#u")],
+    "user_upcoming": Row(
+        lambda db: user_upcoming(db, "ada", ["r", "s"], EARLIEST, NOW),
+        [by_time(one, EARLIEST, 51, running=True) for one in ("GROUP#r", "GROUP#s", "USER#ada")],
+        lambda w: [w.in_group["running"], w.for_ada["today"], w.in_group["soon"]],
     ),
-    "hangout_by_id": (lambda db: hangout_by_id(db, "h"), [item("EVENT#h", "METADATA")]),
-    "responses_to": (lambda db: responses_to(db, "h"), [query("EVENT#h", "RESPONSE#", 50)]),
-    "hosted_by": (
-        lambda db: hosted_by(db, "u"),
-        [query("USER#u", "HOSTED#", 50, index="UserGroupIndex")],
+    "hangout_by_id": Row(
+        lambda db: hangout_by_id(db, "soon"),
+        [item("EVENT#soon", "METADATA")],
+        lambda w: w.hangouts["soon"],
     ),
-    "answers_of": (
-        lambda db: answers_of(db, "u"),
-        [query("USER#u", "RESPONSE#", 50, index="UserGroupIndex")],
+    "responses_to": Row(
+        lambda db: responses_to(db, "soon"),
+        [in_table("EVENT#soon", "RESPONSE#")],
+        lambda w: w.answers,
     ),
-    "next_of_group": (
-        lambda db: next_of_group(db, "g", NOW),
-        [by_time("GROUP#g", 1, running=False)],
+    "hosted_by": Row(
+        lambda db: hosted_by(db, "ben"),
+        [of_user("USER#ben", "HOSTED#")],
+        lambda w: [w.hangouts[one] for one in ("over", "running", "soon", "today")],
+    ),
+    "answers_of": Row(
+        lambda db: answers_of(db, "ada"),
+        [of_user("USER#ada", "RESPONSE#")],
+        lambda w: w.answers[:1],
+    ),
+    "next_of_group": Row(
+        lambda db: next_of_group(db, "r", NOW),
+        [by_time("GROUP#r", NOW, 1, running=False)],
+        lambda w: w.in_group["soon"],
     ),
 }
 
 
 def test_every_pattern_of_the_design_is_here() -> None:
-    assert {one.name for one in design.schema.patterns} == set(REQUESTS)
+    assert {one.name for one in design.schema.patterns} == set(ROWS)
 
 
-@pytest.mark.parametrize("name", REQUESTS)
-async def test_a_pattern_makes_exactly_this_request(
-    name: str, db: AsyncDb, client: Recorder
+@pytest.mark.parametrize("name", ROWS)
+async def test_a_pattern_makes_exactly_this_request_and_gives_this_answer(
+    name: str, world: World, db: AsyncDb, client: Recorder
 ) -> None:
-    ask, expected = REQUESTS[name]
-    client.requests.clear()
-    await ask(db)
-    asked = sorted(client.requests, key=lambda one: str(one[1].get("ExpressionAttributeValues")))
-    assert asked == expected
+    await ROWS[name].check(world, db, client)

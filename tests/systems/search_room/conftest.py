@@ -15,7 +15,7 @@ from keyfold_systems.search_room.design import Listing, Room, design
 from keyfold_systems.search_room.payloads import NewCriteria, NewListing, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes
-from tests.systems.conftest import Recorder, recorder
+from tests.systems.conftest import Recorder, recording
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
 MIA, JONAS, INES = (Identity.of(one) for one in ("mia", "jonas", "ines"))
@@ -27,8 +27,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def client(clock: ManualClock) -> Recorder:
-    return await recorder("search-room", clock)
+def table() -> str:
+    return "search-room"
+
+
+@pytest.fixture
+async def client(clock: ManualClock, table: str) -> AsyncIterator[Recorder]:
+    async with recording(table, clock) as opened:
+        yield opened
 
 
 @pytest.fixture
