@@ -54,6 +54,10 @@ class Consumer:
     entities: tuple[str, ...] = ()
     """The entity types whose records it acts on."""
     events: tuple[Choice["INSERT", "MODIFY", "REMOVE"], ...] = ()
+    watches: tuple[str, ...] = ()
+    """The fields whose change it acts on; nothing means any."""
+    sync: Choice["transaction", "stream"] = "stream"
+    """Whether it works in the transaction of the change, as far as that has room."""
     reads: tuple[str, ...] = ()
     """Attributes of the record that it takes its target from."""
     effects: tuple[Effect, ...] = ()

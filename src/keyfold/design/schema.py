@@ -162,6 +162,10 @@ class Counter:
     target: str
     """The entity that holds the number."""
     attribute: str
+    via: tuple[str, ...] = ()
+    """The fields of the counted item that hold the target's key."""
+    creates: bool = False
+    """The first count makes the target."""
     where: str = ""
     sums: str = ""
     sync: Choice["transaction", "stream", "none"] = "transaction"

@@ -130,6 +130,7 @@ class CascadeMaintainer:
             table=self.source.__table__.name,
             entities=(self.source.__name__,),
             events=("REMOVE",),
+            sync=self.sync,
             effects=(schema.Effect("delete", child, guarded=True, each=True, via_index=via),),
             exactly_once=True,
             dead_letter="keyfold_streams",

@@ -143,6 +143,8 @@ class CounterMaintainer:
             counts=self.source.__name__,
             target=self.target.__name__,
             attribute=self.field,
+            via=tuple(self.via.values()),
+            creates=self.declared.creates,
             where=str(self.condition) if self.condition is not None else "",
             sums=self.declared.sums,
             sync=self.sync,
