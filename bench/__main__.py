@@ -11,6 +11,7 @@ from importlib import import_module
 
 from bench import cases, report
 from bench.harness import Budget, Case, Outcome
+from bench.peers import Missing
 
 
 def all_cases() -> dict[str, Case]:
@@ -37,8 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
     for name in given.case or known:
         started = time.monotonic()
         print(f"{known[name].title} ...", file=sys.stderr, flush=True)
-        with ExitStack() as stack:
-            outcomes += list(known[name].run(stack, budget))
+        try:
+            with ExitStack() as stack:
+                outcomes += list(known[name].run(stack, budget))
+        except Missing as problem:
+            outcomes.append(Outcome(name, known[name].title, "", missing=[str(problem)]))
         print(f"  {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     print(report.table(outcomes))
     if not given.no_write:

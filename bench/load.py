@@ -1,14 +1,48 @@
-"""A load generator that costs little: prepared request bytes over a few open connections."""
+"""The load on a server: prepared request bytes over a few open connections, sent by wrk.
+
+wrk costs a fraction of what the servers do, so that what is measured is the server. It is the
+Debian package of that name and is installed where it is missing and that is possible.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import itertools
-import time
+import json
+import math
+import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import orjson
+
+from bench.peers import Missing
+
+_INSTALL = ("apt-get", "install", "-y", "wrk")
+
+# Requests come with their lengths, since Lua would change line ends in a text of its own.
+_SCRIPT = """
+local file, requests, at = io.open(os.getenv("BENCH_REQUESTS"), "rb"), {}, 0
+for length in function() return file:read("*number", 1) end do
+  requests[#requests + 1] = file:read(length)
+end
+local count = #requests
+function request()
+  at = at % count + 1
+  return requests[at]
+end
+function done(summary, latency)
+  local errors = summary.errors
+  local failed = errors.connect + errors.read + errors.write + errors.timeout + errors.status
+  io.write(string.format(
+    '\\n{"per_second": %f, "p99_ms": %f, "failed": %d}\\n',
+    summary.requests / summary.duration * 1e6, latency:percentile(99) / 1e3, failed
+  ))
+end
+"""
 
 
 def prepared(port: int, operation: str, requests: Sequence[Any]) -> list[bytes]:
@@ -32,90 +66,36 @@ def prepared(port: int, operation: str, requests: Sequence[Any]) -> list[bytes]:
     return found
 
 
-class _Connection(asyncio.Protocol):
-    """Sends the next request when an answer is complete; `closed` is set when it is over."""
-
-    def __init__(self, requests: itertools.cycle[bytes], stop_at: float, times: list[float]):
-        self._requests, self._stop_at, self._times = requests, stop_at, times
-        self._buffer = b""
-        self.failed = 0
-        self.answered = 0
-        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport: Any = transport
-        self._send()
-
-    def _send(self) -> None:
-        self._started = time.perf_counter()
-        self._transport.write(next(self._requests))
-
-    def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        end = self._buffer.find(b"\r\n\r\n")
-        if end >= 0 and self._is_complete(self._buffer[:end].lower(), len(self._buffer) - end - 4):
-            self._answered()
-
-    def _is_complete(self, head: bytes, received: int) -> bool:
-        at = head.find(b"content-length:")
-        if at < 0:
-            return b"chunked" in head and self._buffer.endswith(b"0\r\n\r\n")
-        stop = head.find(b"\r\n", at)
-        return received >= int(head[at + 15 : stop if stop > 0 else None])
-
-    def _answered(self) -> None:
-        now = time.perf_counter()
-        self._times.append(now - self._started)
-        self.answered += 1
-        if self._buffer[9:10] != b"2":
-            self.failed += 1
-        closing = b"connection: close" in self._buffer[:1000].lower()
-        self._buffer = b""
-        if now >= self._stop_at or closing:
-            self._transport.close()
-        else:
-            self._send()
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        if self._buffer:
-            self._answered()
-        elif not self.answered:
-            self.failed += 1
-        if not self.closed.done():
-            self.closed.set_result(None)
-
-
 def drive(port: int, requests: list[bytes], connections: int, seconds: float) -> dict[str, float]:
     """Answers a second, the slowest one in a hundred, and how many failed."""
+    program = generator()
+    with tempfile.TemporaryDirectory() as folder:
+        script, sent = Path(folder, "requests.lua"), Path(folder, "requests")
+        script.write_text(_SCRIPT)
+        sent.write_bytes(b"".join(b"%d\n%b\n" % (len(data), data) for data in requests))
+        command = [
+            program,
+            "--threads=1",
+            f"--connections={connections}",
+            f"--duration={math.ceil(seconds)}s",
+            "--timeout=30s",
+            f"--script={script}",
+            f"http://127.0.0.1:{port}",
+        ]
+        environment = {**os.environ, "BENCH_REQUESTS": str(sent)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Missing(f"wrk: {(done.stderr or done.stdout).strip()[:200]}")
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
-    async def all_of_them() -> dict[str, float]:
-        loop = asyncio.get_running_loop()
-        source, times = itertools.cycle(requests), list[float]()
-        started = time.perf_counter()
-        failed = 0
 
-        async def one() -> None:
-            nonlocal failed
-            # Servers that close after an answer are connected to again.
-            while time.perf_counter() < started + seconds and failed < 1000:
-                _, connection = await loop.create_connection(
-                    lambda: _Connection(source, started + seconds, times), "127.0.0.1", port
-                )
-                await asyncio.wait([connection.closed], timeout=seconds + 10)
-                failed += connection.failed
-
-        await asyncio.gather(*(one() for _ in range(connections)))
-        elapsed = time.perf_counter() - started
-        times.sort()
-        return {
-            "per_second": len(times) / elapsed,
-            "p99_ms": times[int(len(times) * 0.99)] * 1e3 if times else 0.0,
-            "failed": float(failed),
-        }
-
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(all_of_them())
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(all_of_them())
+@cache
+def generator() -> str:
+    """The program, installed if need be."""
+    if shutil.which("wrk") is None and shutil.which("apt-get") and os.geteuid() == 0:
+        subprocess.run(_INSTALL, capture_output=True, check=False)
+    found = shutil.which("wrk")
+    if found is None:
+        raise Missing(f"wrk, which sends the load, is not installed: {' '.join(_INSTALL)}")
+    return found

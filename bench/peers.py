@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -103,21 +103,27 @@ def _answers(port: int) -> bool:
     return True
 
 
-def keyfold(port: int, data: str = ":memory:") -> list[str | Path]:
+Command = Callable[[int, Path], list[str | Path]]
+"""How to start a server on a port; it may keep its data in the folder, which is empty."""
+
+
+def keyfold(port: int, data: str | Path = ":memory:", *options: str) -> list[str | Path]:
     program = Path(sys.executable).parent / "keyfold"
-    return [program, "serve", "--port", str(port), "--data", data]
+    return [program, "serve", "--port", str(port), "--data", data, *options]
 
 
-def dynoxide(port: int) -> list[str | Path]:
+def dynoxide(port: int, data: Path | None = None) -> list[str | Path]:
     program = node() / "@dynoxide" / "linux-x64" / "dynoxide"
     if not program.exists():
         raise Missing("dynoxide has no program for this machine")
-    return [program, "--port", str(port)]
+    in_file: list[str | Path] = ["--db-path", data] if data else []
+    return [program, "--port", str(port), *in_file]
 
 
-def dynalite(port: int) -> list[str | Path]:
+def dynalite(port: int, data: Path | None = None) -> list[str | Path]:
     program = node() / "dynalite" / "cli.js"
-    return ["node", program, "--port", str(port), "--createTableMs", "0"]
+    in_file: list[str | Path] = ["--path", data] if data else []
+    return ["node", program, "--port", str(port), "--createTableMs", "0", *in_file]
 
 
 def moto(port: int) -> list[str | Path]:
@@ -129,10 +135,28 @@ def ministack(port: int) -> list[str | Path]:
     return ["env", f"GATEWAY_PORT={port}", f"EDGE_PORT={port}", program]
 
 
-SERVERS = {
-    "keyfold": keyfold,
-    "dynoxide": dynoxide,
-    "dynalite": dynalite,
-    "moto": moto,
-    "ministack": ministack,
+_WORKERS = ("--workers", str(os.cpu_count() or 1))
+
+# Servers by what an answered write means: they are compared with those that promise the same.
+# dynoxide waits for the disk with every write, dynalite with none.
+SERVERS: dict[str, dict[str, Command]] = {
+    "in memory": {
+        "keyfold": lambda port, _: keyfold(port, ":memory:", *_WORKERS),
+        "keyfold, one worker": lambda port, _: keyfold(port),
+        "dynoxide": lambda port, _: dynoxide(port),
+        "dynalite": lambda port, _: dynalite(port),
+        "moto": lambda port, _: moto(port),
+        "ministack": lambda port, _: ministack(port),
+    },
+    "on disk": {
+        "keyfold": lambda port, folder: keyfold(port, folder / "data.db", *_WORKERS),
+        "keyfold, one worker": lambda port, folder: keyfold(port, folder / "data.db"),
+        "dynoxide": lambda port, folder: dynoxide(port, folder / "data.db"),
+    },
+    "in a file": {
+        "keyfold": lambda port, folder: keyfold(
+            port, folder / "data.db", "--durability", "relaxed", *_WORKERS
+        ),
+        "dynalite": lambda port, folder: dynalite(port, folder / "data"),
+    },
 }

@@ -6,7 +6,6 @@ The server runs in this process, the load in another; the processor's time is sa
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import signal
 import sys
 from collections import Counter
@@ -70,12 +69,8 @@ async def measure(seconds: float) -> dict[str, Counter[str]]:
         for title, operation, request in OPERATIONS:
             requests = [request(number * 37 % ITEMS) for number in range(200)]
             prepared = load.prepared(server.port, operation, requests)
-            child = multiprocessing.get_context("spawn").Process(
-                target=load.drive, args=(server.port, prepared, _CONNECTIONS, seconds)
-            )
-            child.start()
             with Samples() as samples:
-                await asyncio.to_thread(child.join)
+                await asyncio.to_thread(load.drive, server.port, prepared, _CONNECTIONS, seconds)
             found[title] = samples.taken
         await server.drain()
     return found

@@ -4,49 +4,72 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from bench import load, peers
-from bench.cases.wire import _fill
+from bench.cases.wire import fill
 from bench.harness import Budget, Case, Outcome, Row, Side, compare
-from bench.items import TABLE, item, key
+from bench.items import PER_PARTITION, TABLE, item, key
 from keyfold.engine import Engine
+
+BATCHES_PER_COMMIT = 40
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Tables that differ only in how many items they hold; a page lies in one partition."""
+
+    what: str
+    sizes: list[int]
+    key: Callable[[int], dict[str, Any]]
+    page: int
 
 
 def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
-    sizes = [10**4, 10**5] + ([10**6, 10**7] if budget.full else [])
-    sides: dict[str, list[Side]] = {"GetItem": [], "Query of 50": []}
-    for size in sizes:
-        engine = stack.enter_context(_filled(stack, size))
-        for title, operation, request in (
-            ("GetItem", "GetItem", _get),
-            ("Query of 50", "Query", _query),
+    more, most = ([10**6], [10**7]) if budget.full else ([], [])
+    table = Curve("the table", [10**4, 10**5, *more, *most], key, PER_PARTITION)
+    partition = Curve("one partition", [10, 10**3, 10**5, *more], _key_of_one_partition, 10)
+    for curve in (table, partition):
+        yield from _measured(stack, budget, curve)
+    yield _connections(stack, budget)
+
+
+def _measured(stack: ExitStack, budget: Budget, curve: Curve) -> Iterator[Outcome]:
+    gets: list[Side] = []
+    queries: list[Side] = []
+    for size in curve.sizes:
+        engine = _filled(stack, size, curve.key)
+        numbers = [n * 7919 % size for n in range(2000)]
+        pages = [curve.key(n - n % curve.page) for n in numbers]
+        for sides, operation, requests in (
+            (gets, "GetItem", [_get(curve.key(n)) for n in numbers]),
+            (queries, "Query", [_query(first, curve.page) for first in pages]),
         ):
-            bodies = itertools.cycle([orjson.dumps(request(n * 7919 % size)) for n in range(2000)])
-            sides[title].append(Side(f"keyfold, {size:,} items", _call(engine, operation, bodies)))
-    for title, found in sides.items():
+            bodies = itertools.cycle(list(map(orjson.dumps, requests)))
+            sides.append(Side(f"keyfold, {size:,} items", _call(engine, operation, bodies)))
+    for title, sides in (("GetItem", gets), (f"Query of {curve.page}", queries)):
         yield compare(
             "growth",
-            f"growth, {title}",
-            found,
+            f"growth of {curve.what}, {title}",
+            sides,
             budget,
-            reference=found[0].name,
-            goal="the largest table within 1.5x of the smallest",
+            reference=sides[0].name,
+            goal="the largest within 1.5x of the smallest",
             met=lambda o: o.rows[-1].median <= 1.5 * o.rows[0].median,
         )
-    yield _connections(stack, budget)
 
 
 def _connections(stack: ExitStack, budget: Budget) -> Outcome:
     port = peers.free_port()
     stack.enter_context(peers.server(peers.keyfold(port), port))
-    _fill(port)
-    requests = load.prepared(port, "GetItem", [_get(n) for n in range(200)])
+    fill(port)
+    requests = load.prepared(port, "GetItem", [_get(key(n)) for n in range(200)])
     outcome = Outcome("growth", "server, GetItem by connections", "keyfold, 1 connections")
     for count in (1, 4, 16, 64):
         found = load.drive(port, requests, count, budget.seconds * 4)
@@ -61,31 +84,37 @@ def _call(engine: Engine, operation: str, bodies: itertools.cycle[bytes]) -> Any
     return lambda: engine.call_bytes(operation, next(bodies))
 
 
-def _filled(stack: ExitStack, size: int) -> Engine:
+def _filled(stack: ExitStack, size: int, key_of: Callable[[int], dict[str, Any]]) -> Engine:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    engine = Engine.open(str(folder / "growth.db"), durability="relaxed")
+    engine = stack.enter_context(Engine.open(str(folder / "growth.db"), durability="relaxed"))
     plain = {k: v for k, v in TABLE.items() if k != "GlobalSecondaryIndexes"}
     plain["AttributeDefinitions"] = plain["AttributeDefinitions"][:2]
     engine.call("CreateTable", plain)
-    for start in range(0, size, 25):
-        puts = [
-            {"PutRequest": {"Item": item(n, 300, indexed=False)}}
-            for n in range(start, min(size, start + 25))
-        ]
-        engine.call("BatchWriteItem", {"RequestItems": {"bench": puts}})
+    batches = (_batch(range(at, min(size, at + 25)), key_of) for at in range(0, size, 25))
+    while together := list(itertools.islice(batches, BATCHES_PER_COMMIT)):
+        engine.call_many_bytes(together)
     return engine
 
 
-def _get(number: int) -> dict[str, Any]:
-    return {"TableName": "bench", "Key": key(number)}
+def _batch(numbers: range, key_of: Callable[[int], dict[str, Any]]) -> tuple[str, bytes]:
+    puts = [{"PutRequest": {"Item": {**item(n, 300, indexed=False), **key_of(n)}}} for n in numbers]
+    return "BatchWriteItem", orjson.dumps({"RequestItems": {"bench": puts}})
 
 
-def _query(number: int) -> dict[str, Any]:
+def _key_of_one_partition(number: int) -> dict[str, Any]:
+    return {"PK": {"S": "GROUP"}, "SK": {"S": f"ITEM#{number:08d}"}}
+
+
+def _get(key: dict[str, Any]) -> dict[str, Any]:
+    return {"TableName": "bench", "Key": key}
+
+
+def _query(first: dict[str, Any], limit: int) -> dict[str, Any]:
     return {
         "TableName": "bench",
-        "KeyConditionExpression": "PK = :p",
-        "ExpressionAttributeValues": {":p": key(number)["PK"]},
-        "Limit": 50,
+        "KeyConditionExpression": "PK = :p AND SK >= :s",
+        "ExpressionAttributeValues": {":p": first["PK"], ":s": first["SK"]},
+        "Limit": limit,
     }
 
 

@@ -6,6 +6,7 @@ import compileall
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,7 +21,7 @@ def _import(module: str) -> object:
     return subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
 
 
-def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
+def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
     package = Path(keyfold.__file__).parent
     # Everyone starts from bytecode, as after an installation by pip.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -37,13 +38,14 @@ def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
         budget,
         reference="nothing",
     )
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     memory: dict[str, str] = {}
     times = []
-    for name, command in peers.SERVERS.items():
+    for name, command in peers.SERVERS["in memory"].items():
         port = peers.free_port()
         started = time.perf_counter()
         try:
-            with peers.server(command(port), port) as process:
+            with peers.server(command(port, folder), port) as process:
                 waited = time.perf_counter() - started
                 time.sleep(0.5)
                 memory[f"{name}, idle memory"] = f"{_resident(process) / 1e6:.0f} MB"

@@ -1,10 +1,15 @@
-"""The wire server beside other people's, 16 connections, items of one kilobyte."""
+"""The wire server beside other people's, 16 connections, items of one kilobyte.
+
+Every server is asked by the same program and may use every core.
+"""
 
 from __future__ import annotations
 
 import statistics
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from bench import load, peers
@@ -66,53 +71,73 @@ OPERATIONS: list[tuple[str, str, Callable[[int], dict[str, Any]]]] = [
 ]
 
 
-def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
+def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
+    load.generator()
+    for mode, commands in peers.SERVERS.items():
+        with ExitStack() as servers:
+            ports, missing = _started(servers, commands)
+            for title, operation, request in OPERATIONS:
+                outcome = Outcome(
+                    "wire",
+                    f"server {mode}, {title}",
+                    "keyfold",
+                    goal="at least 3x the best other",
+                    missing=[*missing],
+                )
+                requests = [request(number * 37 % ITEMS) for number in range(200)]
+                _measure(outcome, ports, operation, requests, budget)
+                yield outcome
+
+
+def _started(
+    stack: ExitStack, commands: dict[str, peers.Command]
+) -> tuple[dict[str, int], list[str]]:
+    """The servers that are up and filled, by port, and why the others are not."""
     ports: dict[str, int] = {}
     missing: list[str] = []
-    for name, command in peers.SERVERS.items():
+    for name, command in commands.items():
         port = peers.free_port()
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         try:
-            stack.enter_context(peers.server(command(port), port))
-            _fill(port)
+            stack.enter_context(peers.server(command(port, folder), port))
+            fill(port)
         except Exception as problem:
             missing.append(f"{name}: {problem}")
             continue
         ports[name] = port
-    seconds = budget.seconds * 4
-    for title, operation, request in OPERATIONS:
-        outcome = Outcome(
-            "wire",
-            f"server, {title}",
-            "keyfold",
-            goal="at least 3x the best other",
-            missing=missing,
-        )
-        found: dict[str, list[dict[str, float]]] = {name: [] for name in ports}
-        for number in range(max(3, budget.rounds // 2)):
-            order = list(ports) if number % 2 == 0 else list(ports)[::-1]
-            for name in order:
-                requests = load.prepared(
-                    ports[name], operation, [request(n * 37 % ITEMS) for n in range(200)]
-                )
-                found[name].append(load.drive(ports[name], requests, CONNECTIONS, seconds))
-        for name, rounds in found.items():
-            if statistics.median(r["failed"] for r in rounds):
-                outcome.missing = [*outcome.missing, f"{name} does not answer {operation}"]
-                continue
-            rates = sorted(1e6 / r["per_second"] for r in rounds)
-            median = statistics.median(rates)
-            outcome.rows.append(Row(name, median, (rates[-1] - rates[0]) / median))
-            p99 = statistics.median(r["p99_ms"] for r in rounds)
-            outcome.figures[f"{name}, p99"] = f"{p99:.1f} ms"
-        ours = outcome.time("keyfold")
-        for row in outcome.rows:
-            row.ratio = row.median / ours
-        others = [row.median for row in outcome.rows if row.side != "keyfold"]
-        outcome.met = bool(others) and min(others) >= 3 * ours
-        yield outcome
+    return ports, missing
 
 
-def _fill(port: int) -> None:
+def _measure(
+    outcome: Outcome,
+    ports: dict[str, int],
+    operation: str,
+    requests: list[dict[str, Any]],
+    budget: Budget,
+) -> None:
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in ports}
+    for number in range(max(3, budget.rounds // 2)):
+        order = list(ports) if number % 2 == 0 else list(ports)[::-1]
+        for name in order:
+            sent = load.prepared(ports[name], operation, requests)
+            found[name].append(load.drive(ports[name], sent, CONNECTIONS, budget.seconds * 4))
+    for name, rounds in found.items():
+        if statistics.median(r["failed"] for r in rounds):
+            outcome.missing.append(f"{name} does not answer {operation}")
+            continue
+        rates = sorted(1e6 / r["per_second"] for r in rounds)
+        median = statistics.median(rates)
+        outcome.rows.append(Row(name, median, (rates[-1] - rates[0]) / median))
+        p99 = statistics.median(r["p99_ms"] for r in rounds)
+        outcome.figures[f"{name}, p99"] = f"{p99:.1f} ms"
+    ours = outcome.time("keyfold")
+    for row in outcome.rows:
+        row.ratio = row.median / ours
+    others = [row.median for row in outcome.rows if not row.side.startswith("keyfold")]
+    outcome.met = bool(others) and min(others) >= 3 * ours
+
+
+def fill(port: int) -> None:
     client = connect(f"http://127.0.0.1:{port}")
     try:
         client.call("CreateTable", TABLE)
