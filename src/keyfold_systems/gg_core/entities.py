@@ -163,6 +163,7 @@ class Goal(Entity, table=table):
     description: LongText = ""
     status: Literal["active", "completed"] = "active"
     tags: Tags = set()
+    completed_at: Timestamp | None = None
     version: Annotated[int, Version()] = 0
     created_at: Timestamp
 

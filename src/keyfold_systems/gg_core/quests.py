@@ -56,10 +56,10 @@ async def count_task(old: Task, new: Task, delivery: Delivery) -> list[Intent]:
 @design.on(Goal, "modify", name="count_goal")
 async def count_goal(old: Goal, new: Goal, delivery: Delivery) -> list[Intent]:
     """A completed goal is a step of the quests that are linked to it."""
-    if new.status != "completed" or old.status == "completed":
+    at = new.completed_at
+    if at is None or old.completed_at is not None:
         return []
     delivery.emit("GoalCompleted", {"userId": new.user_id, "goalId": new.goal_id})
-    at = delivery.record.at
     return [
         put(QuestStep(quest_id=q.id, user_id=q.user_id, task_id=new.goal_id, at=at))
         for q in await _active(delivery, new.user_id)

@@ -1,4 +1,7 @@
-"""gg_core on the embedded engine, with short ways to fill it."""
+"""gg_core on the embedded engine and over HTTP, with short ways to fill it.
+
+With KEYFOLD_SYSTEMS_ADDRESS it is on that server instead.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,11 @@ from datetime import UTC, datetime
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.clock import ManualClock
-from keyfold.engine import Engine
 from keyfold.maintain import verification
 from keyfold.serve import Identity, PageRequest
 from keyfold.streams import AsyncConsumer, Queue, letters
+from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Activity, Goal, Group, Quest, Task
 from keyfold_systems.gg_core.payloads import (
@@ -26,8 +28,10 @@ from keyfold_systems.gg_core.payloads import (
     NewUser,
 )
 from keyfold_systems.gg_core.service import GgCore
+from tests.systems.conftest import BACKENDS
+from tests.systems.opening import opened
 
-START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+START = datetime(2031, 1, 1, tzinfo=UTC)
 OLGA, MIA, SAM = Identity.of("olga"), Identity.of("mia"), Identity.of("sam")
 ROOT = Identity.of("root", "admin")
 FIRST = PageRequest(limit=50, cursor=None)
@@ -35,13 +39,17 @@ FIRST = PageRequest(limit=50, cursor=None)
 
 @dataclass
 class World:
-    """A service on a clock that stands still, and what happens in it."""
+    """A service in a sandbox, and what happens in it."""
 
     service: GgCore
     db: AsyncDb
-    clock: ManualClock
-    client: AsyncEmbeddedClient
+    sandbox: Sandbox
+    backend: str = "embedded"
     queue: Queue = field(default_factory=lambda: Queue("events"))
+
+    @property
+    def clock(self) -> ManualClock:
+        return self.sandbox.clock
 
     async def register(self, *people: Identity) -> None:
         for one in people:
@@ -97,12 +105,9 @@ class World:
         return list(report.drifts)
 
 
-@pytest.fixture
-async def world() -> AsyncIterator[World]:
-    clock = ManualClock(START.timestamp())
-    client = AsyncEmbeddedClient(Engine.open(":memory:", clock=clock))
-    db = await design.open_async(client, clock=clock)
-    made = World(GgCore(db), db, clock, client)
-    await made.register(OLGA, MIA, SAM)
-    yield made
-    await db.close()
+@pytest.fixture(params=BACKENDS)
+async def world(request: pytest.FixtureRequest, sandbox: Sandbox) -> AsyncIterator[World]:
+    async with opened(design, sandbox, request.param) as db:
+        made = World(GgCore(db), db, sandbox, request.param)
+        await made.register(OLGA, MIA, SAM)
+        yield made

@@ -10,9 +10,11 @@ import pytest
 from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold_systems.gg_core.payloads import NewRoom
+from tests.systems.opening import LATER
 
 from .conftest import OLGA, World
 
+pytestmark = LATER
 SAM = "sam"
 STRANGER = "stranger"
 """Somebody who has signed in and has no profile."""

@@ -12,16 +12,18 @@ import httpx
 import pytest
 import uvicorn
 
-from keyfold.clients.embedded import AsyncEmbeddedClient
-from keyfold.engine import Engine
 from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.streams import AsyncConsumer, Options
+from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.service import GgCore
+from tests.systems.conftest import BACKENDS
+from tests.systems.opening import LATER, opened
 
 from .conftest import World
 
+pytestmark = LATER
 MUTATIONS_OF_THE_DOCUMENT = {
     "followUser",
     "unfollowUser",
@@ -96,23 +98,24 @@ async def served(service: GgCore, tokens: DevelopmentTokens) -> AsyncIterator[st
         await task
 
 
-@pytest.fixture
-async def people() -> AsyncIterator[dict[str, Person]]:
+@pytest.fixture(params=BACKENDS)
+async def people(
+    request: pytest.FixtureRequest, sandbox: Sandbox
+) -> AsyncIterator[dict[str, Person]]:
     """Users of a running server, with a consumer beside it."""
-    db = await design.open_async(AsyncEmbeddedClient(Engine.open(":memory:")))
     tokens = DevelopmentTokens()
-    consumer = AsyncConsumer(db, options=Options(poll_seconds=0.01))
-    running = asyncio.create_task(consumer.run())
-    async with (
-        served(GgCore(db), tokens) as base,
-        httpx.AsyncClient(base_url=base, timeout=30) as http,
-    ):
-        everybody = {f"p{number}": Person(http, tokens, f"p{number}") for number in range(8)}
-        await asyncio.gather(*(one.sign_up() for one in everybody.values()))
-        yield everybody
-    consumer.stop()
-    await running
-    await db.close()
+    async with opened(design, sandbox, request.param) as db:
+        consumer = AsyncConsumer(db, options=Options(poll_seconds=0.01))
+        running = asyncio.create_task(consumer.run())
+        async with (
+            served(GgCore(db), tokens) as base,
+            httpx.AsyncClient(base_url=base, timeout=30) as http,
+        ):
+            everybody = {f"p{number}": Person(http, tokens, f"p{number}") for number in range(8)}
+            await asyncio.gather(*(one.sign_up() for one in everybody.values()))
+            yield everybody
+        consumer.stop()
+        await running
 
 
 def test_the_service_has_the_mutations_of_the_document(world: World) -> None:

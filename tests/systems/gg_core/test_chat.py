@@ -7,8 +7,11 @@ import pytest
 from keyfold.serve import Conflict, Invalid, NotAllowed, PageRequest
 from keyfold_systems.gg_core.entities import Room
 from keyfold_systems.gg_core.payloads import NewRoom
+from tests.systems.opening import LATER
 
 from .conftest import FIRST, MIA, OLGA, SAM, World
+
+pytestmark = LATER
 
 
 async def talk(world: World) -> Room:

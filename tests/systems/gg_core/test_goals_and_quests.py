@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from keyfold.clients.embedded import EmbeddedClient
 from keyfold.errors import NotFound
 from keyfold.serve import Conflict, Invalid
 from keyfold.streams import stream_handler
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Award, QuestStep
 from keyfold_systems.gg_core.payloads import GoalChange, NewGoal, NewQuest, NewTask, TaskChange
+from tests.systems.opening import LATER, beside
 
 from .conftest import FIRST, MIA, OLGA, START, World
+
+pytestmark = LATER
 
 
 async def test_goals_come_newest_first_and_tasks_by_due_date(world: World) -> None:
@@ -63,20 +66,27 @@ async def test_a_counted_quest_counts_completed_tasks_once_and_awards_its_points
     assert (await world.announced()).count("QuestCompleted") == 1
 
 
+async def records_of(world: World) -> tuple[str, list[dict[str, Any]]]:
+    """The table's stream, and everything that is in it."""
+    client = world.db.client
+    named = {"TableName": f"{world.db.context.table_prefix}gg_core"}
+    arn = (await client.call("DescribeTable", named))["Table"]["LatestStreamArn"]
+    stream = (await client.call("DescribeStream", {"StreamArn": arn}))["StreamDescription"]
+    records = []
+    for shard in stream["Shards"]:
+        start = {"ShardIteratorType": "TRIM_HORIZON", "ShardId": shard["ShardId"]}
+        iterator = await client.call("GetShardIterator", {"StreamArn": arn, **start})
+        records += (await client.call("GetRecords", iterator))["Records"]
+    return str(arn), records
+
+
 async def test_redelivered_records_count_nothing_again(world: World) -> None:
     goal = await world.goal()
     quest = await world.counted(5)
     await world.done(await world.task(goal))
-    client = EmbeddedClient(world.client.engine)
-    arn = client.call("DescribeTable", {"TableName": "gg_core"})["Table"]["LatestStreamArn"]
-    stream = client.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]
-    records = []
-    for shard in stream["Shards"]:
-        start = {"ShardIteratorType": "TRIM_HORIZON", "ShardId": shard["ShardId"]}
-        iterator = client.call("GetShardIterator", {"StreamArn": arn, **start})
-        records += client.call("GetRecords", iterator)["Records"]
+    arn, records = await records_of(world)
     await world.settle()
-    handler = stream_handler(design.open(client, clock=world.clock))
+    handler = stream_handler(beside(design, world.db, world.sandbox, world.backend))
     for _ in range(3):
         delivered = [{**record, "eventSourceARN": arn} for record in records]
         assert handler({"Records": delivered}, None) == {"batchItemFailures": []}

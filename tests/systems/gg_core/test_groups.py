@@ -10,8 +10,11 @@ from keyfold.errors import NotFound
 from keyfold.serve import Conflict, Missing, NotAllowed
 from keyfold_systems.gg_core.entities import Role
 from keyfold_systems.gg_core.payloads import GroupChange
+from tests.systems.opening import LATER
 
 from .conftest import FIRST, MIA, OLGA, ROOT, SAM, World
+
+pytestmark = LATER
 
 
 async def roles(world: World, group_id: str) -> dict[str, Role]:

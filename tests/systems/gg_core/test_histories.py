@@ -12,14 +12,11 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.clients.embedded import AsyncEmbeddedClient
-from keyfold.clock import ManualClock
-from keyfold.engine import Engine
-from keyfold.engine.faults import Faults
+from keyfold.clients import AsyncClient
 from keyfold.errors import KeyfoldError
 from keyfold.serve import Identity, PageRequest, Refused
-from keyfold.serve.dynamodb import BackgroundServer
 from keyfold.streams import AsyncConsumer, Options
+from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import (
     Activity,
@@ -36,9 +33,11 @@ from keyfold_systems.gg_core.entities import (
 )
 from keyfold_systems.gg_core.payloads import NewQuest
 from keyfold_systems.gg_core.service import GgCore
+from tests.systems.opening import LATER, opened
 
-from .conftest import START, World
+from .conftest import World
 
+pytestmark = LATER
 PEOPLE = [Identity.of(f"p{number}") for number in range(6)]
 TURNS = 40
 
@@ -50,7 +49,7 @@ class Crash(BaseException):
 class Interleaved:
     """A client that lets others go first at every request, and whose process may die."""
 
-    def __init__(self, client: AsyncEmbeddedClient, dice: random.Random) -> None:
+    def __init__(self, client: AsyncClient, dice: random.Random) -> None:
         self._client, self._dice = client, dice
         self.left: int | None = None
         self.deaths = 0
@@ -143,10 +142,13 @@ class Town:
             await self.world.done(self.dice.choice(page.items))
 
 
-async def consume_and_die(world: World, dice: random.Random, over: asyncio.Event) -> None:
+async def consume_and_die(world: World, dice: random.Random, over: asyncio.Event) -> int:
     """Consumers that die somewhere in their work, one after another."""
-    client = Interleaved(world.client, dice)
-    db = await design.open_async(client, clock=world.clock, create_tables=False)
+    client = Interleaved(world.db.client, dice)
+    prefix = world.db.context.table_prefix
+    db = await design.open_async(
+        client, clock=world.clock, table_prefix=prefix, create_tables=False
+    )
     while not over.is_set() or client.deaths < 3:
         client.left = dice.randrange(5, 300)
         with suppress(Crash):
@@ -154,6 +156,7 @@ async def consume_and_die(world: World, dice: random.Random, over: asyncio.Event
         # Another worker may go on when the dead one's lease is over.
         world.clock.advance(31)
         await asyncio.sleep(0)
+    return client.deaths
 
 
 async def everything(db: AsyncDb, entity: Any) -> list[Any]:
@@ -179,9 +182,9 @@ async def test_counters_quests_groups_and_feeds_are_right_after_any_history(
     town = Town(world, dice)
     await town.prepare()
     quiet = world.db.client
-    world.db.client = Interleaved(world.client, dice)
     over = asyncio.Event()
     consuming = asyncio.create_task(consume_and_die(world, dice, over))
+    world.db.client = Interleaved(quiet, dice)
     await asyncio.gather(*(town.live(one) for one in PEOPLE))
     over.set()
     await consuming
@@ -220,13 +223,11 @@ async def test_counters_quests_groups_and_feeds_are_right_after_any_history(
         assert await paged_feed(world, who, 3 + seed) == expected
 
 
-async def test_throttling_is_survived() -> None:
+@pytest.mark.sandbox(seed=3, throttle=0.15, conflict=0.1, unprocessed=0.2)
+async def test_throttling_is_survived(sandbox: Sandbox) -> None:
     """A server that throttles, cancels and leaves things unprocessed is asked again."""
-    faults = Faults(seed=3, throttle=0.15, conflict=0.1, unprocessed=0.2)
-    with Engine.open(":memory:", faults=faults) as engine, BackgroundServer(engine) as server:
-        clock = ManualClock(START.timestamp())
-        db = await design.open_async(server.url, clock=clock, create_tables=True)
-        world = World(GgCore(db), db, clock, AsyncEmbeddedClient(engine))
+    async with opened(design, sandbox, "http") as db:
+        world = World(GgCore(db), db, sandbox)
         await world.register(*PEOPLE)
         for one in PEOPLE[1:]:
             await world.service.follow_user(PEOPLE[0].id, caller=one)
@@ -238,4 +239,3 @@ async def test_throttling_is_survived() -> None:
         for one in PEOPLE[1:]:
             assert await world.texts(one) == ["4", "3", "2", "1", "0"]
         assert (await world.service.counts(PEOPLE[0].id)).followers == len(PEOPLE) - 1
-        await db.close()

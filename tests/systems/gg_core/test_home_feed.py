@@ -11,8 +11,11 @@ from keyfold.serve.media import LocalMedia
 from keyfold_systems.gg_core.entities import FeedItem, Media
 from keyfold_systems.gg_core.patterns import activities_of, feed_items
 from keyfold_systems.gg_core.payloads import NewActivity
+from tests.systems.opening import LATER
 
 from .conftest import FIRST, MIA, OLGA, SAM, World
+
+pytestmark = LATER
 
 
 async def test_a_feed_has_what_followed_users_and_joined_groups_did_newest_first(

@@ -9,8 +9,9 @@ import pytest
 
 from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens
+from tests.systems.opening import LATER
 
-from .conftest import LATER, OMAR, YUKI, World
+from .conftest import OMAR, YUKI, World
 
 pytestmark = LATER
 LENA, STRANGER = "lena", "stranger"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from keyfold.maintain import repairing, verification
+from tests.systems.opening import LATER, forget_progress
 
-from .conftest import LATER, LENA, OMAR, PAGE, YUKI, World
+from .conftest import LENA, OMAR, PAGE, YUKI, World
 
 pytestmark = LATER
 ONLY_PROFILES = {"USER_PROFILE": 3, "Unique": 9}
@@ -65,7 +66,7 @@ async def test_what_is_delivered_again_counts_once(world: World, times: int) -> 
     await world.follow(OMAR, YUKI)
     await world.settle()
     for _ in range(times):
-        await world.forget_progress()
+        await forget_progress(world.db)
         await world.settle()
     assert await world.reactions(post) == (1, 1)
     assert await world.counts(YUKI) == (1, 0)
@@ -84,7 +85,7 @@ async def test_a_deleted_post_leaves_nothing_and_does_not_come_back(
     await world.service.delete_post(post.post_id)
     await world.settle()
     assert await world.kinds() == ONLY_PROFILES
-    await world.forget_progress()
+    await forget_progress(world.db)
     await world.settle()
     assert await world.kinds() == ONLY_PROFILES
     assert await world.drift() == []

@@ -14,8 +14,9 @@ from keyfold.review.check import check
 from keyfold_systems.tamafriends import design as module
 from keyfold_systems.tamafriends.design import UserProfile, design
 from keyfold_systems.tamafriends.payloads import ProfileChange
+from tests.systems.opening import LATER
 
-from .conftest import LATER, LENA, OMAR, PAGE, YUKI, World
+from .conftest import LENA, OMAR, PAGE, YUKI, World
 
 pytestmark = LATER
 README = Path(module.__file__).parent / "README.md"

@@ -29,6 +29,7 @@ from keyfold_systems.tamafriends.design import (
 )
 from keyfold_systems.tamafriends.payloads import ProfileChange
 from keyfold_systems.tamafriends.service import TamaFriends
+from tests.systems.opening import forget_progress
 
 from .conftest import World
 
@@ -158,7 +159,7 @@ async def consume_and_die(world: World, dice: random.Random, over: asyncio.Event
         with suppress(Crash):
             await AsyncConsumer(db, options=Options(batch=10)).run_once()
         if dice.random() < 0.1 and client.deaths:
-            await world.forget_progress()
+            await forget_progress(world.db)
         # Another worker may go on when the dead one's lease is over.
         world.sandbox.clock.advance(31)
         await asyncio.sleep(0)
@@ -229,7 +230,7 @@ async def test_any_history_ends_right(sandbox: Sandbox, seed: int) -> None:
     await world.settle()
     assert await world.drift() == []
     await assert_exact(world)
-    await world.forget_progress()
+    await forget_progress(world.db)
     await world.settle()
     await assert_exact(world)
 

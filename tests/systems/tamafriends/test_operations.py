@@ -11,8 +11,9 @@ from keyfold.serve import Conflict, Invalid, Missing, NotAllowed, NotAuthenticat
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold_systems.tamafriends.design import Block, Credential, Follow, UserProfile
 from keyfold_systems.tamafriends.payloads import Login, NewAccount, ProfileChange
+from tests.systems.opening import LATER
 
-from .conftest import LATER, LENA, OMAR, PAGE, STRANGER, YUKI, World
+from .conftest import LENA, OMAR, PAGE, STRANGER, YUKI, World
 
 pytestmark = LATER
 PASSWORD = "correct horse"

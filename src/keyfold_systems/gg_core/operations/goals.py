@@ -52,7 +52,7 @@ class Goals(Part):
             changes = input.model_dump(exclude_none=True)
             return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
-        return await self.once(request_id, input, Goal, work)
+        return await self.once(request_id, [goal_id, input], Goal, work)
 
     @mutation("/goals/{goal_id}/completion", name="completeGoal", allow=goal_owner)
     async def complete_goal(
@@ -64,7 +64,10 @@ class Goals(Part):
             ref = Goal.key(user_id=caller.id, goal_id=goal_id)
             try:
                 return await self.db.update(
-                    ref, status="completed", where=lambda g: g.status == "active"
+                    ref,
+                    status="completed",
+                    completed_at=self.db.context.now(),
+                    where=lambda g: g.status == "active",
                 )
             except ConditionFailed:
                 return await self.db.get(ref)
@@ -99,7 +102,7 @@ class Goals(Part):
             made: Task = (await self.db.transact(create(task), goal))[0]
             return made
 
-        return await self.once(request_id, input, Task, work)
+        return await self.once(request_id, [goal_id, input], Task, work)
 
     @mutation(
         "/goals/{goal_id}/tasks/{task_id}", name="updateTask", method="PATCH", allow=goal_owner
@@ -114,7 +117,7 @@ class Goals(Part):
             changes = input.model_dump(exclude_none=True)
             return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
-        return await self.once(request_id, input, Task, work)
+        return await self.once(request_id, [goal_id, task_id, input], Task, work)
 
     @mutation("/goals/{goal_id}/tasks/{task_id}/completion", name="completeTask", allow=goal_owner)
     async def complete_task(

@@ -58,7 +58,7 @@ class Groups(Part):
             changes = input.model_dump(exclude_none=True)
             return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
-        return await self.once(request_id, input, Group, work)
+        return await self.once(request_id, [group_id, input], Group, work)
 
     @query("/groups/{group_id}", allow=authenticated)
     async def group(self, group_id: str) -> Group:

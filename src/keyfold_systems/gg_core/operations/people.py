@@ -62,7 +62,7 @@ class People(Part):
             changes = input.model_dump(exclude_none=True)
             return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
-        return await self.once(request_id, input, User, work)
+        return await self.once(request_id, [user_id, input], User, work)
 
     @query("/users/{user_id}", allow=authenticated)
     async def user(self, user_id: str) -> User:
