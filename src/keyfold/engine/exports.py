@@ -132,7 +132,10 @@ def _files_of_manifest(manifest: Path) -> list[Path]:
     export = manifest.parent
     files = []
     for line in manifest.read_bytes().splitlines():
-        name = orjson.loads(line)["dataFileS3Key"].rpartition("/")[2]
+        try:
+            name = str(orjson.loads(line)["dataFileS3Key"]).rpartition("/")[2]
+        except (ValueError, KeyError, TypeError) as error:
+            raise StorageError(f"{manifest}: not a manifest of an export ({error})") from None
         path = export / "data" / name
         if not path.exists():
             raise StorageError(f"{manifest} names {name}, which is not in {path.parent}")

@@ -31,6 +31,8 @@ _NO_SHARD = "Requested resource not found: Shard: {} in Stream: {} not found"
 
 # Sequence numbers on the wire have at least 21 digits and sort as text.
 _SEQUENCE_OFFSET = 10**20
+_SEQUENCES = 2**63
+"""What SQLite can count."""
 
 
 def sequence_text(sequence: int) -> str:
@@ -39,9 +41,9 @@ def sequence_text(sequence: int) -> str:
 
 
 def sequence_number(text: str) -> int:
-    if not text.isdecimal():
-        raise ValidationError(f"Invalid SequenceNumber: {text}")
-    return int(text) - _SEQUENCE_OFFSET
+    if text.isdecimal() and int(text) < _SEQUENCE_OFFSET + _SEQUENCES:
+        return int(text) - _SEQUENCE_OFFSET
+    raise ValidationError(f"Invalid SequenceNumber: {text}")
 
 
 class Stream:
@@ -167,10 +169,15 @@ class Iterator:
     def parse(cls, token: str) -> Iterator:
         arn, _, encoded = token.rpartition("|1|")
         try:
-            shard, sequence, issued = orjson.loads(b64decode(encoded, validate=True))
+            place = orjson.loads(b64decode(encoded, validate=True))
         except ValueError:
             raise ValidationError("Invalid ShardIterator") from None
-        return cls(arn, int(shard), int(sequence), float(issued))
+        match place:
+            case [int(shard), int(sequence), int(issued) | float(issued)] if (
+                0 <= shard < _SEQUENCES and 0 <= sequence < _SEQUENCES
+            ):
+                return cls(arn, shard, sequence, issued)
+        raise ValidationError("Invalid ShardIterator")
 
 
 def iterator(
