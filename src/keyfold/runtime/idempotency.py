@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import orjson
 from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from keyfold.design.table import Table
 from keyfold.errors import ConditionFailed, PlanError, RequestReused, TransactionInProgress
@@ -123,8 +124,17 @@ def restored(stored: bytes, result: type[T]) -> T:
 
 
 def fingerprint(payload: Any) -> str:
-    body = TypeAdapter[Any](type(payload)).dump_python(payload, mode="json")
-    return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    """The same for equal payloads, in every process."""
+    body = TypeAdapter[Any](type(payload)).dump_python(payload)
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+    return hashlib.sha256(orjson.dumps(body, default=_settled, option=options)).hexdigest()
+
+
+def _settled(value: Any) -> Any:
+    # The order of a set's elements differs from process to process.
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    return to_jsonable_python(value)
 
 
 def support_table(context: Context) -> Table:

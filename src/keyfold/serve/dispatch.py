@@ -124,13 +124,36 @@ class Dispatch:
         if caller.identity.is_anonymous and not operation.allow.anonymous:
             raise NotAuthenticated()
         arguments = parse()
+        request_id = arguments.get("request_id") if operation.takes_request_id else None
+        if request_id is not None:
+            arguments["request_id"] = self._scoped(operation, caller, request_id)
         with self._counting_units(operation):
-            await operation.allow.require(self.service, caller.identity, arguments)
-            if operation.caller is not None:
-                arguments[operation.caller] = caller.identity
-            if arguments.get("request_id") is not None and operation.takes_request_id:
-                arguments["request_id"] = self._scoped(operation, caller, arguments["request_id"])
-            return await operation.function(self.service, **arguments)
+            if operation.remembered:
+                return await self._run_once(operation, arguments, caller)
+            return await self._authorised(operation, arguments, caller)
+
+    async def _run_once(
+        self, operation: Operation, arguments: dict[str, Any], caller: Caller
+    ) -> Any:
+        request_id = arguments.pop("request_id")
+        if request_id is None:
+            return await self._authorised(operation, arguments, caller)
+
+        async def work() -> Any:
+            return await self._authorised(operation, dict(arguments), caller)
+
+        # The id is looked at before the rule: who has deleted something may repeat it.
+        return await self.service.db.once(
+            request_id, work, result=operation.result, payload=arguments
+        )
+
+    async def _authorised(
+        self, operation: Operation, arguments: dict[str, Any], caller: Caller
+    ) -> Any:
+        await operation.allow.require(self.service, caller.identity, arguments)
+        if operation.caller is not None:
+            arguments[operation.caller] = caller.identity
+        return await operation.function(self.service, **arguments)
 
     def _scoped(self, operation: Operation, caller: Caller, request_id: str) -> str:
         """One caller's request id for one operation, which nobody else's can be equal to."""

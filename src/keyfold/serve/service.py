@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from keyfold.errors import DeclarationError
-from keyfold.runtime import Design
+from keyfold.runtime import AsyncDb, Design
 from keyfold.serve.identity import Identity
 from keyfold.serve.links import MediaStore
 from keyfold.serve.signature import Operation, RelatedField, read_operation, read_related
@@ -20,10 +20,15 @@ class Service:
     mounted; it defaults to the class's name in lower case with dashes. `media` is the store of
     uploads that the application was given, if any; `issue` makes a token for a user, where the
     application has a key to sign with, for services that check passwords themselves.
+
+    Where `idempotent` is set, every mutation takes an Idempotency-Key: a repeated request gets the
+    first one's result, which is kept in `db`.
     """
 
     name: ClassVar[str] = "service"
     design: ClassVar[Design]
+    idempotent: ClassVar[bool] = False
+    db: AsyncDb
     operations: ClassVar[dict[str, Operation]] = {}
     related: ClassVar[list[RelatedField]] = []
     media: MediaStore | None = None
@@ -36,7 +41,7 @@ class Service:
         routes: dict[tuple[str, str], str] = {}
         for attribute in _attributes(cls):
             if hasattr(attribute, "__operation__"):
-                operation = read_operation(attribute)
+                operation = read_operation(attribute, idempotent=cls.idempotent)
                 _claim(cls.operations, routes, operation)
             elif hasattr(attribute, "__related__"):
                 cls.related.append(read_related(attribute))

@@ -56,6 +56,8 @@ class Operation:
     caller: str | None
     page: str | None
     takes_request_id: bool
+    remembered: bool
+    """Whether the dispatch keeps its result for a request id; else the method does, if anybody."""
     takes_version: bool
     result: Any
     example: dict[str, Any]
@@ -140,10 +142,10 @@ class RelatedField:
     takes_caller: bool
 
 
-def read_operation(function: Callable[..., Any]) -> Operation:
+def read_operation(function: Callable[..., Any], *, idempotent: bool = False) -> Operation:
     """The operation a decorated method declares; what cannot work is refused here."""
     declared: Declaration = function.__operation__  # type: ignore[attr-defined]
-    return _Reader(function, declared).operation()
+    return _Reader(function, declared).operation(idempotent)
 
 
 def read_related(function: Callable[..., Any]) -> RelatedField:
@@ -177,7 +179,7 @@ class _Reader:
     def refuse(self, code: str, message: str) -> DeclarationError:
         return DeclarationError(code, message, place=self.function.__qualname__)
 
-    def operation(self) -> Operation:
+    def operation(self, idempotent: bool) -> Operation:
         self.check_path()
         for one in list(inspect.signature(self.function).parameters.values())[1:]:
             self.take(one)
@@ -191,6 +193,7 @@ class _Reader:
         declared = self.declared
         if self.page is not None and page_item(result) is None:
             raise self.refuse("O5", "it takes a PageRequest, so it must return Page[...].")
+        remembered = idempotent and declared.kind == "mutation" and not self.takes_request_id
         summary, _, description = (inspect.getdoc(self.function) or "").partition("\n")
         return Operation(
             name=declared.name or camel(self.function.__name__),
@@ -206,7 +209,8 @@ class _Reader:
             body_parameter=model,
             caller=self.caller,
             page=self.page,
-            takes_request_id=self.takes_request_id,
+            takes_request_id=self.takes_request_id or remembered,
+            remembered=remembered,
             takes_version=self.takes_version,
             result=result,
             example=dict(declared.example),

@@ -626,6 +626,12 @@ class TestOnce:
         with pytest.raises(RequestReused, match="q1"):
             db.once("q1", lambda: 2, result=int, payload="b")
 
+    def test_equal_sets_are_one_payload_however_they_were_made(self, db: Db) -> None:
+        one, other = {0, 8}, {8, 0}
+        assert list(one) != list(other)
+        first = db.once("q1", lambda: 1, result=int, payload={"ids": one})
+        assert db.once("q1", lambda: 2, result=int, payload={"ids": other}) == first
+
     def test_failed_work_can_be_tried_again(self, db: Db) -> None:
         with pytest.raises(NotFound):
             db.once("q1", lambda: db.get(Room.key(room_id="none")), result=Room)
