@@ -34,7 +34,7 @@ def execute(database: Database, session: Session, parts: Sequence[Part]) -> list
     writes = _attempt(parts, lambda part: part(session))
     _refuse_repeated_items(writes)
     prepared = _attempt(writes, lambda each: write.prepare(session, each))
-    if sum(each.new.size for each in prepared if each.new is not None) > TRANSACTION_BYTES:
+    if sum([each.new.size for each in prepared if each.new is not None]) > TRANSACTION_BYTES:
         raise ValidationError("Transaction request size limit exceeded")
     for each in prepared:
         write.store(database, session, each)
@@ -43,22 +43,21 @@ def execute(database: Database, session: Session, parts: Sequence[Part]) -> list
 
 def _attempt(parts: Sequence[Any], step: Callable[[Any], Any]) -> list[Any]:
     """Take a step for every part; the reasons of those that failed cancel the transaction."""
-    done, reasons = [], []
-    for part in parts:
+    done = []
+    failed: dict[int, CancellationReason] = {}
+    for at, part in enumerate(parts):
         try:
             done.append(step(part))
-            reasons.append(CancellationReason())
         except ConditionFailed as failure:
-            reasons.append(
-                CancellationReason("ConditionalCheckFailed", failure.message, failure.item)
-            )
+            failed[at] = CancellationReason("ConditionalCheckFailed", failure.message, failure.item)
         except EmptyKey:
             raise
         except DuplicateItem as failure:
-            reasons.append(CancellationReason("DuplicateItem", failure.message))
+            failed[at] = CancellationReason("DuplicateItem", failure.message)
         except ValidationError as failure:
-            reasons.append(CancellationReason("ValidationError", failure.message))
-    if len(done) < len(parts):
+            failed[at] = CancellationReason("ValidationError", failure.message)
+    if failed:
+        reasons = [failed.get(at) or CancellationReason() for at in range(len(parts))]
         raise TransactionCanceled(reasons=reasons)
     return done
 

@@ -7,7 +7,6 @@ in DynamoDB's order (`shapes.types`, then `values.wire`), or normalises it.
 
 from __future__ import annotations
 
-from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -30,7 +29,7 @@ class NormalItem(dict[str, AttributeValue]):
         self.size = size
 
 
-class _LongWay(Exception):
+class _LongWay(ValueError):
     """Something that is not plainly right."""
 
 
@@ -38,30 +37,28 @@ def at_sight(entries: dict[str, Any]) -> NormalItem | None:
     """The item, if it is plainly in normal form."""
     try:
         return NormalItem(entries, _entries(entries, 0))
-    except _LongWay:
+    except (LookupError, TypeError, ValueError, AttributeError):
+        # Whatever the walk trips over has a complaint of its own on the long way.
         return None
 
 
 def _entries(entries: dict[str, Any], depth: int) -> int:
-    total = 0
-    for name, value in entries.items():
-        if type(value) is not dict or len(value) != 1:
-            raise _LongWay
-        total += len(name) if name.isascii() else len(name.encode())
-        for kind, content in value.items():
-            # Texts are most of all values.
-            if kind == "S" and type(content) is str:
-                total += len(content) if content.isascii() else len(content.encode())
-            elif kind in _MEASURES:
-                total += _MEASURES[kind](content, depth)
-            else:
-                raise _LongWay
-    return total
+    texts, total = [*entries], 0
+    for value in entries.values():
+        [kind] = value
+        if kind == "S":
+            texts.append(value[kind])
+        else:
+            total += _MEASURES[kind](value[kind], depth)
+    # One join sees that all of them are texts, and measures them.
+    return total + text_size("".join(texts))
 
 
-def _number(content: Any, _depth: int) -> int:
-    if type(content) is not str:
-        raise _LongWay
+def _text(content: str, _depth: int) -> int:
+    return text_size("".join((content,)))
+
+
+def _number(content: str, _depth: int) -> int:
     if (
         content.isdecimal()
         and content[0] != "0"
@@ -83,72 +80,60 @@ def _canonical_number(text: str) -> int:
     return number_size(text)
 
 
-def _binary(content: Any, _depth: int) -> int:
+def _binary(content: str, _depth: int) -> int:
     if type(content) is not str:
         raise _LongWay
-    try:
-        return len(a2b_base64(content, strict_mode=True))
-    except (Base64Error, ValueError):
-        raise _LongWay from None
+    return len(a2b_base64(content, strict_mode=True))
 
 
-def _flag(content: Any, _depth: int) -> int:
+def _flag(content: bool, _depth: int) -> int:
     if type(content) is not bool:
         raise _LongWay
     return 1
 
 
-def _null(content: Any, _depth: int) -> int:
+def _null(content: bool, _depth: int) -> int:
     if content is not True:
         raise _LongWay
     return 1
 
 
-def _set_of(measure: Callable[[Any, int], int]) -> Callable[[Any, int], int]:
-    def members(content: Any, depth: int) -> int:
-        if type(content) is not list or not content:
-            raise _LongWay
-        total = 0
-        for member in content:
-            size = measure(member, depth)
-            if not size:
-                raise _LongWay
-            total += size
-        if len(set(content)) != len(content):
-            raise _LongWay
-        return total
-
-    return members
+def _texts(members: list[str], _depth: int) -> int:
+    _check_set(members)
+    return text_size("".join(members))
 
 
-def _text(content: Any, _depth: int) -> int:
-    if type(content) is not str:
+def _numbers(members: list[str], depth: int) -> int:
+    _check_set(members)
+    return sum([_number(member, depth) for member in members])
+
+
+def _binaries(members: list[str], depth: int) -> int:
+    _check_set(members)
+    return sum([_binary(member, depth) for member in members])
+
+
+def _check_set(members: list[str]) -> None:
+    distinct = set(members)
+    if type(members) is not list or not members or len(distinct) < len(members) or "" in distinct:
         raise _LongWay
-    return text_size(content)
 
 
-def _list(content: Any, depth: int) -> int:
-    if type(content) is not list or depth >= NESTING_LEVELS - 1:
+def _list(elements: list[AttributeValue], depth: int) -> int:
+    if type(elements) is not list or depth >= NESTING_LEVELS - 1:
         raise _LongWay
-    total = COLLECTION_OVERHEAD + ELEMENT_OVERHEAD * len(content)
-    for element in content:
-        total += _value(element, depth + 1)
+    total = COLLECTION_OVERHEAD + ELEMENT_OVERHEAD * len(elements)
+    for value in elements:
+        [kind] = value
+        total += _MEASURES[kind](value[kind], depth + 1)
     return total
 
 
-def _value(value: Any, depth: int) -> int:
-    if type(value) is dict and len(value) == 1:
-        for kind, content in value.items():
-            if kind in _MEASURES:
-                return _MEASURES[kind](content, depth)
-    raise _LongWay
-
-
-def _map(content: Any, depth: int) -> int:
-    if type(content) is not dict or depth >= NESTING_LEVELS - 1:
+def _map(entries: dict[str, AttributeValue], depth: int) -> int:
+    if type(entries) is not dict or depth >= NESTING_LEVELS - 1:
         raise _LongWay
-    overhead = COLLECTION_OVERHEAD + ELEMENT_OVERHEAD * len(content)
-    return overhead + _entries(content, depth + 1)
+    overhead = COLLECTION_OVERHEAD + ELEMENT_OVERHEAD * len(entries)
+    return overhead + _entries(entries, depth + 1)
 
 
 _MEASURES: dict[str, Callable[[Any, int], int]] = {
@@ -157,9 +142,9 @@ _MEASURES: dict[str, Callable[[Any, int], int]] = {
     "B": _binary,
     "BOOL": _flag,
     "NULL": _null,
-    "SS": _set_of(_text),
-    "NS": _set_of(_number),
-    "BS": _set_of(_binary),
+    "SS": _texts,
+    "NS": _numbers,
+    "BS": _binaries,
     "L": _list,
     "M": _map,
 }

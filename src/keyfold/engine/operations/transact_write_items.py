@@ -17,16 +17,11 @@ from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, parameters
 from keyfold.values.wire import check_item
 
-_KINDS = ("ConditionCheck", "Put", "Delete", "Update")
-
 
 def transact_write_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     puts = Old.NOTHING if wanted(request) is None else Old.BYTES
     parts = [_parsed(database, wish, puts) for wish in request["TransactItems"]]
-    names = [
-        next(wish[kind]["TableName"] for kind in _KINDS if wish.get(kind) is not None)
-        for wish in request["TransactItems"]
-    ]
+    names = {asked["TableName"] for wish in request["TransactItems"] for asked in wish.values()}
     token = request.get("ClientRequestToken")
     digest = transactions.digest(request) if token else b""
 
@@ -62,14 +57,14 @@ def transact_write_items(database: Database, request: dict[str, Any]) -> dict[st
 
 def _parsed(database: Database, wish: dict[str, Any], puts: Old) -> Part:
     """One part; `puts` is what a Put without a condition needs to know."""
-    given = [kind for kind in _KINDS if wish.get(kind) is not None]
-    if not given:
+    if not wish:
         raise ValidationError(
             "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
         )
-    if len(given) > 1:
+    if len(wish) > 1:
         raise ValidationError("TransactItems can only contain one of Check, Put, Update or Delete")
-    return _PARSERS[given[0]](database, wish[given[0]], puts)
+    [(kind, asked)] = wish.items()
+    return _PARSERS[kind](database, asked, puts)
 
 
 def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 from keyfold.engine.dialects import Dialect
@@ -34,9 +35,11 @@ def fitting(shape: Shape) -> Test | None:
         tests.append(_each(content, dict.values))
     elif isinstance(shape, Structure):
         tests.append(_members(shape.members))
-    if len(tests) < 2:
-        return tests[0] if tests else None
-    return lambda value: all(test(value) for test in tests)
+    return reduce(_both, tests) if tests else None
+
+
+def _both(first: Test, second: Test) -> Test:
+    return lambda value: first(value) and second(value)
 
 
 def _each(test: Test, contents: Callable[[Any], Iterable[Any]]) -> Test:

@@ -66,16 +66,21 @@ def _reader(shape: Shape, *, in_field: bool) -> Reader:
 
 
 def _members(shape: Structure) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    readers = [
-        (name, _reader(member.shape, in_field=True)) for name, member in shape.members.items()
-    ]
+    readers = {name: _reader(member.shape, in_field=True) for name, member in shape.members.items()}
 
     def read(given: dict[str, Any]) -> dict[str, Any]:
-        found = {}
-        for name, member in readers:
-            if name in given and (value := given[name]) is not None:
-                found[name] = member(value)
-        return found
+        try:
+            return {
+                name: readers[name](value)
+                for name, value in given.items()
+                if value is not None and name in readers
+            }
+        except SerializationError:
+            # Of several complaints, the one that the shape comes to first.
+            for name, member in readers.items():
+                if given.get(name) is not None:
+                    member(given[name])
+            raise
 
     return read
 
