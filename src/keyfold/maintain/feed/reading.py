@@ -8,8 +8,9 @@ sources are opened only when their newest activity can be on the page.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keyfold.design.entity import Entity
@@ -18,6 +19,7 @@ from keyfold.design.read import Page
 from keyfold.design.template import HIGHEST
 from keyfold.errors import PlanError
 from keyfold.limits import BATCH_GET_ITEMS
+from keyfold.maintain.feed.merging import CONCURRENCY, Stream, is_left, next_newest
 from keyfold.maintain.feed.support import REPLICAS, SOURCE_PREFIX
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
@@ -30,51 +32,12 @@ I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
 Item = dict[str, Any]
 
 MOST = 100
-CONCURRENCY = 16
 HINTS_FROM = 24
 """With more pulled sources than this, their hints are read first."""
 FIRST_READ = 8
 """About as many activities as one read unit holds; asking for fewer would cost the same."""
-
-
-@dataclass
-class _Stream:
-    """One partition, read from new to old."""
-
-    request: Item
-    sort: str
-    decode: Callable[[Item], Entity]
-    bound: str
-    """No unread item is newer than this."""
-    size: int
-    opened: bool = False
-    exhausted: bool = False
-    waiting: list[Item] = field(default_factory=list)
-
-    def next_call(self) -> Call:
-        return Call("Query", {**self.request, "Limit": self.size})
-
-    def take(self, answer: Item) -> None:
-        self.opened = True
-        self.waiting += answer["Items"]
-        last = answer.get("LastEvaluatedKey")
-        self.exhausted = last is None
-        self.size = min(self.size * 4, MOST + 1)
-        if last is not None:
-            self.request = {**self.request, "ExclusiveStartKey": last}
-            self.bound = last[self.sort]["S"]
-
-    @property
-    def head(self) -> str | None:
-        """The newest position that this stream may still give."""
-        if self.waiting:
-            position: str = self.waiting[0][self.sort]["S"]
-            return position
-        return None if self.exhausted else self.bound
-
-    @property
-    def hungry(self) -> bool:
-        return not self.waiting and not self.exhausted
+JUST_BEHIND = "\0"
+"""A position with this at its end is newer than it, and older than any other."""
 
 
 @dataclass(frozen=True)
@@ -105,30 +68,28 @@ def read_page(
     known = yield from _look_around(context, feed, reader, copies)
     streams = [copies, *(yield from _pulled(context, feed, known, before, oldest, limit))]
     page: list[I] = []
-    last: str | None = None
-    while len(page) < limit:
-        stream = yield from _newest(streams, limit - len(page))
-        if stream is None:
-            return Page(page)
-        item = stream.waiting.pop(0)
-        position: str = item[stream.sort]["S"]
-        if position == last:
-            continue
-        activity = stream.decode(item)
-        if stream is copies:
-            source = getattr(activity, feed.source_field)
-            if source in known.shadowed or (source, position) in known.removed:
+    last = ""
+    while found := (yield from next_newest(streams, limit - len(page))):
+        for place, one in enumerate(found):
+            if one.position == last:
                 continue
-            page.append(activity)  # type: ignore[arg-type]
-        else:
-            page.append(feed.copy(activity, reader))
-        last = position
-    if given + len(page) >= feed.cap or all(stream.head is None for stream in streams):
-        return Page(page)
-    return Page(page, seal(context.cursor_key, scope, [last, given + len(page)]))
+            activity = one.stream.spec.decode(one.item)
+            if one.stream is copies:
+                source = getattr(activity, feed.source_field)
+                if source in known.shadowed or (source, one.position) in known.removed:
+                    continue
+                page.append(activity)
+            else:
+                page.append(feed.copy(activity, reader))
+            last = one.position
+            if len(page) == limit:
+                given += limit
+                more = given < feed.cap and (place + 1 < len(found) or is_left(streams))
+                return Page(page, seal(context.cursor_key, scope, [last, given]) if more else None)
+    return Page(page)
 
 
-def _look_around(context: Context, feed: Feed[Any], reader: str, copies: _Stream) -> Flow[_Known]:
+def _look_around(context: Context, feed: Feed[Any], reader: str, copies: Stream) -> Flow[_Known]:
     """One round: the newest copies, the sources that are pulled or hidden, the removed list."""
     sources = _everything(context, feed.support.source, feed.source_ref(reader, "x").wire())
     replica = random.randrange(REPLICAS)
@@ -179,22 +140,27 @@ def _rest(request: Item, answer: Item) -> Flow[list[Item]]:
 
 def _pulled(
     context: Context, feed: Feed[Any], known: _Known, before: str | None, oldest: str, limit: int
-) -> Flow[list[_Stream]]:
-    streams = []
+) -> Flow[list[Stream]]:
     bounds = dict.fromkeys(known.pulled, before or HIGHEST)
     if len(bounds) > HINTS_FROM:
         hints = yield from _hints(context, feed, known.pulled)
-        bounds = {source: min(bound, hints.get(source, bound)) for source, bound in bounds.items()}
-    size = min(limit, FIRST_READ)
-    for source, bound in bounds.items():
-        if bound <= oldest:
-            continue
-        key = feed.activity.__spec__.key
-        partition = key.attributes[0].render({feed.source_field: source}, owner=feed.name)
-        request = _backwards(context, feed.activity, partition, before, oldest)
-        decode = feed.activity.__spec__.decode
-        streams.append(_Stream(request, key.attributes[1].attribute, decode, bound, size))
-    return streams
+        bounds = {
+            source: min(bound, hints.get(source, bound) + JUST_BEHIND)
+            for source, bound in bounds.items()
+        }
+    opened = [source for source, bound in bounds.items() if bound > oldest]
+    size = max(FIRST_READ, ceil(limit / max(1, len(opened))))
+    spec = feed.activity.__spec__
+    partition, request = spec.key.attributes[0], _backwards(context, feed.activity, before, oldest)
+    return [
+        Stream(
+            spec,
+            _within(request, partition.render({feed.source_field: source}, owner=feed.name)),
+            bounds[source],
+            size,
+        )
+        for source in opened
+    ]
 
 
 def _hints(context: Context, feed: Feed[Any], sources: Sequence[str]) -> Flow[dict[str, str]]:
@@ -228,17 +194,14 @@ def _hint_key(feed: Feed[Any], source: str) -> Item:
 
 def _copies(
     context: Context, feed: Feed[Any], reader: str, before: str | None, oldest: str, limit: int
-) -> _Stream:
-    key = feed.item.__spec__.key
-    partition = key.attributes[0].render({feed.reader_field: reader}, owner=feed.name)
-    request = _backwards(context, feed.item, partition, before, oldest)
-    decode = feed.item.__spec__.decode
-    return _Stream(request, key.attributes[1].attribute, decode, before or HIGHEST, limit + 1)
+) -> Stream:
+    spec = feed.item.__spec__
+    partition = spec.key.attributes[0].render({feed.reader_field: reader}, owner=feed.name)
+    request = _within(_backwards(context, feed.item, before, oldest), partition)
+    return Stream(spec, request, before or HIGHEST, limit + 1)
 
 
-def _backwards(
-    context: Context, entity: type[Entity], partition: Item, before: str | None, oldest: str
-) -> Item:
+def _backwards(context: Context, entity: type[Entity], before: str | None, oldest: str) -> Item:
     """Newest first, from behind a position down to the oldest that a feed shows."""
     spec = entity.__spec__
     prefix = spec.key.templates.sort.literal_prefix if spec.key.templates.sort else ""
@@ -251,43 +214,18 @@ def _backwards(
             "#p": spec.table.schema.partition,
             "#s": spec.table.schema.sort,
         },
-        "ExpressionAttributeValues": {
-            ":p": partition,
-            ":low": {"S": oldest},
-            ":high": {"S": high},
-        },
+        "ExpressionAttributeValues": {":low": {"S": oldest}, ":high": {"S": high}},
         "ScanIndexForward": False,
         "ConsistentRead": True,
     }
+
+
+def _within(request: Item, partition: Item) -> Item:
+    values = {**request["ExpressionAttributeValues"], ":p": partition}
+    return {**request, "ExpressionAttributeValues": values}
 
 
 def _oldest(context: Context, feed: Feed[Any]) -> str:
     sort = feed.activity.__spec__.key.templates.sort
     assert sort is not None, "checked when declared"
     return sort.literal_prefix + iso(context.now() - feed.ttl)
-
-
-def _newest(streams: list[_Stream], missing: int) -> Flow[_Stream | None]:
-    """The stream with the newest item; those that may have a newer one are read first.
-
-    A round of reads takes along all streams that will be asked for this page anyway: those whose
-    bound is among the newest so many positions that are missing.
-    """
-    while True:
-        known = max((s.waiting[0][s.sort]["S"] for s in streams if s.waiting), default="")
-        if not any(s.hungry and s.bound >= known for s in streams):
-            ready = [s for s in streams if s.waiting]
-            return max(ready, key=lambda s: s.head or "") if ready else None
-        cut = _position_at(streams, missing)
-        batch = [s for s in streams if not s.exhausted and s.bound >= cut]
-        batch = sorted(batch, key=lambda s: s.bound, reverse=True)[:CONCURRENCY]
-        answers = yield Parallel([stream.next_call() for stream in batch])
-        for stream, answer in zip(batch, answers, strict=True):
-            stream.take(answer)
-
-
-def _position_at(streams: list[_Stream], place: int) -> str:
-    """The position at a place in the feed, as far as it is known."""
-    positions: list[str] = [item[s.sort]["S"] for s in streams for item in s.waiting]
-    positions += [s.bound for s in streams if not s.exhausted]
-    return sorted(positions, reverse=True)[:place][-1]
