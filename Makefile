@@ -13,12 +13,14 @@ STAMP := $(VENV)/.installed
 TESTS ?= tests
 PYTEST_WORKERS ?= 2
 ROUNDS ?= 200
+SECONDS_EACH ?= 60
+TARGET ?=
 FAULT_TESTS := tests/fault tests/property tests/unit/expressions tests/unit/engine/test_partiql.py
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check bench docs peers browser fault migration-full pythons ci ci-tools clean
+.PHONY: help run test check bench docs peers browser fault fuzz migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -53,6 +55,11 @@ browser: $(STAMP) ## the pages, in Chromium
 fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUNDS=20 for fewer
 	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$(ROUNDS) MODEL_EXAMPLES=$(ROUNDS) \
 	  EXAMPLES=$$((10 * $(ROUNDS))) $(BIN)/pytest -q $(FAULT_TESTS)
+
+fuzz: $(STAMP) ## inputs that break something, looked for by coverage; SECONDS_EACH=600 for longer
+	@$(BIN)/python -c 'import atheris' 2>/dev/null \
+	  || $(BIN)/python -m pip install -qq --constraint constraints.txt --editable '.[all,dev,fuzz]'
+	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS_EACH) $(TARGET)
 
 migration-full: $(STAMP) ## the restructuring of Sellers on 100,000 records
 	@SELLERS_FULL=1 $(BIN)/pytest -q -s tests/systems/sellers/test_migration.py
