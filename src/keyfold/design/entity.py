@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -20,6 +21,7 @@ from keyfold.design.table import Table
 from keyfold.errors import DeclarationError, Undecodable
 
 E = TypeVar("E", bound="Entity")
+M = TypeVar("M", bound=BaseModel)
 
 _MAY_HOLD_MODELS = frozenset({"model", "list", "map", "any"})
 
@@ -49,8 +51,6 @@ class EntitySpec:
         self.created = self._marked(markers.Created)
         self.updated = self._marked(markers.Updated)
         self.ttl = self._marked(markers.Ttl)
-        # Models inside an item are stored by alias; an item of plain fields is read by name alone.
-        self._has_models = any(f.kind in _MAY_HOLD_MODELS for f in self.fields.values())
         self.values_of = compile_decoder(list(self.fields.values()))
         self.attributes_of = compile_encoder(list(self.fields.values()))
 
@@ -102,20 +102,32 @@ class EntitySpec:
             item[type_attribute] = {"S": self.type_name}
         return item
 
-    def decode(self, item: WireItem) -> Any:
-        """The entity that a stored item stands for."""
-        try:
-            values = self.values_of(item)
-            return self.entity.__pydantic_validator__.validate_python(
-                values, by_name=True, by_alias=self._has_models, context=item
-            )
-        except (Invalid, KeyError, ValueError, TypeError, ArithmeticError) as problem:
-            key = {a: item[a] for a in self.table.schema.key_attributes if a in item}
-            raise Undecodable(
-                f"the item {_show(key)} of {self.table.name} cannot be read as {self.name}: "
-                f"{_explain(problem)}",
-                key,
-            ) from problem
+    @cached_property
+    def decode(self) -> Callable[[WireItem], Any]:
+        """Gives the entity that a stored item stands for."""
+        return self.reader(self.entity, self.values_of)
+
+    def reader(
+        self, model: type[M], values_of: Callable[[WireItem], dict[str, Any]]
+    ) -> Callable[[WireItem], M]:
+        """`read(item)` validates a model from an item of this entity, or says which cannot be."""
+        validate = model.__pydantic_validator__.validate_python
+        # Models inside an item are stored by alias; an item of plain fields is read by name alone.
+        by_alias = any(f.kind in _MAY_HOLD_MODELS for f in self.fields.values())
+
+        def read(item: WireItem) -> M:
+            try:
+                found: M = validate(values_of(item), by_name=True, by_alias=by_alias)
+            except (Invalid, KeyError, ValueError, TypeError, ArithmeticError) as problem:
+                key = {a: item[a] for a in self.table.schema.key_attributes if a in item}
+                raise Undecodable(
+                    f"the item {_show(key)} of {self.table.name} cannot be read as "
+                    f"{model.__name__}: {_explain(problem)}",
+                    key,
+                ) from problem
+            return found
+
+        return read
 
     def recognises(self, item: WireItem) -> bool:
         """Whether an item is of this entity, by its type attribute or else by its key's shape."""

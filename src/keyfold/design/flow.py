@@ -77,6 +77,8 @@ class Feed:
     post: str
     item: str = ""
     edge: str = ""
+    edges: tuple[str, ...] = ()
+    """All kinds of edges, where there is more than one."""
     mode: Choice["fan_in", "fan_out", "hybrid"] = "fan_in"
     audience: Choice["stated", "unstated"] = "unstated"
     """Whether it is decided, for every post and every moment, who gets a copy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -13,15 +14,17 @@ from keyfold.design.predicate import Predicate, Test, record
 from keyfold.design.template import Slot, Template, parse_template
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField, PlanError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
+from keyfold.values.number import normalise
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
+    from keyfold.design.fields import FieldSpec
     from keyfold.design.read import Query
 
 E = TypeVar("E", bound="Entity")
 Silences = tuple[tuple[str, str], ...]
 
-_NOT_IN_KEYS = ("list", "map", "model", "any", "boolean")
+_NOT_IN_KEYS = ("list", "map", "model", "any", "boolean", "binary")
 
 
 @dataclass(frozen=True)
@@ -32,22 +35,37 @@ class KeyAttribute:
     type: schema.KeyType
     template: Template
     limit: int
+    whole: bool = False
+    """The attribute is a number without fractions."""
 
     def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, str]:
         """The wire value of this attribute."""
+        if self.type == "B":
+            return self._binary(values.get(self.template.fields[0]), owner=owner)
         text = self.template.render(values, owner=owner)
         return self.value(text, owner=owner)
 
     def value(self, text: str, *, owner: str) -> dict[str, str]:
         if self.type == "N":
-            return {"N": str(int(text))}
-        size = len(text.encode())
+            return {"N": normalise(text)}
+        self._measure(len(text.encode()), owner)
+        return {"S": text}
+
+    def _binary(self, value: object, *, owner: str) -> dict[str, str]:
+        field = self.template.fields[0]
+        if value is None:
+            raise MissingKeyField(f"{owner}: the key {self.template.text!r} needs {field}")
+        if not isinstance(value, bytes) or not value:
+            raise KeyValueRefused(f"{owner}: {field}={value!r} is not bytes, or is empty")
+        self._measure(len(value), owner)
+        return {"B": b64encode(value).decode()}
+
+    def _measure(self, size: int, owner: str) -> None:
         if size > self.limit:
             raise KeyValueRefused(
                 f"{owner}: the key attribute {self.attribute} would be {size} bytes long; "
                 f"DynamoDB takes {self.limit}"
             )
-        return {"S": text}
 
 
 class Key(Declared):
@@ -107,14 +125,14 @@ class Key(Declared):
                 place=place,
                 suggestion="Give one template for each of its key attributes.",
             )
-        attributes = [
-            KeyAttribute(partition, partition_type, self.templates.partition, PARTITION_KEY_BYTES)
-        ]
+        attributes = [(partition, partition_type, self.templates.partition, PARTITION_KEY_BYTES)]
         if sort is not None and self.templates.sort is not None:
-            attributes.append(KeyAttribute(sort, sort_type, self.templates.sort, SORT_KEY_BYTES))
-        for attribute in attributes:
+            attributes.append((sort, sort_type, self.templates.sort, SORT_KEY_BYTES))
+        self.attributes = tuple(
+            KeyAttribute(*given, whole=_is_whole(declared, given[2])) for given in attributes
+        )
+        for attribute in self.attributes:
             _check_type(entity, attribute, place)
-        self.attributes = tuple(attributes)
 
     def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, Any]:
         """The wire key for these field values."""
@@ -209,6 +227,14 @@ class On(Key):
         )
 
 
+def _is_whole(fields: Mapping[str, FieldSpec], template: Template) -> bool:
+    """Whether the key is one number that has no fractions."""
+    part = template.parts[0] if template.is_bare_field else None
+    return isinstance(part, Slot) and (
+        part.format.numeric or fields[part.field].kind in ("integer", "timestamp")
+    )
+
+
 def _check_type(entity: type[Entity], attribute: KeyAttribute, place: str) -> None:
     template = attribute.template
     fields = entity.__spec__.fields
@@ -225,6 +251,15 @@ def _check_type(entity: type[Entity], attribute: KeyAttribute, place: str) -> No
                 suggestion="Use one number field, or a time with :epoch_ms.",
             )
         return
+    if attribute.type == "B":
+        if not template.is_bare_field or fields[slots[0].field].kind != "binary":
+            raise DeclarationError(
+                "K12",
+                f"{attribute.attribute} is binary, but {template.text!r} gives text.",
+                place=place,
+                suggestion="Use one field of type bytes, as {digest}.",
+            )
+        return
     for slot in slots:
         spec = fields[slot.field]
         if spec.kind in ("integer", "decimal", "float") and not slot.format.sortable:
@@ -238,9 +273,10 @@ def _check_type(entity: type[Entity], attribute: KeyAttribute, place: str) -> No
         if spec.kind in _NOT_IN_KEYS or spec.kind.endswith("_set"):
             raise DeclarationError(
                 "K12",
-                f"{slot.field} is a {spec.kind}, which cannot be part of a key.",
+                f"{slot.field} is a {spec.kind}, which cannot be part of a text key.",
                 place=place,
-                suggestion="Keys hold text, numbers, times and binary values.",
+                suggestion="Text keys hold text, numbers and times; bytes need a key attribute "
+                "of type B of their own.",
             )
 
 

@@ -70,6 +70,8 @@ class Transient:
 
 
 def _aware(value: datetime) -> datetime:
+    if value.tzinfo is UTC:
+        return value
     if value.tzinfo is None:
         raise ValueError("a timestamp needs a time zone, as datetime.now(UTC)")
     return value.astimezone(UTC)

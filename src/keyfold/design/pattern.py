@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from copy import copy
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from keyfold.design import codes, schema
 from keyfold.design.place import caller
-from keyfold.design.read import Param, Read
-from keyfold.design.reading import describe
+from keyfold.design.read import Page, Param, Read
+from keyfold.design.reading import check_readable, describe
 from keyfold.errors import DeclarationError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 
 class SyncReader(Protocol):
@@ -60,6 +61,7 @@ class Pattern(Generic[P, T]):
         call: Callable[..., object] = self.function
         try:
             read = call(**{name: Param(name) for name in self.signature.parameters})
+            check_readable(read)
         except DeclarationError as problem:
             raise DeclarationError(
                 problem.code,
@@ -81,6 +83,49 @@ class Pattern(Generic[P, T]):
         continued = copy(self)
         continued.cursor = cursor
         return continued
+
+    @overload
+    def pages(
+        self: Pattern[P, Page[Item]], db: SyncReader, /, *args: P.args, **kwargs: P.kwargs
+    ) -> Iterator[Page[Item]]: ...
+    @overload
+    def pages(
+        self: Pattern[P, Page[Item]], db: AsyncReader, /, *args: P.args, **kwargs: P.kwargs
+    ) -> AsyncIterator[Page[Item]]: ...
+    def pages(
+        self: Pattern[P, Page[Item]],
+        db: SyncReader | AsyncReader,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Iterator[Page[Item]] | AsyncIterator[Page[Item]]:
+        """Page after page, from the pattern's cursor to the end."""
+        arguments = self.arguments(*args, **kwargs)
+        if hasattr(db, "read_pattern"):
+            return self._pages(cast("SyncReader", db), arguments)
+        return self._pages_async(db, arguments)
+
+    def _pages(
+        self: Pattern[P, Page[Item]], db: SyncReader, arguments: dict[str, Any]
+    ) -> Iterator[Page[Item]]:
+        pattern = self
+        while True:
+            page = db.read_pattern(pattern, arguments)
+            yield page
+            if page.cursor is None:
+                return
+            pattern = self.after(page.cursor)
+
+    async def _pages_async(
+        self: Pattern[P, Page[Item]], db: AsyncReader, arguments: dict[str, Any]
+    ) -> AsyncIterator[Page[Item]]:
+        pattern = self
+        while True:
+            page = await db.read_pattern_async(pattern, arguments)
+            yield page
+            if page.cursor is None:
+                return
+            pattern = self.after(page.cursor)
 
     def arguments(self, *args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
         bound = self.signature.bind(*args, **kwargs)

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
+from pydantic import BaseModel
+
 from keyfold.design import codes
 from keyfold.design.keys import KeyOf, Ref
 from keyfold.design.predicate import Predicate, record
+from keyfold.design.projection import View
 from keyfold.design.template import Template
 from keyfold.errors import DeclarationError, MissingKeyField, NotFound
 
@@ -20,6 +23,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound="Entity")
 A = TypeVar("A", bound="Entity")
 B = TypeVar("B", bound="Entity")
+V = TypeVar("V", bound=BaseModel)
 
 
 class Param:
@@ -209,6 +213,10 @@ class Query(Read[Page[E]], Generic[E]):
             )
         return replace(self, consistent_read=True)
 
+    def only(self, model: type[V]) -> Projected[V]:
+        """Read just the fields that this model has; the same units, fewer bytes."""
+        return Projected(self, View(model, self.entity.__spec__))
+
     def first(self) -> First[E]:
         """The first item in order, or None."""
         return First(replace(self, size=1))
@@ -220,6 +228,18 @@ class Query(Read[Page[E]], Generic[E]):
     def exists(self) -> Exists[E]:
         """Whether there is one."""
         return Exists(replace(self, size=1))
+
+
+@dataclass(frozen=True)
+class Projected(Read[Page[V]], Generic[V]):
+    """A query whose items come as a smaller model."""
+
+    query: Query[Any]
+    view: View[V]
+
+    @property
+    def size(self) -> Any:
+        return self.query.size
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design import schema
+from keyfold.design.projection import check_projected
 from keyfold.design.read import (
     Collection,
     Count,
@@ -15,6 +16,7 @@ from keyfold.design.read import (
     Get,
     Merge,
     Param,
+    Projected,
     Query,
 )
 from keyfold.design.template import Literal, Slot, Template
@@ -51,6 +53,9 @@ def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
         )
     if isinstance(read, Query):
         return replace(_query(common, read), kind="query", paged=True, limit=limit)
+    if isinstance(read, Projected):
+        planned = replace(_query(common, read.query), kind="query", paged=True, limit=limit)
+        return replace(planned, projection=read.view.fields)
     if isinstance(read, First):
         return replace(_query(common, read.query), kind="latest", limit=1)
     if isinstance(read, Count):
@@ -86,6 +91,21 @@ def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
         paged=True,
         limit=limit,
     )
+
+
+def check_readable(read: Any) -> None:
+    """Refuse a read of fields that its index does not hold."""
+    if isinstance(read, Query):
+        check_projected(
+            read.entity.__spec__, read.source.declared, tuple(read.entity.__spec__.fields)
+        )
+    elif isinstance(read, Projected):
+        check_projected(read.view.spec, read.query.source.declared, read.view.fields)
+    elif isinstance(read, First):
+        check_readable(read.query)
+    elif isinstance(read, Merge):
+        for query in read.queries:
+            check_readable(query)
 
 
 def _query(common: schema.Pattern, query: Query[Any]) -> schema.Pattern:

@@ -70,7 +70,9 @@ class AsyncDb:
         """Items in the order of their refs, None for missing ones."""
         return await self.run(batch.get_many(self.context, refs))
 
-    async def pages(self, wanted: Query[E], *, limit: int | None = None) -> AsyncIterator[Page[E]]:
+    async def pages(
+        self, wanted: Read[Page[T]], *, limit: int | None = None
+    ) -> AsyncIterator[Page[T]]:
         cursor: str | None = None
         while True:
             page = await self.read(wanted, cursor=cursor, limit=limit)
@@ -79,7 +81,7 @@ class AsyncDb:
             if cursor is None:
                 return
 
-    async def iterate(self, wanted: Query[E]) -> AsyncIterator[E]:
+    async def iterate(self, wanted: Read[Page[T]]) -> AsyncIterator[T]:
         """Every item of a query, page after page."""
         async for page in self.pages(wanted):
             for item in page.items:

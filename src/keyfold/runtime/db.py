@@ -72,7 +72,7 @@ class Db:
         """Items in the order of their refs, None for missing ones."""
         return self.run(batch.get_many(self.context, refs))
 
-    def pages(self, wanted: Query[E], *, limit: int | None = None) -> Iterator[Page[E]]:
+    def pages(self, wanted: Read[Page[T]], *, limit: int | None = None) -> Iterator[Page[T]]:
         cursor: str | None = None
         while True:
             page = self.read(wanted, cursor=cursor, limit=limit)
@@ -81,7 +81,7 @@ class Db:
             if cursor is None:
                 return
 
-    def iterate(self, wanted: Query[E]) -> Iterator[E]:
+    def iterate(self, wanted: Read[Page[T]]) -> Iterator[T]:
         """Every item of a query, page after page."""
         for page in self.pages(wanted):
             yield from page.items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keyfold.design.entity import Entity, EntitySpec
@@ -21,10 +21,11 @@ def query_request(
     query: Query[Any],
     arguments: Mapping[str, Any],
     at: dict[str, str] | None = None,
+    fields: Sequence[str] = (),
 ) -> Request | None:
     """The Query request without limit and start; None when the range holds nothing.
 
-    `at` narrows it to a sort value onwards.
+    `at` narrows it to a sort value onwards; `fields` asks for these only.
     """
     declared = query.source.declared
     spec = query.entity.__spec__
@@ -51,6 +52,11 @@ def query_request(
         filters.append(expressions.condition(query.condition, spec, arguments))
     if filters:
         request["FilterExpression"] = " AND ".join(filters)
+    if fields:
+        # The key comes along, so that an item which cannot be read is reported with it.
+        wanted = [*(spec.fields[f].attribute for f in fields), *spec.table.schema.key_attributes]
+        names = dict.fromkeys(map(expressions.name, wanted))
+        request["ProjectionExpression"] = ", ".join(names)
     if query.backwards:
         request["ScanIndexForward"] = False
     if query.consistent_read:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from keyfold.design.keys import KeyAttribute
 from keyfold.design.read import Query, resolve
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
 from keyfold.errors import PlanError
+from keyfold.limits import NUMBER_DIGITS
 
 Condition = tuple[str, tuple[dict[str, str], ...]]
 """An operator (=, begins_with, BETWEEN, <, <=, >, >=) and its values; ("", ()) for none."""
+
+# The smallest step is then 1E-130, which is DynamoDB's smallest number.
+_NUMBERS = Context(prec=NUMBER_DIGITS, Emin=-130 + NUMBER_DIGITS - 1)
 
 NOTHING: Condition = ("nothing", ())
 """A range that holds nothing; DynamoDB refuses to be asked for one."""
@@ -28,8 +33,8 @@ def sort_condition(query: Query[Any], arguments: Mapping[str, Any]) -> Condition
     values = {name: resolve(value, arguments) for name, value in query.values.items()}
     low = None if query.low is None else (resolve(query.low[0], arguments), query.low[1])
     high = None if query.high is None else (resolve(query.high[0], arguments), query.high[1])
-    if attribute.type == "N":
-        return _number_condition(attribute, values, low, high, owner)
+    if attribute.type != "S":
+        return _value_condition(attribute, values, low, high, owner)
     template = attribute.template
     if query.ranged is None or (low is None and high is None):
         prefix = template.render_prefix(values, owner=owner)
@@ -80,35 +85,47 @@ def _just_below(text: str) -> str:
     return f"{text[:-1]}{chr(ord(text[-1]) - 1)}{HIGHEST}"
 
 
-def _number_condition(
+def _value_condition(
     attribute: KeyAttribute,
     values: Mapping[str, Any],
     low: tuple[Any, bool] | None,
     high: tuple[Any, bool] | None,
     owner: str,
 ) -> Condition:
+    """A number or binary key is one value, so that its own order is the order asked for."""
     field = attribute.template.fields[0]
     if field in values:
         return "=", (attribute.render(values, owner=owner),)
 
-    def number(value: Any) -> dict[str, str]:
+    def wire(value: Any) -> dict[str, str]:
         return attribute.render({field: value}, owner=owner)
 
     if low is None and high is None:
         return "", ()
     if high is None and low is not None:
-        return (">=" if low[1] else ">"), (number(low[0]),)
+        return (">=" if low[1] else ">"), (wire(low[0]),)
     if low is None and high is not None:
-        return ("<=" if high[1] else "<"), (number(high[0]),)
+        return ("<=" if high[1] else "<"), (wire(high[0]),)
     assert low is not None
     assert high is not None
-    lower, upper = Decimal(number(low[0])["N"]), Decimal(number(high[0])["N"])
-    if not (low[1] and high[1]) and (lower % 1 or upper % 1):
-        raise PlanError(f"{owner}: a range over fractions includes both its ends")
-    lower, upper = lower + (not low[1]), upper - (not high[1])
-    if lower > upper:
-        return NOTHING
-    return "BETWEEN", ({"N": str(lower)}, {"N": str(upper)})
+    ends = (wire(low[0]), wire(high[0]))
+    if attribute.type == "N":
+        lower, upper = (Decimal(end["N"]) for end in ends)
+        lower = lower if low[1] else _next(lower, whole=attribute.whole)
+        upper = upper if high[1] else _previous(upper, whole=attribute.whole)
+        ends = ({"N": str(lower)}, {"N": str(upper)})
+    elif not (low[1] and high[1]):
+        raise PlanError(f"{owner}: a range of binary keys includes both its ends")
+    return NOTHING if _beyond(*ends) else ("BETWEEN", ends)
+
+
+def _next(number: Decimal, *, whole: bool) -> Decimal:
+    """The smallest number that is greater; DynamoDB's numbers have 38 digits."""
+    return number + 1 if whole else _NUMBERS.next_plus(number)
+
+
+def _previous(number: Decimal, *, whole: bool) -> Decimal:
+    return number - 1 if whole else _NUMBERS.next_minus(number)
 
 
 def narrowed(condition: Condition, at: dict[str, str], *, backwards: bool) -> Condition:
@@ -128,12 +145,16 @@ def _ends(condition: Condition) -> tuple[dict[str, str] | None, dict[str, str] |
         return values[0], values[-1]
     if operator in (">", ">="):
         return values[0], None
+    if operator == "<" and "B" in values[0]:
+        raise PlanError("a merge over binary keys includes the end of its range")
     if operator == "<":
-        return None, {"N": str(Decimal(values[0]["N"]) - 1)}
+        return None, {"N": str(_previous(Decimal(values[0]["N"]), whole=False))}
     return (None, values[0]) if operator == "<=" else (None, None)
 
 
 def _beyond(low: dict[str, str], high: dict[str, str]) -> bool:
     if "N" in low:
         return Decimal(low["N"]) > Decimal(high["N"])
+    if "B" in low:
+        return b64decode(low["B"]) > b64decode(high["B"])
     return low["S"].encode() > high["S"].encode()

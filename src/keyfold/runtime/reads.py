@@ -11,6 +11,7 @@ import orjson
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.formats import plain
 from keyfold.design.keys import Ref
+from keyfold.design.projection import View
 from keyfold.design.read import (
     Collected,
     Collection,
@@ -20,10 +21,12 @@ from keyfold.design.read import (
     Get,
     Merge,
     Page,
+    Projected,
     Query,
     Read,
     resolve,
 )
+from keyfold.design.reading import check_readable
 from keyfold.errors import NotFound, PlanError, Undecodable
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
@@ -45,6 +48,8 @@ def read(
     limit: int | None = None,
 ) -> Flow[T]:
     """What a read gives; `cursor` continues a paged one, `limit` overrides its page size."""
+    if not name:
+        check_readable(wanted)
     return cast("Flow[T]", _dispatch(context, wanted, arguments, name, cursor, limit))
 
 
@@ -59,6 +64,10 @@ def _dispatch(
     size = limit if limit is not None else resolve(getattr(wanted, "size", None), arguments)
     if isinstance(wanted, Query):
         return read_query(context, wanted, arguments, name=name, cursor=cursor, limit=size)
+    if isinstance(wanted, Projected):
+        return read_query(
+            context, wanted.query, arguments, name=name, cursor=cursor, limit=size, view=wanted.view
+        )
     if isinstance(wanted, Get):
         values = {k: resolve(v, arguments) for k, v in wanted.ref.values.items()}
         return find(context, Ref(wanted.ref.entity, values), consistent=wanted.consistent_read)
@@ -105,22 +114,22 @@ def get(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E]:
 
 def read_query(
     context: Context,
-    query: Query[E],
+    query: Query[Any],
     arguments: Mapping[str, Any],
     *,
     name: str = "",
     cursor: str | None = None,
     limit: int | None = None,
-) -> Flow[Page[E]]:
+    view: View[Any] | None = None,
+) -> Flow[Page[Any]]:
     """One page. With a filter it reads on until the page is full or the partition ends."""
     check_limit(limit)
-    request = query_request(context, query, arguments)
+    request = query_request(context, query, arguments, fields=view.fields if view else ())
     if request is None:
         return Page([])
-    spec = query.entity.__spec__
+    decode = (view or query.entity.__spec__).decode
     items, last = yield from _fill(context, request, name, cursor, limit)
-    decoded: list[E] = [spec.decode(item) for item in items]
-    return Page(decoded, seal_position(context, request, name, last))
+    return Page([decode(item) for item in items], seal_position(context, request, name, last))
 
 
 def _fill(

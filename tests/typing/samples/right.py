@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
+from pydantic import BaseModel
+
 from keyfold import (
     AsyncDb,
     Collected,
@@ -20,6 +22,7 @@ from keyfold import (
     On,
     Page,
     Pointer,
+    Projected,
     Query,
     Timestamp,
     Version,
@@ -78,6 +81,16 @@ def upcoming(group_ids: list[str], now: datetime, limit: int = 50) -> Merge[Hang
     return merge(query, unique="hangout_id").limit(limit)
 
 
+class Heading(BaseModel):
+    hangout_id: str
+    title: str
+
+
+@design.pattern(requests=1)
+def titles_only(group_id: str) -> Projected[Heading]:
+    return HangoutPointer.key.query(group_id=group_id).only(Heading)
+
+
 def use(db: Db) -> str | None:
     page: Page[HangoutPointer] = feed(db, "g1", limit=20)
     titles: list[str] = [pointer.title for pointer in page]
@@ -87,10 +100,17 @@ def use(db: Db) -> str | None:
     renamed: Hangout = db.update(made, title="x", where=lambda h: h.going == 0)
     together: Collected = db.read(collection(Hangout, Rsvp, hangout_id="h"))
     replies: list[Rsvp] = together.of(Rsvp)
-    return renamed.note if found and replies else None
+    headings: Page[Heading] = titles_only(db, "g1")
+    pages: list[Page[HangoutPointer]] = list(feed.pages(db, "g1", limit=5))
+    first: Heading = next(db.iterate(HangoutPointer.key.query(group_id="g").only(Heading)))
+    named = first.title if headings.items and pages else None
+    return renamed.note if found and replies else named
 
 
 async def use_async(db: AsyncDb) -> Page[HangoutPointer]:
     page: Page[HangoutPointer] = await feed(db, "g1")
     item: Hangout = await db.get(Hangout.key(hangout_id="h1"))
+    async for one in feed.pages(db, "g1"):
+        following: Page[HangoutPointer] = one
+        assert following.items
     return await upcoming(db, [item.title], item.starts_at) if page.items else page

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from keyfold import AsyncDb, Db
 
-from .right import Hangout, HangoutPointer, feed, hangout, upcoming
+from .right import Hangout, HangoutPointer, feed, hangout, titles_only, upcoming
 
 
 def wrong(db: Db, now: datetime) -> None:
@@ -17,6 +17,8 @@ def wrong(db: Db, now: datetime) -> None:
     Hangout(hangout_id="h", title=3, starts_at=now)  # refused: a number for a text field
     HangoutPointer.key.query(group_id="g").where(lambda p: p.titel == "x")  # refused: a typo
     print(feed(db, "g1").items[0].going)  # refused: the field is the canonical's only
+    print(titles_only(db, "g1").items[0].starts_at)  # refused: the field was not asked for
+    list(hangout.pages(db, "h1"))  # refused: one item has no pages
     db.get("h1")  # refused: no reference
     db.create("h1")  # refused: no entity
     found = hangout(db, "h1")

@@ -1,0 +1,63 @@
+"""Projections: a query that reads some fields of an entity, into a smaller model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from keyfold.design.codec import WireItem, compile_decoder
+from keyfold.design.entity import EntitySpec
+from keyfold.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from keyfold.design.keys import Key
+
+V = TypeVar("V", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class View(Generic[V]):
+    """A model whose fields are some of an entity's fields."""
+
+    model: type[V]
+    spec: EntitySpec
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.fields if name not in self.spec.fields]
+        if unknown:
+            raise DeclarationError(
+                "K1",
+                f"{self.model.__name__} has the fields {', '.join(unknown)}, which "
+                f"{self.spec.name} does not declare.",
+                suggestion=f"Declared are: {', '.join(self.spec.fields)}.",
+            )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(self.model.model_fields)
+
+    @cached_property
+    def decode(self) -> Callable[[WireItem], V]:
+        specs = [self.spec.fields[name] for name in self.fields]
+        return self.spec.reader(self.model, compile_decoder(specs))
+
+
+def check_projected(spec: EntitySpec, declared: Key, fields: tuple[str, ...]) -> None:
+    """Refuse to read fields from an index that does not hold them."""
+    table = spec.table.schema
+    index = table.index(declared.index or "")
+    if index is None or index.projection == "ALL":
+        return
+    held = {*table.key_attributes, index.partition, index.sort, *index.included}
+    missing = [name for name in fields if spec.fields[name].attribute not in held]
+    if missing:
+        raise DeclarationError(
+            "X10",
+            f"{index.name} ({index.projection}) does not hold {', '.join(missing)} of {spec.name}, "
+            "so that they would come back empty.",
+            suggestion="Project them into the index, or read less with only(Model).",
+        )
