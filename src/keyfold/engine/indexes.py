@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 class Entry:
-    """Where an item stands in an index, and what the index holds of it."""
+    """What an index holds of an item; where it stands is worked out when somebody asks."""
 
-    __slots__ = ("item", "place", "size")
+    __slots__ = ("_index", "_item_place", "item", "size")
 
-    def __init__(self, place: bytes, item: Item, size: int) -> None:
-        self.place, self.item, self.size = place, item, size
+    def __init__(self, index: Index, item_place: bytes, item: Item, size: int) -> None:
+        self._index, self._item_place, self.item, self.size = index, item_place, item, size
+
+    @property
+    def place(self) -> bytes:
+        return self._index.schema.place(self.item) + self._item_place
 
 
 class EntryChange:
@@ -32,25 +36,32 @@ class EntryChange:
     def __init__(self, index: Index, before: Entry | None, after: Entry | None) -> None:
         self.index, self.before, self.after = index, before, after
 
+    def is_move(self) -> bool:
+        """Whether there are two entries, and they stand in different places."""
+        if self.before is None or self.after is None:
+            return False
+        old, new = self.before.item, self.after.item
+        for name in self.index.schema.attributes:
+            if old[name] != new[name]:
+                # Two texts of base64 can stand for the same bytes.
+                return self.before.place != self.after.place
+        return False
+
     def units(self) -> float:
         before, after = self.before, self.after
         if before is None or after is None:
             sizes = (before.size if before else None, after.size if after else None)
             return entry_units(*sizes, moved=True, changed=True)
         return entry_units(
-            before.size,
-            after.size,
-            moved=before.place != after.place,
-            changed=before.item != after.item,
+            before.size, after.size, moved=self.is_move(), changed=before.item != after.item
         )
 
     def store(self, session: Session, table: Table, row: int) -> None:
         before, after = self.before, self.after
-        if before is not None and (after is None or before.place != after.place):
+        moved = self.is_move()
+        if before is not None and (after is None or moved):
             session.delete_entry(table.id, self.index.number, before.place)
-        if after is not None and (
-            before is None or before.place != after.place or before.size != after.size
-        ):
+        if after is not None and (before is None or moved or before.size != after.size):
             session.insert_entry(table.id, self.index.number, after.place, after.size, row)
 
 
@@ -59,11 +70,7 @@ def entry(index: Index, place: bytes, item: Item, size: int) -> Entry | None:
     if not index.schema.has(item):
         return None
     projected = index.project(item)
-    return Entry(
-        index.schema.place(item) + place,
-        projected,
-        size if projected is item else item_size(projected),
-    )
+    return Entry(index, place, projected, size if projected is item else item_size(projected))
 
 
 def changes(

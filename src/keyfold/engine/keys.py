@@ -52,6 +52,8 @@ def _check_presence(schema: Schema, item: Item) -> None:
 
 def check_index_keys(index: Index, item: Item) -> None:
     """An item may lack an index key, but not have one that the index cannot hold."""
+    if _are_plain(index.schema, item):
+        return
     for name, kind in index.schema.types.items():
         value = item.get(name)
         if value is None:
@@ -69,6 +71,19 @@ def check_index_keys(index: Index, item: Item) -> None:
                 f"value. IndexName: {index.name}, IndexKey: {name}"
             )
     _check_sizes(index.schema, item)
+
+
+def _are_plain(schema: Schema, item: Item) -> bool:
+    """Whether all keys that are there have the right type and are neither empty nor long."""
+    for name, kind, limit in schema.roles:
+        value = item.get(name)
+        if value is None:
+            continue
+        content = value.get(kind)
+        # A character is at most four bytes, so most values need no counting.
+        if not content or len(content) * 4 > limit:
+            return False
+    return True
 
 
 def _check_contents(schema: Schema, key: Item) -> None:
@@ -97,9 +112,4 @@ def _check_sizes(schema: Schema, item: Item) -> None:
 
 
 def _exceeds(value: AttributeValue | None, limit: int) -> bool:
-    if value is None:
-        return False
-    # A character is at most four bytes, so most values need no counting.
-    return any(len(content) * 4 > limit for content in value.values()) and (
-        attribute_size(value) > limit
-    )
+    return value is not None and attribute_size(value) > limit

@@ -11,6 +11,7 @@ from keyfold.expressions.projection import project
 from keyfold.expressions.update import apply
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
+from keyfold.values.normal import NormalItem
 from keyfold.values.size import item_size
 
 _INVALID = "One or more parameter values were invalid: "
@@ -29,42 +30,41 @@ class ItemUpdate:
     """
 
     def __init__(
-        self, table: Table, key: Item, update: Update | None, *, alone: bool = False
+        self, table: Table, key: NormalItem, update: Update | None, *, alone: bool = False
     ) -> None:
         self._table, self._key, self._update, self._alone = table, key, update, alone
+        self._roots = set() if update is None else {action.path.root for action in update.actions}
         self.touched: Projection = ()
         self.written: Projection = ()
-        if update is not None:
-            for action in update.actions:
-                if action.path.root in table.schema.types:
-                    raise ValidationError(
-                        f"{_INVALID}Cannot update attribute {action.path.root}. This attribute is "
-                        "part of the key"
-                    )
-            for index in table.indexes:
+        if update is None:
+            return
+        if not self._roots.isdisjoint(table.schema.types):
+            name = next(a.path.root for a in update.actions if a.path.root in table.schema.types)
+            raise ValidationError(
+                f"{_INVALID}Cannot update attribute {name}. This attribute is part of the key"
+            )
+        for index in table.indexes:
+            if not self._roots.isdisjoint(index.schema.types):
                 for action in update.actions:
                     _check_action(index, action)
 
-    def __call__(self, old: Item | None) -> NewItem:
-        item = self._key if old is None else old
+    def __call__(self, old: NormalItem | None) -> NewItem:
+        before = self._key if old is None else old
+        item: Item = before
         if self._update is not None:
-            updated = apply(self._update, item)
+            updated = apply(self._update, before)
             item, self.touched, self.written = updated.item, updated.touched, updated.written
         for index in self._table.indexes:
-            if any(
-                name in item and kind not in item[name] for name, kind in index.schema.types.items()
-            ):
-                raise ValidationError(
-                    "The update expression attempted to update the secondary index key to "
-                    "unsupported type"
-                )
-            check_index_keys(index, item)
-        new = NewItem.of(item)
-        if new.size > ITEM_BYTES or (
-            new.size > ITEM_BYTES // 2 and self._written_size(item) > ITEM_BYTES
-        ):
+            # The keys of an item that was there are right, but for those the update wrote.
+            if old is None or not self._roots.isdisjoint(index.schema.types):
+                _check_keys(index, item)
+        size = before.size + self._touched_size(item) - self._touched_size(before)
+        if size > ITEM_BYTES or (size > ITEM_BYTES // 2 and self._written_size(item) > ITEM_BYTES):
             raise ValidationError("Item size to update has exceeded the maximum allowed size")
-        return new
+        return NewItem(item, size)
+
+    def _touched_size(self, item: Item) -> int:
+        return item_size({root: item[root] for root in self._roots if root in item})
 
     def _written_size(self, item: Item) -> int:
         if self._update is None or not self._alone:
@@ -74,6 +74,14 @@ class ItemUpdate:
             for action in self._update.actions
         )
         return _UPDATE_COST + cost + item_size(project(self.written, item))
+
+
+def _check_keys(index: Index, item: Item) -> None:
+    if any(name in item and kind not in item[name] for name, kind in index.schema.types.items()):
+        raise ValidationError(
+            "The update expression attempted to update the secondary index key to unsupported type"
+        )
+    check_index_keys(index, item)
 
 
 def _check_action(index: Index, action: Action) -> None:

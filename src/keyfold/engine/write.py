@@ -21,37 +21,32 @@ from keyfold.errors import ConditionFailed, ValidationError
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
 from keyfold.values.normal import NormalItem
-from keyfold.values.size import item_size
 from keyfold.values.units import write_units
 
 Condition = Callable[[Item], bool]
 
 
 class NewItem:
-    """An item about to be stored: checked, encoded and measured."""
+    """An item about to be stored: checked, measured and encoded."""
 
     __slots__ = ("body", "item", "size")
 
-    def __init__(self, item: Item, body: bytes, size: int) -> None:
-        self.item, self.body, self.size = item, body, size
-
-    @classmethod
-    def of(cls, item: Item) -> NewItem:
-        return cls(item, orjson.dumps(item), item_size(item))
+    def __init__(self, item: Item, size: int) -> None:
+        self.item, self.body, self.size = item, orjson.dumps(item), size
 
     @classmethod
     def put(cls, item: NormalItem) -> NewItem:
         """An item as it came in a request."""
         if item.size > ITEM_BYTES:
             raise ValidationError("Item size has exceeded the maximum allowed size")
-        return cls(item, orjson.dumps(item), item.size)
+        return cls(item, item.size)
 
-    def as_change(self, _old: Item | None) -> NewItem:
+    def as_change(self, _old: NormalItem | None) -> NewItem:
         """The change that puts this item, whatever was there."""
         return self
 
 
-Change = Callable[[Item | None], NewItem | None]
+Change = Callable[[NormalItem | None], NewItem | None]
 
 
 class Old(Enum):
@@ -134,9 +129,9 @@ def prepare(session: Session, write: Write) -> Prepared:
         assert write.change is not None, "a check has a condition"
         return Prepared(write, None, None, write.change(None), is_known=False)
     stored = session.find(write.table.id, write.place)
-    old: Item | None = None
+    old: NormalItem | None = None
     if stored is not None and needs is Old.ITEM:
-        old = orjson.loads(stored.body)
+        old = NormalItem(orjson.loads(stored.body), stored.size)
     if write.condition is not None and not write.condition(old or {}):
         raise ConditionFailed(item=old if write.returns_item else None)
     new = write.change(old) if write.change is not None else None
@@ -176,5 +171,5 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
             session.remember_past(table.id, database.clock.now(), write.place, stored)
 
 
-def deletion(_old: Item | None) -> None:
+def deletion(_old: NormalItem | None) -> None:
     """The change that leaves nothing."""

@@ -33,6 +33,7 @@ from keyfold.expressions.ast import (
 )
 from keyfold.limits import PLACEHOLDER_BYTES
 from keyfold.values import AttributeValue
+from keyfold.values.normal import NormalItem
 from keyfold.values.wire import check_value
 
 _NAME = re.compile(r"#[A-Za-z0-9_]+").fullmatch
@@ -124,8 +125,8 @@ class _Binder:
         # DynamoDB compares the paths first, then checks values from the last action back.
         targets = [self.path(action.path) for action in update.actions]
         check.no_overlap(targets, self._parameter)
-        pairs = list(zip(update.actions, targets, strict=True))
-        bound = [self._action(action, target) for action, target in reversed(pairs)]
+        pairs = zip(reversed(update.actions), reversed(targets), strict=True)
+        bound = [self._action(action, target) for action, target in pairs]
         return Update(tuple(reversed(bound)), update.type_mismatch)
 
     def _action(self, action: Action, target: Path) -> Action:
@@ -179,9 +180,10 @@ class _Binder:
 
     def path(self, path: Path) -> Path:
         check.path_depth(path, self._parameter)
-        if not any(isinstance(part, NameRef) for part in path.parts):
-            return path
-        return Path(tuple(map(self._part, path.parts)))
+        for part in path.parts:
+            if isinstance(part, NameRef):
+                return Path(tuple(map(self._part, path.parts)))
+        return path
 
     def _part(self, part: str | int | NameRef) -> str | int:
         if not isinstance(part, NameRef):
@@ -223,6 +225,8 @@ def _checked_values(
     for placeholder in values:
         if not _VALUE(placeholder) or len(placeholder) > PLACEHOLDER_BYTES:
             _refuse_placeholder("ExpressionAttributeValues", placeholder)
+    if isinstance(values, NormalItem):
+        return values
     checked = {}
     for placeholder, value in values.items():
         try:

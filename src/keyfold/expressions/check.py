@@ -295,6 +295,8 @@ def operand_of_action(action: Action, parameter: str) -> None:
 
 def no_overlap(paths: Sequence[Path], parameter: str) -> None:
     """No path of an update or projection may contain another, or read it as another type."""
+    if len({path.parts[0] for path in paths}) == len(paths):
+        return
     for later, second in enumerate(paths):
         for first in paths[:later]:
             clash = _clash(first, second)

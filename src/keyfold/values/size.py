@@ -30,7 +30,8 @@ def item_size(item: Mapping[str, AttributeValue]) -> int:
 
 def attribute_size(value: AttributeValue) -> int:
     """Bytes that one value counts for, without its name."""
-    return sum(_content_size(kind, content) for kind, content in value.items())
+    [(kind, content)] = value.items()
+    return _content_size(kind, content)
 
 
 def _content_size(kind: str, content: Any) -> int:

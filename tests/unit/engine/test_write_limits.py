@@ -9,7 +9,8 @@ import pytest
 
 from keyfold.engine import Engine
 from keyfold.errors import TransactionCanceled, ValidationError
-from keyfold.limits import ITEM_BYTES
+from keyfold.limits import ITEM_BYTES, READ_UNIT_BYTES
+from keyfold.values.size import item_size
 
 PUT = "Item size has exceeded the maximum allowed size"
 UPDATE = "Item size to update has exceeded the maximum allowed size"
@@ -139,3 +140,52 @@ def test_a_transaction_item_without_an_operation(engine: Engine) -> None:
     assert _refusal(engine, "TransactWriteItems", {"TransactItems": [{}]}) == (
         "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
     )
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "SET b = :text",
+        "SET b = :text, n = n + :one",
+        "SET m.x = :text",
+        "SET l[9] = :text REMOVE l[0]",
+        "SET c = m REMOVE b",
+        "REMOVE m.deep, gone",
+        "ADD n :one, s :set",
+        "DELETE s :set",
+    ],
+)
+def test_an_updated_item_is_counted_as_if_it_were_put(engine: Engine, expression: str) -> None:
+    item = {
+        **KEY,
+        "b": {"S": "é"},
+        "n": {"N": "99.5"},
+        "s": {"SS": ["a", "bc"]},
+        "l": {"L": [{"NULL": True}, {"B": "AAAA"}]},
+        "m": {"M": {"deep": {"S": "x" * 2000}}},
+    }
+    values = {":text": {"S": "löng" * 400}, ":one": {"N": "1"}, ":set": {"SS": ["a"]}}
+    request = {
+        "TableName": "tab",
+        "Key": KEY,
+        "UpdateExpression": expression,
+        "ReturnValues": "ALL_NEW",
+    }
+    if used := {name: value for name, value in values.items() if name in expression}:
+        request["ExpressionAttributeValues"] = used
+    engine.call("PutItem", {"TableName": "tab", "Item": item})
+    updated = engine.call("UpdateItem", request)["Attributes"]
+    assert _units(engine) == -(-item_size(updated) // READ_UNIT_BYTES)
+    assert _total_size(engine) == item_size(updated)
+
+
+def _units(engine: Engine) -> float:
+    read = {"TableName": "tab", "Key": KEY, "ConsistentRead": True}
+    answer = engine.call("GetItem", {**read, "ReturnConsumedCapacity": "TOTAL"})
+    units: float = answer["ConsumedCapacity"]["CapacityUnits"]
+    return units
+
+
+def _total_size(engine: Engine) -> int:
+    size: int = engine.call("DescribeTable", {"TableName": "tab"})["Table"]["TableSizeBytes"]
+    return size

@@ -154,7 +154,7 @@ def planned(
         case Change(_, update, where):
             check.no_overlap([action.path for action in update.actions], "UpdateExpression")
             key, rest = full_key(where, table.schema)
-            change = ItemUpdate(table, key, update)
+            change = ItemUpdate(table, check_item(key), update)
             # An UPDATE changes what is there; it never makes an item.
             there = Call("attribute_exists", (Path(table.schema.partition[:1]),))
             test = _test((there, *conjuncts(rest)))
