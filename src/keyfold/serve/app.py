@@ -26,14 +26,15 @@ from keyfold.runtime.budget import OnLoop
 from keyfold.serve import metrics, pages
 from keyfold.serve.auth import DevelopmentTokens, Tokens
 from keyfold.serve.dispatch import Dispatch, OperationMetrics
-from keyfold.serve.graphql import graphql_routes
+from keyfold.serve.graphql import GraphQLEndpoint, graphql_routes
 from keyfold.serve.identity import Identity
 from keyfold.serve.links import MediaStore
 from keyfold.serve.media import LocalMedia
 from keyfold.serve.middleware import RequestScope
 from keyfold.serve.ratelimit import RateLimit
-from keyfold.serve.rest import problem_handlers, rest_app
+from keyfold.serve.rest import Endpoint, problem_handlers, rest_app
 from keyfold.serve.service import Service
+from keyfold.serve.shortcut import Paths, Shortcut
 from keyfold.serve.signin import sign_in_routes
 from keyfold.serve.tracing import Tracer
 
@@ -62,11 +63,21 @@ def create_app(services: Sequence[Service], settings: Settings | None = None) ->
         tokens = DevelopmentTokens()
     counted = OperationMetrics(chosen.registry)
     dispatches = [
-        Dispatch(one, metrics=counted, limit=chosen.limit, tracer=chosen.tracer) for one in services
+        Dispatch(
+            one,
+            metrics=counted,
+            limit=chosen.limit,
+            tracer=chosen.tracer,
+            on_loop=chosen.on_loop,
+        )
+        for one in services
     ]
-    routes: list[BaseRoute] = [
-        Mount(f"/{_mount_name(one)}", _service_app(one, tokens, chosen)) for one in dispatches
-    ]
+    paths = Paths()
+    routes: list[BaseRoute] = []
+    for dispatch in dispatches:
+        root, app = f"/{_mount_name(dispatch)}", _service_app(dispatch, tokens, chosen)
+        routes.append(Mount(root, app))
+        _add_paths(paths, root, app)
     routes += _own_routes(services, chosen)
     if chosen.development and isinstance(tokens, DevelopmentTokens):
         routes += sign_in_routes(tokens, chosen.people)
@@ -80,7 +91,7 @@ def create_app(services: Sequence[Service], settings: Settings | None = None) ->
             routes += chosen.media.routes()
     return Starlette(
         routes=routes,
-        middleware=[Middleware(RequestScope)],
+        middleware=[Middleware(RequestScope), Middleware(Shortcut, paths)],
         exception_handlers=problem_handlers(),
         lifespan=_lifespan(services),
     )
@@ -112,6 +123,13 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: Settings) 
     if _has_design(service):
         app.router.routes.append(shown("/design", cache(partial(_design_document, service))))
     return app
+
+
+def _add_paths(paths: Paths, root: str, app: FastAPI) -> None:
+    for route in app.routes:
+        if isinstance(route, Route) and isinstance(route.endpoint, Endpoint | GraphQLEndpoint):
+            for verb in route.methods or ():
+                paths.add(verb, f"{root}{route.path}", route.endpoint)
 
 
 def _has_design(service: type[Service]) -> bool:

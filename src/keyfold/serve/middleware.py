@@ -6,20 +6,19 @@ import logging
 import time
 from typing import Final
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keyfold.serve.tracing import new_instance
 
-ID_HEADER: Final = "x-request-id"
+ID_HEADER: Final = b"x-request-id"
 _SAFE: Final = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "x-frame-options": "DENY",
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"x-frame-options": b"DENY",
 }
 _POLICY: Final = (
-    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
-    "worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    b"default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
+    b"worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 log = logging.getLogger("keyfold.serve.http")
 
@@ -35,17 +34,17 @@ class RequestScope:
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
-        given = Headers(scope=scope).get(ID_HEADER)
-        instance = new_instance(given)
+        given = next((value for name, value in scope["headers"] if name == ID_HEADER), b"")
+        instance = new_instance(given.decode("latin-1"))
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers[ID_HEADER] = instance
-                for name, value in _SAFE.items():
-                    headers.setdefault(name, value)
-                if headers.get("content-type", "").startswith("text/html"):
-                    headers["content-security-policy"] = _POLICY
+                headers: dict[bytes, bytes] = dict(message["headers"])
+                added = {name: value for name, value in _SAFE.items() if name not in headers}
+                added[ID_HEADER] = instance.encode()
+                if headers.get(b"content-type", b"").startswith(b"text/html"):
+                    added[b"content-security-policy"] = _POLICY
+                message["headers"] = [*message["headers"], *added.items()]
                 if log.isEnabledFor(logging.DEBUG):
                     fields = {
                         "method": scope["method"],

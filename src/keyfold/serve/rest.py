@@ -8,13 +8,16 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from keyfold.serve.asgi import address_of, headers_of, query_of, read_body, send_answer
 from keyfold.serve.auth import Tokens
 from keyfold.serve.dispatch import Dispatch
-from keyfold.serve.exchange import BODY_BYTES, Answer, BodyTooLarge, Request, answer, problem_answer
+from keyfold.serve.exchange import Answer, BodyTooLarge, Request, answer, problem_answer
 from keyfold.serve.openapi import paths_and_schemas
 from keyfold.serve.problems import INTERNAL, Problem, problem_for
 from keyfold.serve.signature import Operation, in_routing_order
@@ -34,7 +37,7 @@ def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
         app.router.routes.append(
             Route(
                 operation.path,
-                _endpoint(operation, dispatch, tokens),
+                Endpoint(operation, dispatch, tokens),
                 methods=[operation.verb],
                 name=operation.name,
             )
@@ -63,6 +66,33 @@ def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
     return app
 
 
+class Endpoint:
+    """One operation over HTTP, as an ASGI application."""
+
+    def __init__(self, operation: Operation, dispatch: Dispatch, tokens: Tokens | None) -> None:
+        self._operation, self._dispatch, self._tokens = operation, dispatch, tokens
+        self._reads_body = operation.body is not None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await read_body(receive) if self._reads_body else b""
+        except BodyTooLarge as error:
+            await send_answer(send, problem_answer(problem_for(error)))
+            return
+        except ClientDisconnect:
+            return
+        request = Request(
+            operation=self._operation,
+            url=scope["path"],
+            path=scope["path_params"],
+            query=query_of(scope),
+            headers=headers_of(scope),
+            body=body,
+            address=address_of(scope),
+        )
+        await send_answer(send, await answer(self._dispatch, self._tokens, request))
+
+
 def problem_handlers() -> dict[Any, Any]:
     """Exception handlers that answer every error as problem+json."""
     return {
@@ -72,43 +102,9 @@ def problem_handlers() -> dict[Any, Any]:
     }
 
 
-async def read_body(request: HttpRequest, most: int = BODY_BYTES) -> bytes:
-    """The body, unless it is larger than it may be."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise BodyTooLarge(f"The body may have {most} bytes.")
-        parts.append(part)
-    return b"".join(parts)
-
-
 def response(made: Answer) -> Response:
     """An answer as Starlette sends it."""
     return Response(made.body, made.status, headers=made.headers)
-
-
-def _endpoint(operation: Operation, dispatch: Dispatch, tokens: Tokens | None) -> Any:
-    reads_body = operation.body is not None
-
-    async def endpoint(http: HttpRequest) -> Response:
-        try:
-            body = await read_body(http) if reads_body else b""
-        except BodyTooLarge as error:
-            return response(problem_answer(problem_for(error)))
-        query = http.query_params
-        request = Request(
-            operation=operation,
-            url=http.scope["path"],
-            path=http.path_params,
-            query={name: query.getlist(name) for name in query} if query else {},
-            headers=http.headers,
-            body=body,
-            address=http.client.host if http.client else "",
-        )
-        return response(await answer(dispatch, tokens, request))
-
-    return endpoint
 
 
 async def _http_problem(_request: HttpRequest, error: Exception) -> Response:

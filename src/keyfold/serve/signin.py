@@ -11,12 +11,13 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from keyfold.serve import pages
+from keyfold.serve.asgi import read_body
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.serve.exchange import problem_answer
 from keyfold.serve.identity import Identity
 from keyfold.serve.names import Payload
 from keyfold.serve.problems import Refused, invalid_input, problem_for
-from keyfold.serve.rest import read_body, response
+from keyfold.serve.rest import response
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
@@ -34,7 +35,7 @@ def sign_in_routes(tokens: DevelopmentTokens, people: Sequence[Identity]) -> lis
 
     async def issue(request: Request) -> Response:
         try:
-            wanted = SignIn.model_validate_json(await read_body(request))
+            wanted = SignIn.model_validate_json(await read_body(request.receive))
         except ValidationError as wrong:
             return response(problem_answer(problem_for(invalid_input(wrong))))
         except Refused as refused:

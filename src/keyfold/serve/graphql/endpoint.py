@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import lru_cache
 from types import CoroutineType
 from typing import Any, TypeGuard
@@ -25,19 +25,20 @@ from graphql import (
 )
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from keyfold.serve.asgi import address_of, headers_of, read_body, send_answer
 from keyfold.serve.auth import Tokens, authenticate
 from keyfold.serve.dispatch import Caller, Dispatch
-from keyfold.serve.exchange import JSON, UnsupportedMedia
+from keyfold.serve.exchange import JSON, Answer, UnsupportedMedia
 from keyfold.serve.graphql.appsync import appsync_schema
 from keyfold.serve.graphql.execution import PlainFieldsFirst
 from keyfold.serve.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
 from keyfold.serve.graphql.schema import Context, build_schema
 from keyfold.serve.problems import Problem, Refused, invalid_input, problem_for
-from keyfold.serve.rest import read_body
 from keyfold.serve.tracing import instance
 
 KEPT_DOCUMENTS = 512
@@ -112,29 +113,40 @@ class Executor:
         return operation
 
 
+class GraphQLEndpoint:
+    """GraphQL requests by POST, as an ASGI application."""
+
+    def __init__(self, executor: Executor, tokens: Tokens | None) -> None:
+        self._executor, self._tokens = executor, tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = headers_of(scope)
+        try:
+            request = await _read(headers, receive)
+            identity = await authenticate(self._tokens, headers.get("authorization"))
+        except Refused as refused:
+            problem = problem_for(refused)
+            status, body = problem.status, {"errors": [_refusal(problem)]}
+        except ClientDisconnect:
+            return
+        else:
+            caller = Caller(identity, address_of(scope))
+            status, body = await self._executor.run(request, caller)
+        await send_answer(send, Answer(status, orjson.dumps(body), {"content-type": JSON}))
+
+
 def graphql_routes(
     dispatch: Dispatch, tokens: Tokens | None = None, *, introspection: bool = False
 ) -> list[Route]:
     """POST /graphql runs a request; where introspection is on, GET /graphql/schema is the SDL."""
     executor = Executor(dispatch, introspection=introspection)
 
-    async def run(http: Request) -> Response:
-        try:
-            request = await _read(http)
-            identity = await authenticate(tokens, http.headers.get("authorization"))
-        except Refused as refused:
-            problem = problem_for(refused)
-            return _json(problem.status, {"errors": [_refusal(problem)]})
-        address = http.client.host if http.client else ""
-        status, body = await executor.run(request, Caller(identity, address))
-        return _json(status, body)
-
     async def sdl(http: Request) -> Response:
         for_appsync = http.query_params.get("for") == "appsync"
         text = appsync_schema(executor.sdl) if for_appsync else executor.sdl
         return Response(text, media_type="text/plain; charset=utf-8")
 
-    routes = [Route("/graphql", run, methods=["POST"])]
+    routes = [Route("/graphql", GraphQLEndpoint(executor, tokens), methods=["POST"])]
     if introspection:
         routes.append(Route("/graphql/schema", sdl))
     return routes
@@ -145,17 +157,13 @@ def _is_awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
     return isinstance(value, CoroutineType)
 
 
-async def _read(http: Request) -> GraphQLRequest:
-    if http.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+async def _read(headers: Mapping[str, str], receive: Receive) -> GraphQLRequest:
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
         raise UnsupportedMedia(f"Send the query as {JSON}.")
     try:
-        return GraphQLRequest.model_validate_json(await read_body(http))
+        return GraphQLRequest.model_validate_json(await read_body(receive))
     except ValidationError as wrong:
         raise invalid_input(wrong) from None
-
-
-def _json(status: int, body: dict[str, Any]) -> Response:
-    return Response(orjson.dumps(body), status, media_type=JSON)
 
 
 def _refusal(problem: Problem) -> dict[str, Any]:
