@@ -12,46 +12,52 @@ import orjson
 
 from keyfold.errors import OperationError, to_wire
 
-JSON_1_0 = "application/x-amz-json-1.0"
-TEXT = "text/plain; charset=utf-8"
+JSON_1_0 = b"application/x-amz-json-1.0"
+JSON = b"application/json"
+TEXT = b"text/plain; charset=utf-8"
 
-_REASONS = {
-    200: "OK",
-    204: "No Content",
-    400: "Bad Request",
-    403: "Forbidden",
-    404: "Not Found",
-    408: "Request Timeout",
-    413: "Request Entity Too Large",
-    431: "Request Header Fields Too Large",
-    500: "Internal Server Error",
-    503: "Service Unavailable",
+_STATUS_LINES = {
+    200: b"HTTP/1.1 200 OK",
+    204: b"HTTP/1.1 204 No Content",
+    400: b"HTTP/1.1 400 Bad Request",
+    403: b"HTTP/1.1 403 Forbidden",
+    404: b"HTTP/1.1 404 Not Found",
+    408: b"HTTP/1.1 408 Request Timeout",
+    413: b"HTTP/1.1 413 Request Entity Too Large",
+    431: b"HTTP/1.1 431 Request Header Fields Too Large",
+    500: b"HTTP/1.1 500 Internal Server Error",
+    503: b"HTTP/1.1 503 Service Unavailable",
 }
+_ANSWER = (
+    b"%b\r\nServer: Server\r\nDate: %b\r\nContent-Type: %b\r\nContent-Length: %d\r\n%b"
+    b"x-amzn-RequestId: %b\r\nx-amz-crc32: %d\r\n\r\n%b"
+)
+_CLOSE = b"Connection: close\r\n"
 
 
 class RequestIds:
     """Ids shaped as DynamoDB's: 52 capitals and digits, never the same twice."""
 
     def __init__(self) -> None:
-        self._prefix = b32encode(os.urandom(25)).decode()
+        self._prefix = b32encode(os.urandom(25))
         self._numbers = count()
 
-    def __call__(self) -> str:
-        return f"{self._prefix}{next(self._numbers):012X}"
+    def __call__(self) -> bytes:
+        return b"%b%012X" % (self._prefix, next(self._numbers))
 
 
 class HttpDate:
     """The `Date` header, formatted once a second."""
 
     def __init__(self) -> None:
-        self._second = -1
-        self._text = ""
+        self._until = 0.0
+        self._text = b""
 
-    def __call__(self) -> str:
-        second = int(time.time())
-        if second != self._second:
-            self._second = second
-            self._text = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(second))
+    def __call__(self) -> bytes:
+        now = time.time()
+        if not self._until - 1 <= now < self._until:
+            self._until = int(now) + 1.0
+            self._text = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(now)).encode()
         return self._text
 
 
@@ -61,20 +67,22 @@ _http_date = HttpDate()
 def render(
     status: int,
     body: bytes,
-    request_id: str,
-    *,
-    content_type: str = JSON_1_0,
-    extra: str = "",
+    request_id: bytes,
+    content_type: bytes = JSON_1_0,
+    extra: bytes = b"",
     keep_alive: bool = True,
 ) -> bytes:
-    """A whole HTTP answer."""
-    connection = "" if keep_alive else "Connection: close\r\n"
-    head = (
-        f"HTTP/1.1 {status} {_REASONS[status]}\r\nServer: Server\r\nDate: {_http_date()}\r\n"
-        f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n{connection}{extra}"
-        f"x-amzn-RequestId: {request_id}\r\nx-amz-crc32: {crc32(body)}\r\n\r\n"
+    """A whole HTTP answer; `extra` are whole header lines."""
+    return _ANSWER % (
+        _STATUS_LINES[status],
+        _http_date(),
+        content_type,
+        len(body),
+        extra if keep_alive else _CLOSE + extra,
+        request_id,
+        crc32(body),
+        body,
     )
-    return head.encode("latin-1") + body
 
 
 def error_body(error: OperationError) -> tuple[int, bytes]:

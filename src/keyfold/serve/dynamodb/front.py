@@ -7,6 +7,7 @@ import logging
 import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import perf_counter
 
 from keyfold.clock import Clock
@@ -14,17 +15,20 @@ from keyfold.errors import InternalFailure, OperationError, SerializationError, 
 from keyfold.serve.dynamodb import answer, verify
 from keyfold.serve.dynamodb.log import RequestLog
 from keyfold.serve.dynamodb.metrics import Metrics
-from keyfold.serve.dynamodb.protocol import Connection, Request
+from keyfold.serve.dynamodb.protocol import Request
 from keyfold.serve.dynamodb.settings import Settings
 from keyfold.serve.dynamodb.targets import TARGETS, Run, Target
 from keyfold.serve.dynamodb.writes import Engine, Result, Writes
 
 logger = logging.getLogger(__name__)
 
+# Members of an enumeration are slow to look up.
+_INLINE, _COMMIT = Run.INLINE, Run.COMMIT
+
 _ALLOWED_HEADERS = (
-    "authorization,content-type,content-encoding,x-amz-content-sha256,x-amz-date,"
-    "x-amz-security-token,x-amz-target,x-amz-user-agent,x-amzn-platform-id,x-amzn-trace-id,"
-    "amz-sdk-invocation-id,amz-sdk-request"
+    b"authorization,content-type,content-encoding,x-amz-content-sha256,x-amz-date,"
+    b"x-amz-security-token,x-amz-target,x-amz-user-agent,x-amzn-platform-id,x-amzn-trace-id,"
+    b"amz-sdk-invocation-id,amz-sdk-request"
 )
 
 
@@ -51,77 +55,94 @@ class FrontDoor:
         )
         self._request_id = answer.RequestIds()
 
-    def handle(self, request: Request, connection: Connection) -> None:
+    def handle(self, request: Request) -> None:
         """Answer a request, now or when its work is done."""
+        started = perf_counter()
         headers = request.headers
-        origin = ""
-        if b"origin" in headers:
-            name = headers[b"origin"].decode("latin-1")
-            if not self._settings.allows_origin(name):
-                self._plain(request, connection, 403, f"origin {name} is not allowed here")
-                return
-            origin = (
-                f"Access-Control-Allow-Origin: {name}\r\nVary: Origin\r\n"
-                "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n"
-            )
+        if b"origin" in headers and not self._admit(request):
+            return
         if request.method != b"POST":
-            self._other(request, connection, origin)
+            self._other(request)
             return
-        if not _is_json(headers):
-            self._unknown(request, connection)
-            return
-        exchange = Exchange(self, request, connection, origin)
-        exchange.target = target = TARGETS.get(headers.get(b"x-amz-target", b""))
+        kind = headers.get(b"content-type", b"")
+        if kind != answer.JSON_1_0:
+            kind = _json_kind(kind)
+            if not kind:
+                self._unknown(request)
+                return
+            request.content_type = kind
+        target = TARGETS.get(headers.get(b"x-amz-target", b""))
         try:
             if target is None:
                 raise UnknownOperation
             self._check_signature(request)
-            body = self._body(request)
+            body = request.body
+            if b"content-encoding" in headers:
+                body = _decoded(request, self._settings.clients.body_bytes)
         except OperationError as refusal:
-            exchange.finish(refusal)
+            self._finish(request, target, started, refusal)
             return
-        if target.run is Run.INLINE:
-            exchange.finish(self._result(target.operation, body))
-        elif target.run is Run.COMMIT:
-            self._writes.submit(target.operation, body, exchange.finish)
+        if target.run is _INLINE:
+            self._finish(request, target, started, self._result(target.operation, body))
+        elif target.run is _COMMIT:
+            done = partial(self._finish, request, target, started)
+            self._writes.submit(target.operation, body, done)
         else:
-            self._in_thread(target.operation, body, exchange.finish)
+            done = partial(self._finish, request, target, started)
+            self._in_thread(target.operation, body, done)
 
-    def answered(self, exchange: Exchange, status: int, sent: int) -> None:
-        """Count and log an answer."""
-        target = exchange.target
-        seconds = perf_counter() - exchange.started
+    def _finish(
+        self, request: Request, target: Target | None, started: float, result: Result
+    ) -> None:
+        """Send the answer, count it and log it."""
+        request_id = self._request_id()
+        status = 200
+        if not isinstance(result, bytes):
+            if not isinstance(result, OperationError):
+                logger.error("request %s failed", request_id.decode(), exc_info=result)
+                result = InternalFailure("Internal server error")
+            status, result = answer.error_body(result)
+        keep_alive = request.keep_alive
+        data = answer.render(
+            status, result, request_id, request.content_type, request.extra, keep_alive
+        )
+        request.connection.reply(data, keep_alive)
+        seconds = perf_counter() - started
         if target is not None:
             self._metrics.answered(target.slot, status, seconds)
         for log in self._logs:
             operation = target.operation if target else "Unknown"
-            log.write(exchange.request_id, operation, status, sent, seconds)
+            log.write(request_id.decode(), operation, status, len(result), seconds)
 
-    def new_request_id(self) -> str:
-        return self._request_id()
+    def _admit(self, request: Request) -> bool:
+        """Whether the page that asks may do so; its answer then says that it may."""
+        origin = request.headers[b"origin"]
+        if not self._settings.allows_origin(origin.decode("latin-1")):
+            self._plain(request, 403, b"origin %b is not allowed here" % origin)
+            return False
+        request.extra = (
+            b"Access-Control-Allow-Origin: %b\r\nVary: Origin\r\n"
+            b"Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n" % origin
+        )
+        return True
 
     def _check_signature(self, request: Request) -> None:
+        headers = request.headers
         if self._verifier is not None:
-            self._verifier.verify(
-                request.method.decode("latin-1"), request.url, request.headers, request.body
-            )
+            method = request.method.decode("latin-1")
+            self._verifier.verify(method, request.url, headers, request.body)
             return
-        header = request.headers.get(b"authorization", b"")
+        header = headers.get(b"authorization", b"")
         well_formed = (
             header.startswith(b"AWS4-HMAC-SHA256 ")
             and b"Credential=" in header
             and b"SignedHeaders=" in header
             and b"Signature=" in header
             and b"?" not in request.url
-            and (b"x-amz-date" in request.headers or b"date" in request.headers)
+            and (b"x-amz-date" in headers or b"date" in headers)
         )
         if not well_formed:
-            verify.read(request.url, request.headers)
-
-    def _body(self, request: Request) -> bytes:
-        if b"content-encoding" in request.headers:
-            return _decoded(request, self._settings.clients.body_bytes)
-        return request.body
+            verify.read(request.url, headers)
 
     def _result(self, operation: str, body: bytes) -> Result:
         try:
@@ -133,97 +154,45 @@ class FrontDoor:
         running = self._threads.submit(self._result, operation, body)
         running.add_done_callback(lambda ran: self._loop.call_soon_threadsafe(done, ran.result()))
 
-    def _other(self, request: Request, connection: Connection, origin: str) -> None:
+    def _other(self, request: Request) -> None:
         """Requests that are not the API: health, metrics, and a browser asking whether it may."""
         path = request.url.partition(b"?")[0]
         asks = request.method in (b"GET", b"HEAD")
-        if request.method == b"OPTIONS" and origin:
-            allowed = (
-                f"{origin}Access-Control-Allow-Methods: POST,GET,OPTIONS\r\n"
-                f"Access-Control-Allow-Headers: {_ALLOWED_HEADERS}\r\n"
-                "Access-Control-Max-Age: 172800\r\n"
+        if request.method == b"OPTIONS" and b"origin" in request.headers:
+            request.extra += (
+                b"Access-Control-Allow-Methods: POST,GET,OPTIONS\r\n"
+                b"Access-Control-Allow-Headers: %b\r\n"
+                b"Access-Control-Max-Age: 172800\r\n" % _ALLOWED_HEADERS
             )
-            self._plain(request, connection, 200, "", allowed)
+            self._plain(request, 200, b"")
         elif asks and path == b"/":
             # The blank at the end is DynamoDB's.
-            health = f"healthy: dynamodb.{self._settings.region}.amazonaws.com "
-            self._plain(request, connection, 200, health, origin)
+            region = self._settings.region.encode()
+            self._plain(request, 200, b"healthy: dynamodb.%b.amazonaws.com " % region)
         elif asks and path == b"/healthz":
-            self._plain(request, connection, 200, "ok\n", origin)
+            self._plain(request, 200, b"ok\n")
         elif asks and path == b"/metrics":
-            self._plain(request, connection, 200, self._metrics.render().decode(), origin)
+            self._plain(request, 200, self._metrics.render())
         else:
-            self._unknown(request, connection)
+            self._unknown(request)
 
-    def _unknown(self, request: Request, connection: Connection) -> None:
-        self._plain(request, connection, 404, "<UnknownOperationException/>\n")
+    def _unknown(self, request: Request) -> None:
+        request.extra = b""
+        self._plain(request, 404, b"<UnknownOperationException/>\n")
 
-    def _plain(
-        self, request: Request, connection: Connection, status: int, text: str, extra: str = ""
-    ) -> None:
+    def _plain(self, request: Request, status: int, text: bytes) -> None:
         data = answer.render(
-            status,
-            text.encode(),
-            self._request_id(),
-            content_type=answer.TEXT,
-            extra=extra,
-            keep_alive=request.keep_alive,
+            status, text, self._request_id(), answer.TEXT, request.extra, request.keep_alive
         )
         if request.method == b"HEAD":
-            data = data[: len(data) - len(text.encode())]
-        connection.reply(data, keep_alive=request.keep_alive)
+            data = data[: len(data) - len(text)]
+        request.connection.reply(data, request.keep_alive)
 
 
-class Exchange:
-    """A request of the API on its way to its answer."""
-
-    __slots__ = ("_connection", "_extra", "_front", "_request", "request_id", "started", "target")
-
-    def __init__(
-        self, front: FrontDoor, request: Request, connection: Connection, extra: str
-    ) -> None:
-        self._front, self._request, self._connection, self._extra = (
-            front,
-            request,
-            connection,
-            extra,
-        )
-        self.target: Target | None = None
-        self.started = perf_counter()
-        self.request_id = front.new_request_id()
-
-    def finish(self, result: Result) -> None:
-        """Send the answer."""
-        status = 200
-        if not isinstance(result, bytes):
-            if not isinstance(result, OperationError):
-                logger.error("request %s failed", self.request_id, exc_info=result)
-                result = InternalFailure("Internal server error")
-            status, result = answer.error_body(result)
-        keep_alive = self._request.keep_alive
-        data = answer.render(
-            status,
-            result,
-            self.request_id,
-            content_type=_content_type(self._request.headers),
-            extra=self._extra,
-            keep_alive=keep_alive,
-        )
-        self._connection.reply(data, keep_alive=keep_alive)
-        self._front.answered(self, status, len(result))
-
-
-def _content_type(headers: dict[bytes, bytes]) -> str:
-    sent = headers.get(b"content-type", b"")
-    return answer.JSON_1_0 if sent.startswith(b"application/x-amz-json-1.0") else "application/json"
-
-
-def _is_json(headers: dict[bytes, bytes]) -> bool:
-    kind = headers.get(b"content-type", b"")
-    if kind == b"application/x-amz-json-1.0":
-        return True
-    kind = kind.partition(b";")[0].strip().lower()
-    return kind in (b"application/x-amz-json-1.0", b"application/json")
+def _json_kind(content_type: bytes) -> bytes:
+    """The content type of the answer to one; empty if it is no JSON."""
+    kind = content_type.partition(b";")[0].strip().lower()
+    return kind if kind in (answer.JSON_1_0, answer.JSON) else b""
 
 
 def _decoded(request: Request, limit: int) -> bytes:

@@ -19,21 +19,43 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Request:
-    """One whole request."""
+    """One whole request, and how its answer is to be."""
 
-    __slots__ = ("body", "headers", "keep_alive", "method", "url")
+    __slots__ = (
+        "body",
+        "connection",
+        "content_type",
+        "extra",
+        "headers",
+        "keep_alive",
+        "method",
+        "url",
+    )
 
     def __init__(
-        self, method: bytes, url: bytes, headers: dict[bytes, bytes], body: bytes, keep_alive: bool
+        self,
+        connection: Connection,
+        method: bytes,
+        url: bytes,
+        headers: dict[bytes, bytes],
+        body: bytes,
+        keep_alive: bool,
     ) -> None:
-        self.method, self.url, self.headers, self.body = method, url, headers, body
+        self.connection = connection
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
         self.keep_alive = keep_alive
+        self.content_type = answer.JSON_1_0
+        self.extra = b""
+        """Header lines of the answer."""
 
 
 class Front(Protocol):
-    """Whoever answers requests, now or later, by `connection.reply`."""
+    """Whoever answers requests, now or later, by `request.connection.reply`."""
 
-    def handle(self, request: Request, connection: Connection) -> None: ...
+    def handle(self, request: Request) -> None: ...
 
 
 class Registry:
@@ -77,6 +99,7 @@ class Connection(asyncio.Protocol):
         self._choked = False
         """The client takes its answers too slowly."""
         self._answered = False
+        """The answer to the request at hand waits in the buffer of a choked client."""
         self._receiving = self._in_head = False
         self._refusal: tuple[int, str] | None = None
         self._url = b""
@@ -126,6 +149,7 @@ class Connection(asyncio.Protocol):
         self.deadline = 0.0
         self._transport.resume_reading()
         if self._answered:
+            self._answered = False
             self._go_on()
 
     # What the parser calls.
@@ -162,7 +186,7 @@ class Connection(asyncio.Protocol):
         parser = self._parser
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         request = Request(
-            parser.get_method(), self._url, self._headers, body, parser.should_keep_alive()
+            self, parser.get_method(), self._url, self._headers, body, parser.should_keep_alive()
         )
         if self._busy:
             self._waiting.append(request)
@@ -170,13 +194,12 @@ class Connection(asyncio.Protocol):
                 self._transport.pause_reading()
             return
         self._busy = True
-        self._answered = False
         self.deadline = 0.0
-        self._front.handle(request, self)
+        self._front.handle(request)
 
     # What whoever answers calls.
 
-    def reply(self, data: bytes, *, keep_alive: bool) -> None:
+    def reply(self, data: bytes, keep_alive: bool) -> None:
         """Send a whole answer and go on with the next request."""
         if self._closed:
             return
@@ -184,18 +207,18 @@ class Connection(asyncio.Protocol):
         if not keep_alive or (self._registry.draining and not self._waiting):
             self._close()
             return
-        self._answered = True
-        if not self._choked:
+        if self._choked:
+            self._answered = True
+        else:
             self._go_on()
 
     def _go_on(self) -> None:
         """Take the next request, or wait for one."""
-        self._answered = False
         if self._waiting:
             request = self._waiting.popleft()
             if len(self._waiting) < _PIPELINE // 2:
                 self._transport.resume_reading()
-            self._front.handle(request, self)
+            self._front.handle(request)
             return
         self._busy = False
         patience = self._limits.receive_seconds if self._receiving else self._limits.idle_seconds
@@ -239,7 +262,7 @@ class Connection(asyncio.Protocol):
                 status,
                 body,
                 self._registry.request_id(),
-                content_type=answer.TEXT,
+                answer.TEXT,
                 keep_alive=False,
             )
         )
