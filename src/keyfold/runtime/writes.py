@@ -34,6 +34,7 @@ from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Marker, Put, Update
 from keyfold.runtime.reads import find, get
 from keyfold.runtime.writing import (
+    StoredOtherwise,
     WireWrite,
     check_write,
     delete_write,
@@ -60,14 +61,14 @@ class Step:
     old: Entity | None = None
     new: Entity | None = None
 
-    def render(self, context: Context) -> WireWrite:
+    def render(self, context: Context, stored: dict[str, Any] | None) -> WireWrite:
         intent = self.intent
         if isinstance(intent, Put):
             return put_write(context, intent)
         if isinstance(intent, Update):
-            return update_write(context, intent, self.old, self.new)
+            return update_write(context, intent, self.old, self.new, stored)
         if isinstance(intent, Delete):
-            return delete_write(context, intent, self.old)
+            return delete_write(context, intent, self.old, stored)
         if isinstance(intent, Check):
             return check_write(context, intent)
         return marker_write(context, intent)
@@ -83,6 +84,8 @@ class Plan:
         default_factory=deque
     )
     can_overflow: bool = False
+    stored: Mapping[Any, dict[str, Any]] = dataclass_field(default_factory=dict)
+    """Items whose form in the table is another than their declaration's, as it was met."""
 
     def entail(
         self, maintainers: Sequence[Maintainer], old: Entity | None, new: Entity | None
@@ -100,8 +103,9 @@ def commit(
     """Write all intents and what they entail, or nothing; gives each intent's new item."""
     context.design.complete()
     overflowing = False
+    stored: dict[Any, dict[str, Any]] = {}
     for attempt in range(ATTEMPTS):
-        plan = Plan(results=[None] * len(intents))
+        plan = Plan(results=[None] * len(intents), stored=stored)
         # New items first, then all others, then what they entail, so that a count on an item
         # made in the same breath meets it.
         for place in sorted(range(len(intents)), key=lambda i: not isinstance(intents[i], Put)):
@@ -119,6 +123,10 @@ def commit(
             if overflowing or not plan.can_overflow:
                 raise
             overflowing = True
+        except StoredOtherwise as found:
+            if attempt == ATTEMPTS - 1:
+                raise
+            stored[_address(found.ref.entity.__spec__, found.ref.wire())] = found.item
         except TransactionConflict:
             if attempt == ATTEMPTS - 1:
                 raise
@@ -309,7 +317,7 @@ def _combined(first: Change | None, second: Change) -> Change:
 
 
 def _send(context: Context, plan: Plan, token: str | None) -> Flow[list[Entity | None]]:
-    writes = [step.render(context) for step in plan.steps.values()]
+    writes = [step.render(context, plan.stored.get(at)) for at, step in plan.steps.items()]
     if not writes:
         return plan.results
     if len(writes) > TRANSACTION_ITEMS:

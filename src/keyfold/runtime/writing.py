@@ -30,6 +30,15 @@ from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
 WireItem = dict[str, Any]
 
 
+class StoredOtherwise(KeyfoldError):
+    """The item is what was read, in another form: a time of another writer, a NULL."""
+
+    def __init__(self, ref: Ref[Any], item: WireItem) -> None:
+        super().__init__(f"{ref} is stored in another form than its declaration writes")
+        self.ref = ref
+        self.item = item
+
+
 @dataclass(frozen=True)
 class WireWrite:
     """One entry of a transaction, or the body of a single write."""
@@ -93,9 +102,16 @@ def put_write(context: Context, intent: Put) -> WireWrite:
 
 
 def update_write(
-    context: Context, intent: Update, old: Entity | None, new: Entity | None
+    context: Context,
+    intent: Update,
+    old: Entity | None,
+    new: Entity | None,
+    stored: WireItem | None,
 ) -> WireWrite:
-    """An update; `old` is what the guard compares with, `new` gives whole index keys."""
+    """An update; `old` is what the guard compares with, `new` gives whole index keys.
+
+    `stored` is the form that `old` is known to have in the table, where that is another than ours.
+    """
     spec = intent.ref.entity.__spec__
     expressions = Expressions()
     key = intent.ref.wire()
@@ -103,7 +119,7 @@ def update_write(
     if not intent.upsert:
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
-        conditions += _unchanged(expressions, spec, old, intent)
+        conditions += _unchanged(expressions, spec, old, stored, intent)
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
     actions = _Actions(expressions)
@@ -124,17 +140,19 @@ def update_write(
         "UpdateExpression": actions.text(),
         **_guard(conditions, expressions),
     }
-    return WireWrite("Update", request, intent, _update_refusal(intent, spec, old))
+    return WireWrite("Update", request, intent, _update_refusal(intent, spec, old, stored))
 
 
-def delete_write(context: Context, intent: Delete, old: Entity | None) -> WireWrite:
+def delete_write(
+    context: Context, intent: Delete, old: Entity | None, stored: WireItem | None
+) -> WireWrite:
     spec = intent.ref.entity.__spec__
     expressions = Expressions()
     conditions = []
     if intent.must_exist:
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
-        conditions += _unchanged(expressions, spec, old, intent)
+        conditions += _unchanged(expressions, spec, old, stored, intent)
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
     request = {
@@ -142,7 +160,7 @@ def delete_write(context: Context, intent: Delete, old: Entity | None) -> WireWr
         "Key": intent.ref.wire(),
         **_guard(conditions, expressions),
     }
-    return WireWrite("Delete", request, intent, _update_refusal(intent, spec, old))
+    return WireWrite("Delete", request, intent, _update_refusal(intent, spec, old, stored))
 
 
 def check_write(context: Context, intent: Check) -> WireWrite:
@@ -157,7 +175,7 @@ def check_write(context: Context, intent: Check) -> WireWrite:
         "Key": intent.ref.wire(),
         **_guard([text], expressions),
     }
-    return WireWrite("ConditionCheck", request, intent, _update_refusal(intent, spec, None))
+    return WireWrite("ConditionCheck", request, intent, _update_refusal(intent, spec, None, None))
 
 
 def marker_write(context: Context, intent: Marker) -> WireWrite:
@@ -232,7 +250,11 @@ def _index_changes(
 
 
 def _unchanged(
-    expressions: Expressions, spec: EntitySpec, old: Entity, intent: Update | Delete
+    expressions: Expressions,
+    spec: EntitySpec,
+    old: Entity,
+    stored: WireItem | None,
+    intent: Update | Delete,
 ) -> list[str]:
     """The guard that the item is still what was read."""
     guarded = steady_counts(spec, intent)
@@ -245,16 +267,19 @@ def _unchanged(
         counted = {name for name, field in spec.fields.items() if is_counted(field)}
         concerned = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
         guarded |= concerned - counted
+    if not guarded:
+        return guards
+    present = spec.attributes_of(old.__dict__) if stored is None else stored
     for field in sorted(guarded):
-        named = spec.fields[field]
-        if named.attribute in spec.table.schema.key_attributes:
+        attribute = spec.fields[field].attribute
+        if attribute in spec.table.schema.key_attributes:
             continue
-        name = expressions.name(named.attribute)
-        value = getattr(old, field)
-        if value is None or (named.kind.endswith("_set") and not value):
+        name = expressions.name(attribute)
+        wire = present.get(attribute)
+        if wire is None:
             guards.append(f"attribute_not_exists({name})")
         else:
-            guards.append(f"{name} = {expressions.value(encoder(named)(value))}")
+            guards.append(f"{name} = {expressions.value(wire)}")
     return guards
 
 
@@ -297,7 +322,10 @@ def _guard(conditions: list[str], expressions: Expressions) -> WireItem:
 
 
 def _update_refusal(
-    intent: Update | Delete | Check, spec: EntitySpec, old: Entity | None
+    intent: Update | Delete | Check,
+    spec: EntitySpec,
+    old: Entity | None,
+    stored: WireItem | None,
 ) -> Callable[[WireItem | None], Exception]:
     ref: Ref[Any] = intent.ref
     condition: Predicate | None = intent.condition
@@ -308,9 +336,11 @@ def _update_refusal(
         if old is not None and _differs(spec, old, item):
             return VersionConflict(f"{ref} was changed by somebody else since it was read")
         if old is not None and not isinstance(intent, Check):
-            stored = spec.decode(item)
-            if any(getattr(stored, n) != getattr(old, n) for n in steady_counts(spec, intent)):
+            found = spec.decode(item)
+            if any(getattr(found, n) != getattr(old, n) for n in steady_counts(spec, intent)):
                 return TransactionConflict(f"the counters of {ref} moved meanwhile")
+            if stored != item and (condition is None or condition.holds(found.__dict__)):
+                return StoredOtherwise(ref, item)
         return ConditionFailed(f"{ref}: {condition} does not hold", item)
 
     return refusal
