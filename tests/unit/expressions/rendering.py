@@ -82,10 +82,6 @@ class Expressions:
                 sections.append(f"{keyword} {', '.join(actions)}")
         return " ".join(sections)
 
-    def projection(self, paths: Iterable[Path]) -> str:
-        """The text of a projection."""
-        return ", ".join(map(self.path, paths))
-
     def path(self, path: Path) -> str:
         """The text of a path."""
         text = ""

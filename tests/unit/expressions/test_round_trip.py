@@ -1,3 +1,5 @@
+"""Trees of expressions, written out and parsed, are the same trees."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -26,8 +28,8 @@ from keyfold.expressions.ast import (
     Value,
 )
 from keyfold.expressions.bind import Placeholders
-from keyfold.expressions.render import Expressions
 from keyfold.values.codec import encode
+from tests.unit.expressions.rendering import Expressions
 
 PARTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 PATHS = st.builds(
@@ -99,23 +101,6 @@ def test_a_rendered_update_reads_back_as_the_same_actions(
     assert _placeholders(expressions).update(text) == update
 
 
-def test_actions_are_grouped_into_one_section_each() -> None:
-    update = Update(
-        (Remove(Path(("a",))), Set(Path(("b",)), Value({"N": "1"})), Remove(Path(("c", 0))))
-    )
-    assert Expressions().update(update) == "SET #n0 = :v0 REMOVE #n1, #n2[0]"
-
-
-def test_a_name_is_given_one_placeholder_however_often_it_is_used() -> None:
-    expressions = Expressions()
-    first = expressions.projection((Path(("status",)), Path(("m", "status", 3))))
-    assert first == "#n0, #n1.#n0[3]"
-    assert expressions.condition(Call("attribute_exists", (Path(("m",)),))) == (
-        "attribute_exists(#n1)"
-    )
-    assert expressions.placeholders() == {"ExpressionAttributeNames": {"#n0": "status", "#n1": "m"}}
-
-
 def test_key_conditions_read_back_as_the_same_terms() -> None:
     terms = [
         KeyTerm("pk", "=", ({"S": "a"},)),
@@ -126,7 +111,3 @@ def test_key_conditions_read_back_as_the_same_terms() -> None:
     assert text == "#n0 = :v0 AND #n1 BETWEEN :v1 AND :v2"
     read = keys.terms(_placeholders(expressions).key_condition(text))
     assert list(read.values()) == terms
-
-
-def test_nothing_rendered_needs_no_placeholders() -> None:
-    assert Expressions().placeholders() == {}
