@@ -10,7 +10,6 @@ from keyfold.expressions import check
 from keyfold.expressions.ast import (
     Action,
     Add,
-    And,
     Arithmetic,
     Between,
     Call,
@@ -19,9 +18,7 @@ from keyfold.expressions.ast import (
     Delete,
     In,
     NameRef,
-    Not,
     Operand,
-    Or,
     Path,
     Projection,
     Remove,
@@ -31,6 +28,7 @@ from keyfold.expressions.ast import (
     ValueRef,
 )
 from keyfold.expressions.lexer import Token, near, tokens
+from keyfold.expressions.logic import Logic
 from keyfold.limits import EXPRESSION_BYTES
 
 COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
@@ -74,7 +72,7 @@ def projection(text: str, parameter: str = "ProjectionExpression") -> Projection
     return paths
 
 
-class _Parser:
+class _Parser(Logic):
     """Recursive descent over the tokens of one text."""
 
     def __init__(self, text: str, parameter: str) -> None:
@@ -115,34 +113,7 @@ class _Parser:
             paths.append(self._path())
         return tuple(paths)
 
-    # Conditions. A parenthesis may hold a condition or an operand, and which one shows only
-    # behind it; so these return either, and `_require_condition` settles it where it matters.
-
-    def _alternatives(self) -> Condition | Operand:
-        first = self._conjunction()
-        if self._token.kind != "OR":
-            return first
-        terms = [self._require_condition(first)]
-        while self._take("OR"):
-            terms.append(self._require_condition(self._conjunction()))
-        return Or(tuple(terms))
-
-    def _conjunction(self) -> Condition | Operand:
-        first = self._negation()
-        if self._token.kind != "AND":
-            return first
-        terms = [self._require_condition(first)]
-        while self._take("AND"):
-            terms.append(self._require_condition(self._negation()))
-        return And(tuple(terms))
-
-    def _negation(self) -> Condition | Operand:
-        if self._take("NOT"):
-            self._deeper()
-            term = self._require_condition(self._negation())
-            self._depth -= 1
-            return Not(term)
-        return self._comparison()
+    # Conditions.
 
     def _comparison(self) -> Condition | Operand:
         left = self._group() if self._token.kind == "(" else self._operand()
@@ -286,6 +257,9 @@ class _Parser:
 
     def _advance(self) -> None:
         self._at += 1
+
+    def _stands_at(self, kind: str) -> bool:
+        return self._tokens[self._at].kind == kind
 
     def _take(self, kind: str) -> bool:
         if self._tokens[self._at].kind != kind:

@@ -33,6 +33,9 @@ class Cursor:
             self._at += 1
         return token
 
+    def _stands_at(self, kind: str) -> bool:
+        return self._token.kind == kind
+
     def _take(self, kind: str) -> bool:
         if self._token.kind != kind:
             return False

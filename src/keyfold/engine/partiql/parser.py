@@ -31,7 +31,6 @@ from keyfold.expressions.ast import (
     In,
     Not,
     Operand,
-    Or,
     Path,
     Remove,
     Set,
@@ -39,6 +38,7 @@ from keyfold.expressions.ast import (
     Value,
     ValueRef,
 )
+from keyfold.expressions.logic import Logic
 from keyfold.values import AttributeValue
 
 _COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -51,7 +51,7 @@ def parse(statement: str, parameters: Sequence[AttributeValue] | None = None) ->
     return _Parser(statement, parameters or ()).statement()
 
 
-class _Parser(Cursor):
+class _Parser(Cursor, Logic):
     """Recursive descent over the tokens of one statement."""
 
     def statement(self) -> Statement:
@@ -173,38 +173,12 @@ class _Parser(Cursor):
         self._expect("*")
         return words.replace(" ", "_")
 
-    # Conditions. As in expressions, what a parenthesis holds shows only behind it.
+    # Conditions.
 
     def _where(self) -> Condition | None:
         if not self._take("WHERE"):
             return None
-        return self._condition(self._alternatives())
-
-    def _alternatives(self) -> Condition | Operand:
-        first = self._conjunction()
-        if self._token.kind != "OR":
-            return first
-        terms = [self._condition(first)]
-        while self._take("OR"):
-            terms.append(self._condition(self._conjunction()))
-        return Or(tuple(terms))
-
-    def _conjunction(self) -> Condition | Operand:
-        first = self._negation()
-        if self._token.kind != "AND":
-            return first
-        terms = [self._condition(first)]
-        while self._take("AND"):
-            terms.append(self._condition(self._negation()))
-        return And(tuple(terms))
-
-    def _negation(self) -> Condition | Operand:
-        if self._take("NOT"):
-            self._deeper()
-            term = self._condition(self._negation())
-            self._depth -= 1
-            return Not(term)
-        return self._comparison()
+        return self._require_condition(self._alternatives())
 
     def _comparison(self) -> Condition | Operand:
         left: Condition | Operand
@@ -254,7 +228,7 @@ class _Parser(Cursor):
             condition = Compare("=", operand, Value({"NULL": True}))
         return Not(condition) if negated else condition
 
-    def _condition(self, node: Condition | Operand) -> Condition:
+    def _require_condition(self, node: Condition | Operand) -> Condition:
         if isinstance(node, (Path, Value, ValueRef)) or (
             isinstance(node, Call) and node.function == "size"
         ):
