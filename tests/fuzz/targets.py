@@ -17,6 +17,7 @@ from typing import Final
 
 import orjson
 
+from keyfold.clients.signer import Credentials
 from keyfold.clock import ManualClock
 from keyfold.design.file import loads
 from keyfold.engine import Engine, exports
@@ -32,7 +33,7 @@ from keyfold.serve.problems import NotAuthenticated
 Target = Callable[[bytes], object]
 
 KEY: Final = b"k" * 32
-ACCESS: Final = {"AKIDEXAMPLE": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"}
+ACCESS: Final = [Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")]
 MOMENT: Final = 1_700_000_000.0
 TABLE: Final = {
     "TableName": "tab",

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         region=args.region,
         dialect=args.dialect,
         durability=args.durability,
-        secrets=read_credentials(args.credentials, os.environ),
+        credentials=read_credentials(args.credentials, os.environ),
         tls_certificate=args.tls_cert,
         tls_key=args.tls_key,
         insecure_bind=args.insecure_bind,

@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
+from typing import TypeVar
 
 from keyfold.clock import Clock
 from keyfold.errors import InternalFailure, OperationError, SerializationError, UnknownOperation
+from keyfold.limits import KB
 from keyfold.serve.dynamodb import answer, verify
 from keyfold.serve.dynamodb.log import RequestLog
 from keyfold.serve.dynamodb.metrics import Metrics
@@ -21,6 +23,12 @@ from keyfold.serve.dynamodb.targets import TARGETS, Run, Target
 from keyfold.serve.dynamodb.writes import Engine, Result, Writes
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# DynamoDB compresses large answers only, and does not say from which size on.
+_GZIP_FROM = 8 * KB
+_GZIP_LEVEL = 1
 
 # Members of an enumeration are slow to look up.
 _INLINE, _COMMIT = Run.INLINE, Run.COMMIT
@@ -51,7 +59,9 @@ class FrontDoor:
         self._loop, self._threads = loop, threads
         self._writes = Writes(engine, loop, writer)
         self._verifier = (
-            verify.Verifier(settings.secrets, settings.region, clock) if settings.secrets else None
+            verify.Verifier(settings.credentials, settings.region, clock)
+            if settings.credentials
+            else None
         )
         self._request_id = answer.RequestIds()
 
@@ -89,12 +99,12 @@ class FrontDoor:
             self._writes.submit(target.operation, body, done)
         else:
             done = partial(self._finish, request, target, started)
-            self._in_thread(target.operation, body, done)
+            self._in_thread(partial(self._result, target.operation, body), done)
 
     def _finish(
         self, request: Request, target: Target | None, started: float, result: Result
     ) -> None:
-        """Send the answer, count it and log it."""
+        """Make the answer of what came out."""
         request_id = self._request_id()
         status = 200
         if not isinstance(result, bytes):
@@ -102,9 +112,26 @@ class FrontDoor:
                 logger.error("request %s failed", request_id.decode(), exc_info=result)
                 result = InternalFailure("Internal server error")
             status, result = answer.error_body(result)
+        elif len(result) >= _GZIP_FROM and _takes_gzip(request.headers):
+            request.extra += b"Content-Encoding: gzip\r\n"
+            done = partial(self._send, request, target, started, request_id, status)
+            self._in_thread(partial(_zipped, result), done)
+            return
+        self._send(request, target, started, request_id, status, result)
+
+    def _send(
+        self,
+        request: Request,
+        target: Target | None,
+        started: float,
+        request_id: bytes,
+        status: int,
+        body: bytes,
+    ) -> None:
+        """Send the answer, count it and log it."""
         keep_alive = request.keep_alive
         data = answer.render(
-            status, result, request_id, request.content_type, request.extra, keep_alive
+            status, body, request_id, request.content_type, request.extra, keep_alive
         )
         request.connection.reply(data, keep_alive)
         seconds = perf_counter() - started
@@ -112,7 +139,7 @@ class FrontDoor:
             self._metrics.answered(target.slot, status, seconds)
         for log in self._logs:
             operation = target.operation if target else "Unknown"
-            log.write(request_id.decode(), operation, status, len(result), seconds)
+            log.write(request_id.decode(), operation, status, len(body), seconds)
 
     def _admit(self, request: Request) -> bool:
         """Whether the page that asks may do so; its answer then says that it may."""
@@ -150,8 +177,8 @@ class FrontDoor:
         except Exception as error:
             return error
 
-    def _in_thread(self, operation: str, body: bytes, done: Callable[[Result], None]) -> None:
-        running = self._threads.submit(self._result, operation, body)
+    def _in_thread(self, work: Callable[[], T], done: Callable[[T], None]) -> None:
+        running = self._threads.submit(work)
         running.add_done_callback(lambda ran: self._loop.call_soon_threadsafe(done, ran.result()))
 
     def _other(self, request: Request) -> None:
@@ -193,6 +220,19 @@ def _json_kind(content_type: bytes) -> bytes:
     """The content type of the answer to one; empty if it is no JSON."""
     kind = content_type.partition(b";")[0].strip().lower()
     return kind if kind in (answer.JSON_1_0, answer.JSON) else b""
+
+
+def _takes_gzip(headers: dict[bytes, bytes]) -> bool:
+    for choice in headers.get(b"accept-encoding", b"").lower().split(b","):
+        coding, _, weight = choice.replace(b" ", b"").partition(b";q=")
+        if coding == b"gzip":
+            return weight.strip(b"0.") != b"" or weight == b""
+    return False
+
+
+def _zipped(body: bytes) -> bytes:
+    """As DynamoDB, whose checksum is that of the compressed bytes."""
+    return zlib.compress(body, _GZIP_LEVEL, zlib.MAX_WBITS | 16)
 
 
 def _decoded(request: Request, limit: int) -> bytes:

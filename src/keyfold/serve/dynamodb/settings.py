@@ -5,9 +5,10 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from keyfold.clients.signer import Credentials
 from keyfold.engine.engine import Dialect, Durability
 from keyfold.errors import KeyfoldError
 from keyfold.limits import KB, REQUEST_BYTES
@@ -47,8 +48,8 @@ class Settings:
     region: str = "us-east-1"
     dialect: Dialect = "current"
     durability: Durability = "full"
-    secrets: Mapping[str, str] = field(default_factory=dict)
-    """Secret keys by access key; empty: every well-formed signature is accepted."""
+    credentials: tuple[Credentials, ...] = ()
+    """Who may ask; with none of them every well-formed signature is accepted."""
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     insecure_bind: bool = False
@@ -69,7 +70,7 @@ class Settings:
             raise ServeError("this system cannot share a port between workers: use --workers 1")
         if bool(self.tls_certificate) != bool(self.tls_key):
             raise ServeError("TLS needs both --tls-cert and --tls-key")
-        if not self.secrets and not self.insecure_bind and not _is_loopback(self.host):
+        if not self.credentials and not self.insecure_bind and not _is_loopback(self.host):
             raise ServeError(
                 f"{self.host} can be reached by others and no credentials are configured: give "
                 "--credentials FILE, listen on 127.0.0.1, or insist with --insecure-bind"
@@ -92,21 +93,21 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def read_credentials(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """Secrets by access key, from a file as AWS tools keep it, or from `KEYFOLD_CREDENTIALS`."""
+def read_credentials(file: Path | None, environment: Mapping[str, str]) -> tuple[Credentials, ...]:
+    """From a file as AWS tools keep it, or from `KEYFOLD_CREDENTIALS`."""
     if file is not None:
         return _from_file(file)
     text = environment.get("KEYFOLD_CREDENTIALS", "")
-    secrets: dict[str, str] = {}
+    found = []
     for pair in filter(None, (part.strip() for part in text.split(","))):
         access_key, colon, secret = pair.partition(":")
         if not (access_key and colon and secret):
             raise ServeError("KEYFOLD_CREDENTIALS must be ACCESS_KEY:SECRET[,ACCESS_KEY:SECRET…]")
-        secrets[access_key] = secret
-    return secrets
+        found.append(Credentials(access_key, secret))
+    return tuple(found)
 
 
-def _from_file(file: Path) -> dict[str, str]:
+def _from_file(file: Path) -> tuple[Credentials, ...]:
     import configparser
 
     parser = configparser.RawConfigParser()
@@ -116,14 +117,14 @@ def _from_file(file: Path) -> dict[str, str]:
         raise ServeError(f"cannot read credentials from {file}: {error.strerror}") from error
     except configparser.Error as error:
         raise ServeError(f"{file} is not a credentials file: {error}") from error
-    secrets: dict[str, str] = {}
+    found = []
     for name in parser.sections():
         section = parser[name]
         access_key = section.get("aws_access_key_id")
         secret = section.get("aws_secret_access_key")
         if not access_key or not secret:
             raise ServeError(f"{file}: [{name}] needs aws_access_key_id and aws_secret_access_key")
-        secrets[access_key] = secret
-    if not secrets:
+        found.append(Credentials(access_key, secret, section.get("aws_session_token")))
+    if not found:
         raise ServeError(f"{file} has no credentials: add a section such as [default]")
-    return secrets
+    return tuple(found)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import calendar
 import hmac
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from keyfold.clients.signer import ALGORITHM, SERVICE, signature, signing_key, string_to_sign
+from keyfold.clients.signer import (
+    ALGORITHM,
+    SERVICE,
+    Credentials,
+    signature,
+    signing_key,
+    string_to_sign,
+)
 from keyfold.clock import Clock
 from keyfold.errors import (
     IncompleteSignature,
@@ -41,6 +48,8 @@ class Signed(NamedTuple):
     signed_headers: str
     signature: str
     timestamp: str
+    token: str | None
+    """Of temporary credentials."""
     expires: int | None
     """Seconds, for presigned requests."""
 
@@ -85,12 +94,14 @@ def _from_header(text: str, headers: Mapping[bytes, bytes]) -> Signed:
         )
     if missing or not timestamp:
         raise IncompleteSignature("".join(missing) + f"Authorization={text}")
+    token = headers.get(b"x-amz-security-token")
     return Signed(
         algorithm,
         parts["Credential"],
         parts["SignedHeaders"],
         parts["Signature"],
         timestamp.decode("latin-1"),
+        token.decode("latin-1") if token else None,
         None,
     )
 
@@ -114,6 +125,7 @@ def _from_query(query: Mapping[str, str]) -> Signed:
         query["X-Amz-SignedHeaders"],
         query["X-Amz-Signature"],
         query["X-Amz-Date"],
+        query.get("X-Amz-Security-Token"),
         int(expires),
     )
 
@@ -121,8 +133,9 @@ def _from_query(query: Mapping[str, str]) -> Signed:
 class Verifier:
     """Checks signatures against the access keys this server knows."""
 
-    def __init__(self, secrets: Mapping[str, str], region: str, clock: Clock) -> None:
-        self._secrets, self._region, self._clock = dict(secrets), region, clock
+    def __init__(self, known: Iterable[Credentials], region: str, clock: Clock) -> None:
+        self._known = {credentials.access_key: credentials for credentials in known}
+        self._region, self._clock = region, clock
 
     def verify(self, method: str, url: bytes, headers: Mapping[bytes, bytes], body: bytes) -> None:
         """Return if the request is signed by a known key; raise DynamoDB's refusal otherwise."""
@@ -137,14 +150,14 @@ class Verifier:
                 "(only AWS4-HMAC-SHA256 for now). "
             )
         access_key, date = self._check_scope(signed)
-        secret = self._secrets.get(access_key)
-        if secret is None:
+        known = self._known.get(access_key)
+        if known is None or not _same(known.token or "", signed.token or ""):
             raise UnrecognizedClient("The security token included in the request is invalid.")
         canonical = canonical_request(method, url, headers, names, body)
         scope = f"{date}/{self._region}/{SERVICE}/aws4_request"
         text = string_to_sign(signed.timestamp, scope, canonical)
-        expected = signature(signing_key(secret, date, self._region), text)
-        if not hmac.compare_digest(expected.encode(), signed.signature.encode()):
+        expected = signature(signing_key(known.secret_key, date, self._region), text)
+        if not _same(expected, signed.signature):
             # DynamoDB adds the canonical strings it computed; they hold nothing secret, and they
             # are what finds the mistake.
             raise InvalidSignature(
@@ -220,6 +233,11 @@ def canonical_request(
     )
     path = parts.path.decode("latin-1") or "/"
     return f"{method}\n{path}\n{query}\n{lines}\n{';'.join(names)}\n{sha256(body).hexdigest()}"
+
+
+def _same(expected: str, given: str) -> bool:
+    """Compares in a time that tells nothing of what was expected."""
+    return hmac.compare_digest(expected.encode(), given.encode())
 
 
 @lru_cache(maxsize=256)

@@ -123,6 +123,33 @@ def test_a_damaged_or_endless_gzipped_body_is_refused(asker: Any) -> None:
         assert kind(reply) == "SerializationException"
 
 
+@pytest.mark.parametrize("accepted", ["gzip", "deflate, GZIP;q=0.5", "gzip, br"])
+def test_a_large_answer_is_compressed_for_who_asks(asker: Any, accepted: str) -> None:
+    item = {"pk": {"S": "1"}, "text": {"S": "large " * 10_000}}
+    asker.call("PutItem", {"TableName": "Things", "Item": item})
+    request = {"TableName": "Things", "Key": {"pk": {"S": "1"}}}
+    reply = asker.call("GetItem", request, **{"Accept-Encoding": accepted})
+    assert reply.headers["content-encoding"] == "gzip"
+    assert len(reply.body) < 10_000
+    assert int(reply.headers["x-amz-crc32"]) == crc32(reply.body)
+    assert orjson.loads(gzip.decompress(reply.body)) == {"Item": item}
+
+
+@pytest.mark.parametrize("accepted", ["", "identity", "gzip;q=0", "gzip; q=0.000", "br"])
+def test_nobody_gets_a_compressed_answer_unasked(asker: Any, accepted: str) -> None:
+    item = {"pk": {"S": "1"}, "text": {"S": "large " * 10_000}}
+    asker.call("PutItem", {"TableName": "Things", "Item": item})
+    request = {"TableName": "Things", "Key": {"pk": {"S": "1"}}}
+    reply = asker.call("GetItem", request, **{"Accept-Encoding": accepted})
+    assert "content-encoding" not in reply.headers
+    assert reply.json == {"Item": item}
+
+
+def test_a_small_answer_is_not_compressed(asker: Any) -> None:
+    reply = asker.call("ListTables", {}, **{"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in reply.headers
+
+
 def test_errors_of_the_engine_keep_their_status_and_checksum(asker: Any) -> None:
     reply = asker.call("GetItem", {"TableName": "Nothing", "Key": {"pk": {"S": "1"}}})
     assert (reply.status, kind(reply)) == (400, "ResourceNotFoundException")

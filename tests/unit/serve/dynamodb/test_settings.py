@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from keyfold.clients.signer import Credentials
 from keyfold.serve.dynamodb import ServeError, Settings
 from keyfold.serve.dynamodb.settings import read_credentials
 
@@ -20,7 +21,7 @@ def test_any_other_address_needs_credentials_or_insistence(host: str) -> None:
     open_to_others = Settings(host=host)
     with pytest.raises(ServeError, match="--credentials FILE"):
         open_to_others.check()
-    replace(open_to_others, secrets={"A": "s"}).check()
+    replace(open_to_others, credentials=(Credentials("A", "s"),)).check()
     replace(open_to_others, insecure_bind=True).check()
 
 
@@ -51,14 +52,15 @@ def test_credentials_are_read_as_aws_tools_keep_them(tmp_path: Path) -> None:
     file = tmp_path / "credentials"
     file.write_text(
         "[default]\naws_access_key_id = A\naws_secret_access_key = s/+=%x\n"
-        "[other]\naws_access_key_id = B\naws_secret_access_key = t\n"
+        "[other]\naws_access_key_id = B\naws_secret_access_key = t\naws_session_token = u=\n"
     )
-    assert read_credentials(file, {}) == {"A": "s/+=%x", "B": "t"}
+    assert read_credentials(file, {}) == (Credentials("A", "s/+=%x"), Credentials("B", "t", "u="))
 
 
 def test_credentials_come_from_the_environment_too() -> None:
-    assert read_credentials(None, {"KEYFOLD_CREDENTIALS": "A:s:x, B:t"}) == {"A": "s:x", "B": "t"}
-    assert read_credentials(None, {}) == {}
+    found = read_credentials(None, {"KEYFOLD_CREDENTIALS": "A:s:x, B:t"})
+    assert found == (Credentials("A", "s:x"), Credentials("B", "t"))
+    assert read_credentials(None, {}) == ()
 
 
 @pytest.mark.parametrize(

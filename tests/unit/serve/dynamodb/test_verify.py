@@ -17,7 +17,8 @@ from keyfold.errors import InvalidSignature, UnrecognizedClient
 from keyfold.serve.dynamodb import Settings
 
 ALICE = Credentials("ALICE", "wonderland")
-GUARDED = Settings(secrets={"ALICE": "wonderland"})
+VISITOR = Credentials("VISITOR", "guest", "token+/=")
+GUARDED = Settings(credentials=(ALICE, VISITOR))
 Sign = Callable[..., bytes]
 
 
@@ -57,6 +58,23 @@ def test_a_signature_off_by_one_character_is_refused(guarded: Any, sign: Sign) -
         assert reply.json["message"].startswith(
             "The request signature we calculated does not match the signature you provided."
         )
+
+
+def test_temporary_credentials_need_their_session_token(guarded: Any, sign: Sign) -> None:
+    assert ask(guarded, sign, VISITOR).status == 200
+    for token in (None, "token", "token+/=x"):
+        reply = ask(guarded, sign, VISITOR._replace(token=token))
+        assert reply.status == 400
+        assert reply.json == {
+            "__type": "com.amazon.coral.service#UnrecognizedClientException",
+            "message": "The security token included in the request is invalid.",
+        }
+    assert ask(guarded, sign, ALICE._replace(token="token+/=")).status == 400
+
+
+def test_a_session_token_changed_on_the_way_is_refused(guarded: Any, sign: Sign) -> None:
+    data = sign(VISITOR, guarded.port, "ListTables", b"{}", time.time())
+    assert guarded.raw(data.replace(b"token+/=", b"other+/=")).status == 400
 
 
 def test_a_body_changed_on_the_way_is_refused(guarded: Any, sign: Sign) -> None:
@@ -129,13 +147,13 @@ class BodySigned(botocore.auth.SigV4QueryAuth):  # type: ignore[misc]
         return sha256(b"{}").hexdigest()
 
 
-def presigned(port: int, seconds: int, secret: str = "wonderland") -> str:
+def presigned(port: int, seconds: int, credentials: Credentials = ALICE) -> str:
     request: Any = botocore.awsrequest.AWSRequest(
         "POST",
         f"http://127.0.0.1:{port}/",
         headers={"Host": f"127.0.0.1:{port}", "X-Amz-Target": "DynamoDB_20120810.ListTables"},
     )
-    keys = botocore.credentials.Credentials("ALICE", secret)
+    keys = botocore.credentials.Credentials(*credentials)
     BodySigned(keys, "dynamodb", "us-east-1", seconds).add_auth(request)
     return str(request.url).partition(f":{port}")[2]
 
@@ -152,6 +170,13 @@ def test_a_presigned_url_comes_in(guarded: Any) -> None:
     assert ask_presigned(guarded, presigned(guarded.port, 60)).status == 200
 
 
+def test_a_presigned_url_carries_its_session_token(guarded: Any) -> None:
+    assert ask_presigned(guarded, presigned(guarded.port, 60, VISITOR)).status == 200
+    without = VISITOR._replace(token=None)
+    assert ask_presigned(guarded, presigned(guarded.port, 60, without)).status == 400
+
+
 def test_a_presigned_url_with_another_secret_does_not(guarded: Any) -> None:
-    reply = ask_presigned(guarded, presigned(guarded.port, 60, "guess"))
+    guess = ALICE._replace(secret_key="guess")
+    reply = ask_presigned(guarded, presigned(guarded.port, 60, guess))
     assert reply.json["__type"].endswith("#InvalidSignatureException")
