@@ -31,7 +31,14 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.engine.faults import Faults
 from keyfold.errors import AlreadyExists, CursorRefused, DeclarationError, NotFound, PlanError
-from keyfold.maintain.feed import Rates, choose, edges
+from keyfold.maintain.feed import (
+    Rates,
+    ReaderRates,
+    choose,
+    choose_for_reader,
+    edges,
+    switching,
+)
 from keyfold.streams import Consumer
 
 design = Design("network")
@@ -181,6 +188,12 @@ class Network:
     def _demote(self, source: str, _: str) -> None:
         self.db.put(Promotion(user_id=source, fanout_enabled=False))
 
+    def _subscribe(self, reader: str, source: str) -> None:
+        self.db.run(switching.subscribe(self.db.context, feed, reader, source))
+
+    def _unsubscribe(self, reader: str, source: str) -> None:
+        self.db.run(switching.pull(self.db.context, feed, reader, source))
+
     def _step(self, _: str, __: str) -> None:
         self.consumer.run_once()
 
@@ -216,7 +229,7 @@ class Network:
 _VERBS = st.sampled_from(
     ["follow"] * 4
     + ["post"] * 6
-    + ["promote", "demote", "crash"] * 2
+    + ["promote", "demote", "subscribe", "subscribe", "unsubscribe", "crash"] * 2
     + ["unfollow", "cut", "delete", "step", "drain"]
 )
 # Groups post and are promoted too; only people read.
@@ -296,6 +309,78 @@ def test_a_promoted_source_is_read_from_one_partition(network: Network) -> None:
         page = feed.page(network.db, "reader", limit=20)
     assert len(page) == 20
     assert work.total.requests == 3
+
+
+def test_a_subscriber_reads_copies_of_a_source_that_others_pull(network: Network) -> None:
+    _grow(network, 2, 6)
+    network._follow("other", "s0")
+    network._subscribe("reader", "s0")
+    network.consumer.drain()
+    network._post("s0", "")
+    network.consumer.drain()
+    copies = network.db.read(FeedItem.key.query(follower_id="reader"))
+    assert [item.activity_id for item in copies] == ["a0001", "a0003", "a0005", "a0007"]
+    assert list(network.db.read(FeedItem.key.query(follower_id="other"))) == []
+    assert network.db.find(feed.source_ref("reader", "s0")) is None
+    assert network.db.find(feed.source_ref("other", "s0")) is not None
+    for reader in ("reader", "other"):
+        assert network.found(reader, 3) == network.expected(reader)
+
+
+def test_an_unfollow_ends_a_subscription(network: Network) -> None:
+    _grow(network, 1, 3)
+    network._subscribe("reader", "s0")
+    network.consumer.drain()
+    network._unfollow("reader", "s0")
+    network.consumer.drain()
+    network._post("s0", "")
+    network.consumer.drain()
+    assert list(network.db.scan(FeedItem)) == []
+    assert list(network.db.scan(feed.support.subscription)) == []
+
+
+def test_who_pulls_many_gets_copies_of_all_but_the_busiest(network: Network) -> None:
+    for day in range(8):
+        for number in range(6):
+            network._follow("reader", f"s{number}")
+            for _ in range(3 if number in (1, 4) else 1):
+                network._post(f"s{number}", "")
+        network._follow("reader", "quiet")
+        network.clock.advance(86400 if day < 7 else 0)
+    for number in range(200):
+        network._follow("reader", f"pushed{number}")
+        network._post(f"pushed{number}", "")
+        network._promote(f"pushed{number}", "")
+    network.consumer.drain()
+    choice = feed.explain_reader(network.db, "reader", pages=20)
+    assert choice.copied == {"s0", "s2", "s3", "s5", "quiet"}
+    assert feed.rebalance_reader(network.db, "reader", pages=20) == choice
+    network.consumer.drain()
+    with network.db.work("page") as work:
+        feed.page(network.db, "reader", limit=50)
+    assert work.total.requests <= 3 + 2
+    assert network.found("reader", 20) == network.expected("reader")
+    assert feed.rebalance_reader(network.db, "reader", pages=20).copied == choice.copied
+
+
+def test_copies_for_one_reader_are_not_made_at_any_price() -> None:
+    busy = {f"s{number}": 50.0 for number in range(30)}
+    dear = choose_for_reader(ReaderRates(pages=10, copies=16, posts=busy))
+    assert dear.copied == frozenset()
+    assert "too much" in dear.reason
+    fine = choose_for_reader(ReaderRates(pages=10, copies=2000, posts=busy))
+    assert len(fine.copied) == 28
+    assert choose_for_reader(ReaderRates(10, 10, {"a": 50.0, "b": 40.0})).copied == frozenset()
+
+
+def test_a_reader_is_not_switched_back_and_forth() -> None:
+    posts = {"a": 10.0, "b": 9.0, "c": 8.0}
+    first = choose_for_reader(ReaderRates(pages=10, copies=10, posts=posts))
+    assert first.copied == {"c"}
+    closer = ReaderRates(pages=10, copies=10, posts={**posts, "c": 12.0})
+    assert choose_for_reader(closer, first.copied).copied == {"c"}
+    overtaken = ReaderRates(pages=10, copies=10, posts={**posts, "c": 21.0})
+    assert choose_for_reader(overtaken, first.copied).copied == {"b"}
 
 
 def test_many_pulled_sources_are_not_many_pages(network: Network) -> None:

@@ -98,9 +98,10 @@ class Mirror(Declared):
         sort: str | None = None,
         *,
         sync: Literal["transaction", "stream"] = "transaction",
+        escape: bool = False,
     ) -> None:
         super().__init__()
-        self.partition, self.sort, self.sync = partition, sort, sync
+        self.partition, self.sort, self.sync, self.escape = partition, sort, sync, escape
         self.entity: type[Entity]
 
     def attach(self, entity: type[Entity]) -> None:
@@ -123,7 +124,7 @@ class Mirror(Declared):
             for field, info in edge.model_fields.items():
                 if not info.is_required():
                     namespace[field] = info.default
-            namespace["key"] = Key(self.partition, self.sort)
+            namespace["key"] = Key(self.partition, self.sort, escape=self.escape)
 
         parent: Any = Pointer[edge]  # type: ignore[valid-type]
         options = {"table": edge.__table__, "sync": self.sync}

@@ -1,6 +1,21 @@
 """The hybrid feed: pulled by default, pushed where it pays."""
 
 from keyfold.maintain.feed.declaration import Feed
-from keyfold.maintain.feed.policy import Choice, Rates, choose
+from keyfold.maintain.feed.policy import (
+    Choice,
+    Rates,
+    ReaderChoice,
+    ReaderRates,
+    choose,
+    choose_for_reader,
+)
 
-__all__ = ["Choice", "Feed", "Rates", "choose"]
+__all__ = [
+    "Choice",
+    "Feed",
+    "Rates",
+    "ReaderChoice",
+    "ReaderRates",
+    "choose",
+    "choose_for_reader",
+]

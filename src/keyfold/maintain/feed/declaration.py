@@ -13,7 +13,7 @@ from keyfold.design.place import caller
 from keyfold.design.read import Page
 from keyfold.errors import DeclarationError
 from keyfold.maintain.feed import edges, support
-from keyfold.maintain.feed.policy import Choice
+from keyfold.maintain.feed.policy import Choice, ReaderChoice
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.changes import Set
 from keyfold.runtime.db import Db
@@ -22,6 +22,7 @@ from keyfold.runtime.intent import Delete, Intent, Put, Update
 
 I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
 A = TypeVar("A", bound=Entity)
+RESERVED = ("", support.SOURCE_PREFIX, support.SUBSCRIPTION_PREFIX)
 
 
 class Feed(Generic[I]):
@@ -55,6 +56,10 @@ class Feed(Generic[I]):
         self._check()
         partition = item.__spec__.key.templates.partition.text
         self.support = support.declare(name, item.__table__, partition, self.reader_field)
+        subscription = self.support.subscription
+        self.subscribed = edges.Following(
+            subscription, self.reader_field, "source", subscription.subscribers
+        )
         self.design = item.__table__.design
         self._maintain()
 
@@ -120,6 +125,34 @@ class Feed(Generic[I]):
         return db.run(rebalance(db.context, self, source, reads_per_follower))
 
     @overload
+    def explain_reader(self, db: Db, reader: str, *, pages: float = 5) -> ReaderChoice: ...
+    @overload
+    def explain_reader(
+        self, db: AsyncDb, reader: str, *, pages: float = 5
+    ) -> Awaitable[ReaderChoice]: ...
+    def explain_reader(
+        self, db: Db | AsyncDb, reader: str, *, pages: float = 5
+    ) -> ReaderChoice | Awaitable[ReaderChoice]:
+        """Which pulled sources to copy for a reader of so many pages a day, and why."""
+        from keyfold.maintain.feed.measuring import explain_reader
+
+        return db.run(explain_reader(db.context, self, reader, pages))
+
+    @overload
+    def rebalance_reader(self, db: Db, reader: str, *, pages: float = 5) -> ReaderChoice: ...
+    @overload
+    def rebalance_reader(
+        self, db: AsyncDb, reader: str, *, pages: float = 5
+    ) -> Awaitable[ReaderChoice]: ...
+    def rebalance_reader(
+        self, db: Db | AsyncDb, reader: str, *, pages: float = 5
+    ) -> ReaderChoice | Awaitable[ReaderChoice]:
+        """Copy for a reader what `explain_reader` says; the others go on being pulled."""
+        from keyfold.maintain.feed.measuring import rebalance_reader
+
+        return db.run(rebalance_reader(db.context, self, reader, pages))
+
+    @overload
     def renew(self, db: Db) -> int: ...
     @overload
     def renew(self, db: AsyncDb) -> Awaitable[int]: ...
@@ -177,6 +210,9 @@ class Feed(Generic[I]):
     def source_ref(self, reader: str, source: str) -> Ref[Any]:
         return Ref(self.support.source, {self.reader_field: reader, "source": source})
 
+    def subscription_ref(self, reader: str, source: str) -> Ref[Any]:
+        return self.subscribed.ref(reader, source)
+
     def position(self, activity: Entity) -> str:
         """An activity's place in time: the text of its sort key."""
         key: Key = activity.__spec__.key
@@ -220,7 +256,7 @@ class Feed(Generic[I]):
                 f"{item.name} is sorted by {ours}, {activity.name} by {theirs}.",
                 "Give both one sort template, so that they stand in one order.",
             )
-        if theirs is None or theirs.literal_prefix in ("", support.SOURCE_PREFIX):
+        if theirs is None or theirs.literal_prefix in RESERVED:
             self._refuse(
                 f"{item.name} cannot be told from what the feed keeps beside it.",
                 'Begin its sort key with a text of its own: "TS#{created_at:iso}#{activity_id}".',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -90,10 +90,10 @@ def _following(entity: type[Entity], name: str, place: str) -> Following:
 
 
 def followers(
-    context: Context, feed: Feed[Any], source: str, start: Place | None
+    context: Context, edges: Iterable[Following], source: str, start: Place | None
 ) -> Flow[tuple[list[str], Place | None]]:
-    """Some of a source's followers, and where to go on."""
-    partitions = [(edge, v) for edge in feed.edges.values() for v in edge.partitions(source)]
+    """Some of those who follow a source by these edges, and where to go on."""
+    partitions = [(edge, v) for edge in edges for v in edge.partitions(source)]
     number, key = start if start is not None else (0, None)
     edge, values = partitions[number]
     query = edge.followers.query(**values)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keyfold.maintain.feed.edges import followers
+from keyfold.maintain.feed.edges import Following, followers
 from keyfold.runtime.batch import delete_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -23,15 +23,24 @@ Step = Callable[[list[str]], Flow[bool]]
 
 
 def for_all_followers(
-    context: Context, feed: Feed[Any], source: str, name: str, step: Step
+    context: Context,
+    feed: Feed[Any],
+    source: str,
+    name: str,
+    step: Step,
+    edges: Iterable[Following] | None = None,
 ) -> Flow[bool]:
-    """Take the step for every follower, remembering how far it came; False when a step ended it."""
+    """Take the step for every follower, or for those by some edges, remembering how far it came.
+
+    Gives False when a step ended it.
+    """
+    edges = list(feed.edges.values() if edges is None else edges)
     ref = feed.support.job.key(job=name)
     saved = yield from find(context, ref)
     start = orjson.loads(saved.progress) if saved is not None else None
     remembered = saved is not None
     while True:
-        readers, start = yield from followers(context, feed, source, start)
+        readers, start = yield from followers(context, edges, source, start)
         wanted = yield from step(readers)
         if start is None or not wanted:
             break

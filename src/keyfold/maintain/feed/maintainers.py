@@ -21,7 +21,7 @@ from keyfold.runtime.batch import delete_keys, delete_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Intent, Update
+from keyfold.runtime.intent import Check, Delete, Intent, Update
 from keyfold.runtime.reads import find
 from keyfold.runtime.writes import commit
 
@@ -67,6 +67,7 @@ class Activities(FeedMaintainer):
             post=feed.activity.__name__,
             item=feed.item.__name__,
             edge=next(iter(feed.edges)).__name__,
+            edges=tuple(edge.__name__ for edge in feed.edges) if len(feed.edges) > 1 else (),
             mode="hybrid",
             audience="stated",
             cap=feed.cap,
@@ -87,9 +88,9 @@ class Activities(FeedMaintainer):
             yield from self._catch_up(context, source, new)
         pushing = yield from self.is_pushing(context, source)
         item = yield from raw(context, new.ref())
-        if pushing and item is not None:
+        if item is not None:
             present = self.source.__spec__.decode(item)
-            yield from fan_out(context, self.feed, present)
+            yield from fan_out(context, self.feed, present, to_all=pushing)
 
     def _catch_up(self, context: Context, source: str, new: Entity) -> Flow[None]:
         """An activity that was not posted through the feed has no hint yet."""
@@ -115,7 +116,8 @@ class Edges(FeedMaintainer):
         if old is not None:
             return
         around = yield from find(context, self.feed.source_ref(reader, source))
-        if (yield from self.is_pushing(context, source)):
+        subscribed = yield from find(context, self.feed.subscription_ref(reader, source))
+        if subscribed is not None or (yield from self.is_pushing(context, source)):
             yield from settle(context, self.feed, reader, source)
         elif around is None:
             yield from pull(context, self.feed, reader, source)
@@ -131,13 +133,27 @@ class Sources(FeedMaintainer):
         if present is None or present.state != "gone":
             return
         reader = getattr(new, self.feed.reader_field)
+        gone = Compare(Path(("state",)), "=", "gone")
+        subscription = yield from find(context, self.feed.subscription_ref(reader, new.source))
+        if subscription is not None:
+            ended = Delete(subscription.ref(), known=subscription)
+            with suppress(ConditionFailed, NotFound):
+                yield from commit(context, [ended, Check(new.ref(), gone)])
         copies = yield from copies_of(context, self.feed, reader, new.source)
         yield from delete_many(context, [copy.ref() for copy in copies])
         if present.expires_at is None:
-            gone = Compare(Path(("state",)), "=", "gone")
             expiry = {"expires_at": Set(context.now() + self.feed.ttl)}
             with suppress(ConditionFailed, NotFound):
                 yield from commit(context, [Update(new.ref(), expiry, gone)])
+
+
+class Subscriptions(FeedMaintainer):
+    """A new subscriber's feed relies on copies once it has them all."""
+
+    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
+        if new is not None and (yield from find(context, new.ref())) is not None:
+            reader = getattr(new, self.feed.reader_field)
+            yield from settle(context, self.feed, reader, new.source)
 
 
 class States(FeedMaintainer):
@@ -213,6 +229,7 @@ def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
     for edge in feed.edges:
         yield Edges(feed, edge)
     yield Sources(feed, feed.support.source)
+    yield Subscriptions(feed, feed.support.subscription)
     yield States(feed, feed.support.state)
     yield Removals(feed, feed.support.removed)
     if feed.promotion is not None:

@@ -47,8 +47,10 @@ def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
         yield from commit(context, [Update(ref, {"last": Set(position)}, newer, upsert=True)])
 
 
-def fan_out(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
-    """Copy an activity to the feeds of all followers: exactly one item for each of them."""
+def fan_out(
+    context: Context, feed: Feed[Any], activity: Entity, *, to_all: bool = True
+) -> Flow[None]:
+    """Copy an activity to the feeds of all followers, or of the subscribed ones: one item each."""
 
     def copy_to(readers: list[str]) -> Flow[bool]:
         copies = [feed.copy(activity, reader) for reader in readers]
@@ -62,8 +64,9 @@ def fan_out(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
         return True
 
     source = getattr(activity, feed.source_field)
-    name = f"copy {source} {feed.position(activity)}"
-    yield from for_all_followers(context, feed, source, name, copy_to)
+    name = f"{'copy' if to_all else 'send'} {source} {feed.position(activity)}"
+    edges = feed.edges.values() if to_all else [feed.subscribed]
+    yield from for_all_followers(context, feed, source, name, copy_to, edges)
 
 
 def trim(context: Context, feed: Feed[Any], copy: Entity) -> Flow[None]:

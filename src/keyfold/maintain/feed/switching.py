@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
-    """Let a reader's feed rely on the copies of a pushing source."""
+    """Let a reader's feed rely on the copies of a source that pushes, or that they subscribed."""
     mark = feed.source_ref(reader, source)
     around = yield from find(context, mark)
     if around is None or around.state != "pull":
@@ -37,6 +37,9 @@ def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[
     edge = yield from edge_between(context, feed, reader, source)
     if edge is None or not (yield from is_listed(context, edge, reader, source)):
         return
+    supply = Check(feed.support.state.key(source=source), Compare(Path(("mode",)), "=", "push"))
+    if (yield from find(context, feed.subscription_ref(reader, source))) is not None:
+        supply = Check(feed.subscription_ref(reader, source))
     activities = yield from activities_of(context, feed, source)
     yield from put_many(context, [feed.copy(activity, reader) for activity in activities])
     # Read again: what was deleted since, and what an earlier time left behind, must not come up.
@@ -45,8 +48,6 @@ def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[
     copies = yield from copies_of(context, feed, reader, source)
     stale = [copy.ref() for copy in copies if feed.position(copy) not in kept]
     yield from delete_many(context, stale)
-    state = feed.support.state.key(source=source)
-    pushing = Compare(Path(("mode",)), "=", "push")
     pulled = Compare(Path(("state",)), "=", "pull")
     with suppress(ConditionFailed, NotFound):
         yield from commit(
@@ -54,7 +55,7 @@ def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[
             [
                 Delete(mark, pulled, must_exist=True),
                 Check(edge.ref(reader, source)),
-                Check(state, pushing),
+                supply,
             ],
         )
 
@@ -85,17 +86,33 @@ def pull_all(context: Context, feed: Feed[Any], state: Any) -> Flow[None]:
 
 
 def pull(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
-    """Let one follower pull."""
+    """Let one follower pull, and get no more copies of their own."""
     edge = yield from edge_between(context, feed, reader, source)
     if edge is None:
         return
-    item = feed.source_item(reader, source, "pull")
+    mark = feed.source_item(reader, source, "pull")
+    marked = yield from find(context, mark.ref())
+    subscription = yield from find(context, feed.subscription_ref(reader, source))
+    ending = [] if subscription is None else [Delete(subscription.ref(), known=subscription)]
     with suppress(AlreadyExists, ConditionFailed, NotFound):
-        yield from commit(context, [Put(item), Check(edge.ref(reader, source))])
+        if marked is None:
+            yield from commit(context, [Put(mark), Check(edge.ref(reader, source)), *ending])
+        elif ending:
+            yield from commit(context, [Check(mark.ref()), *ending])
+
+
+def subscribe(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
+    """Have a pulled source's activities copied to one follower; the consumer brings the first."""
+    edge = yield from edge_between(context, feed, reader, source)
+    if edge is None:
+        return
+    subscription = feed.support.subscription(**{feed.reader_field: reader}, source=source)
+    with suppress(AlreadyExists, ConditionFailed, NotFound):
+        yield from commit(context, [Put(subscription), Check(edge.ref(reader, source))])
 
 
 def renew(context: Context, feed: Feed[Any]) -> Flow[int]:
-    """Make all copies of all pushing sources anew; gives how many sources there are.
+    """Make all copies of all pushing sources and for all subscribers anew; gives how many.
 
     Followers pull until their copies are complete again, so that nothing is missing meanwhile.
     """
@@ -111,6 +128,17 @@ def renew(context: Context, feed: Feed[Any]) -> Flow[int]:
                 yield from commit(context, [Put(pushed, absent=False)])
                 yield from settle_all(context, feed, pushed)
                 renewed += 1
+        if start is None:
+            break
+    spec = feed.support.subscription.__spec__
+    while True:
+        subscriptions, start = yield from scan_page(context, spec, start)
+        for found in subscriptions:
+            reader, source = getattr(found, feed.reader_field), found.source
+            yield from pull(context, feed, reader, source)
+            yield from subscribe(context, feed, reader, source)
+            yield from settle(context, feed, reader, source)
+            renewed += 1
         if start is None:
             return renewed
 
