@@ -15,7 +15,8 @@ BUSY_SECONDS = 10.0
 CACHE_KILOBYTES = 16_384
 # Without the map a page beyond the cache costs a system call: reads would slow as tables grow.
 MAPPED_BYTES = 2**40
-_BUSY_PAUSE = 0.0005
+_SHORTEST_PAUSE = 0.00005
+_LONGEST_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
 
@@ -64,8 +65,8 @@ def connect(path: str, durability: str) -> apsw.Connection:
 
 def _waits_for_writer(attempt: int) -> bool:
     """Another process writes: SQLite's own pauses grow to the time of a hundred commits."""
-    time.sleep(_BUSY_PAUSE)
-    return attempt * _BUSY_PAUSE < BUSY_SECONDS
+    time.sleep(min(_SHORTEST_PAUSE * (attempt + 1), _LONGEST_PAUSE))
+    return attempt * _LONGEST_PAUSE < BUSY_SECONDS
 
 
 def _recognise(path: Path) -> None:
