@@ -20,7 +20,8 @@ from bench import load, peers
 from bench.harness import Budget, Case, Outcome, Row
 from keyfold import create
 from keyfold.clients import connect
-from keyfold_systems.inviter.design import Group, Membership, User, design
+from keyfold_systems.inviter.design import design
+from keyfold_systems.inviter.entities import Group, Membership, User
 
 CONNECTIONS = 16
 HANGOUTS = 100

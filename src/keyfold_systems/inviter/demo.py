@@ -6,7 +6,7 @@ import random
 from datetime import timedelta
 
 from keyfold import AsyncDb, create
-from keyfold_systems.inviter.design import Answer, Group, Hangout, Membership, Response, User
+from keyfold_systems.inviter.entities import Answer, Group, Hangout, Membership, Response, User
 
 USERS: list[tuple[str, str, list[str]]] = [
     ("ada", "Ada Lang", []),

@@ -8,12 +8,7 @@ from pydantic import Field
 
 from keyfold import Timestamp
 from keyfold.serve import Payload
-from keyfold_systems.inviter.design import (
-    MOST_GROUPS_INVITED,
-    MOST_USERS_INVITED,
-    LongText,
-    Text,
-)
+from keyfold_systems.inviter.entities import MOST_GROUPS_INVITED, MOST_USERS_INVITED, LongText, Text
 
 
 class NewHangout(Payload):

@@ -34,7 +34,8 @@ from keyfold.serve import (
     query,
     rule,
 )
-from keyfold_systems.inviter.design import (
+from keyfold_systems.inviter.design import design
+from keyfold_systems.inviter.entities import (
     MOST_GROUPS_INVITED,
     MOST_GROUPS_OF_A_USER,
     MOST_USERS_INVITED,
@@ -47,8 +48,9 @@ from keyfold_systems.inviter.design import (
     Text,
     User,
     UserHangout,
+)
+from keyfold_systems.inviter.patterns import (
     answers_of,
-    design,
     group_feed,
     group_upcoming,
     groups_of_user,

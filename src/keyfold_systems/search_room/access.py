@@ -6,7 +6,8 @@ from typing import Protocol
 
 from keyfold import AsyncDb
 from keyfold.serve import Arguments, Identity, rule
-from keyfold_systems.search_room.design import Role, membership
+from keyfold_systems.search_room.entities import Role
+from keyfold_systems.search_room.patterns import membership
 
 
 class Opened(Protocol):

@@ -10,7 +10,8 @@ from pydantic import Field
 from keyfold import AsyncDb, Page, Timestamp, new_ulid
 from keyfold.serve import Identity, PageRequest, mutation, query
 from keyfold_systems.search_room.access import member
-from keyfold_systems.search_room.design import Activity, activities_after, room_activities
+from keyfold_systems.search_room.entities import Activity
+from keyfold_systems.search_room.patterns import activities_after, room_activities
 
 
 class ActivityOperations:

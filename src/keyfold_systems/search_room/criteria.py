@@ -10,13 +10,15 @@ from keyfold.runtime import Intent
 from keyfold.serve import Conflict, Identity, Missing, PageRequest, mutation, query
 from keyfold_systems.search_room.access import member
 from keyfold_systems.search_room.activities import ActivityOperations
-from keyfold_systems.search_room.design import (
+from keyfold_systems.search_room.entities import (
     SUPERSEDED_CRITERIA_DAYS,
     CombinedCriteria,
     Compatibility,
     LatestCriteria,
     Member,
     UserCriteria,
+)
+from keyfold_systems.search_room.patterns import (
     all_users_criteria,
     combined_criteria,
     compatibility_history,

@@ -6,7 +6,7 @@ import random
 from datetime import timedelta
 
 from keyfold import AsyncDb, Entity, create, new_ulid
-from keyfold_systems.search_room.design import (
+from keyfold_systems.search_room.entities import (
     Activity,
     CombinedCriteria,
     Compatibility,

@@ -24,14 +24,14 @@ from keyfold.migrations import (
     rebuild,
     recount,
 )
-from keyfold_systems.search_room.design import (
+from keyfold_systems.search_room.design import design
+from keyfold_systems.search_room.entities import (
     CombinedCriteria,
     Compatibility,
     Listing,
     Moment,
     UserCriteria,
     Weights,
-    design,
     table,
 )
 from keyfold_systems.search_room.wishes import Level, Mode, Wishes

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from keyfold.serve import Payload
-from keyfold_systems.search_room.design import Member, Name, Room, Status
+from keyfold_systems.search_room.entities import Member, Name, Room, Status
 from keyfold_systems.search_room.wishes import Criterion, Wishes
 
 Word = Annotated[str, Field(min_length=1, max_length=60)]

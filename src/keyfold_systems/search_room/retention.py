@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from keyfold import AsyncDb, check, create
 from keyfold.errors import AlreadyExists, NotFound
-from keyfold_systems.search_room.design import (
+from keyfold_systems.search_room.entities import (
     SUPERSEDED_CRITERIA_DAYS,
     LatestCriteria,
     Member,

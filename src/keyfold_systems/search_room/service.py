@@ -30,7 +30,8 @@ from keyfold.serve import (
 )
 from keyfold_systems.search_room.access import member, owner
 from keyfold_systems.search_room.criteria import CriteriaOperations
-from keyfold_systems.search_room.design import (
+from keyfold_systems.search_room.design import design
+from keyfold_systems.search_room.entities import (
     MOST_MEMBERS,
     LatestCriteria,
     Listing,
@@ -40,7 +41,8 @@ from keyfold_systems.search_room.design import (
     Room,
     Status,
     UserRoom,
-    design,
+)
+from keyfold_systems.search_room.patterns import (
     listing_by_external_id,
     listings_by_status,
     membership,

@@ -11,7 +11,8 @@ import pytest
 from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.serve import Identity
-from keyfold_systems.inviter.design import Group, Hangout, design
+from keyfold_systems.inviter.design import design
+from keyfold_systems.inviter.entities import Group, Hangout
 from keyfold_systems.inviter.payloads import NewHangout
 from keyfold_systems.inviter.service import Inviter
 from tests.systems.conftest import Recorder, recording

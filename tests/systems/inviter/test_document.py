@@ -11,7 +11,8 @@ from keyfold import AsyncDb
 from keyfold.errors import BudgetExceeded, NotFound, VersionConflict
 from keyfold.serve import Conflict, Invalid, PageRequest
 from keyfold.streams import AsyncConsumer
-from keyfold_systems.inviter.design import (
+from keyfold_systems.inviter.design import design
+from keyfold_systems.inviter.entities import (
     Answer,
     Group,
     GroupHangout,
@@ -19,7 +20,8 @@ from keyfold_systems.inviter.design import (
     Membership,
     Response,
     User,
-    design,
+)
+from keyfold_systems.inviter.patterns import (
     group_feed,
     groups_of_user,
     hangout_by_id,

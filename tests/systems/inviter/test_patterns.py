@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
-from keyfold_systems.inviter.design import (
+from keyfold_systems.inviter.design import design
+from keyfold_systems.inviter.entities import (
     Answer,
     Group,
     GroupHangout,
@@ -18,8 +19,9 @@ from keyfold_systems.inviter.design import (
     Response,
     User,
     UserHangout,
+)
+from keyfold_systems.inviter.patterns import (
     answers_of,
-    design,
     group_by_id,
     group_feed,
     group_upcoming,

@@ -15,7 +15,7 @@ from keyfold.maintain import verification
 from keyfold.serve import Conflict, Identity, PageRequest
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.inviter import service as inviter_service
-from keyfold_systems.inviter.design import (
+from keyfold_systems.inviter.entities import (
     MOST_GROUPS_INVITED,
     MOST_USERS_INVITED,
     Answer,

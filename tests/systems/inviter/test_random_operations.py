@@ -20,7 +20,7 @@ from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
 from keyfold.serve import Conflict, Identity, Invalid, PageRequest
 from keyfold.streams import AsyncConsumer
-from keyfold_systems.inviter.design import (
+from keyfold_systems.inviter.entities import (
     Answer,
     Group,
     GroupHangout,

@@ -11,7 +11,8 @@ import pytest
 from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.serve import Identity
-from keyfold_systems.search_room.design import Listing, Room, design
+from keyfold_systems.search_room.design import design
+from keyfold_systems.search_room.entities import Listing, Room
 from keyfold_systems.search_room.payloads import NewCriteria, NewListing, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyfold.serve import ANONYMOUS, Identity
-from keyfold_systems.search_room.design import Role
+from keyfold_systems.search_room.entities import Role
 from keyfold_systems.search_room.service import SearchRoom
 
 from .conftest import JONAS, MIA, Home

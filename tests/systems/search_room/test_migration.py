@@ -11,18 +11,16 @@ from keyfold.clients import connect
 from keyfold.errors import MigrationError
 from keyfold.maintain import repair, verify
 from keyfold.migrations import Backend, Migrator, backend_of
-from keyfold_systems.search_room.design import (
-    CombinedCriteria,
-    Compatibility,
-    Listing,
-    design,
+from keyfold_systems.search_room.design import design
+from keyfold_systems.search_room.entities import CombinedCriteria, Compatibility, Listing
+from keyfold_systems.search_room.migration import histories, migration
+from keyfold_systems.search_room.patterns import (
     listing_by_external_id,
     listings_by_status,
     room_members,
     user_criteria_history,
     user_rooms,
 )
-from keyfold_systems.search_room.migration import histories, migration
 from tests.systems.conftest import ADDRESS
 
 TABLE = "search-room"

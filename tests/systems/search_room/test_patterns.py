@@ -11,16 +11,13 @@ import pytest
 from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.serve import PageRequest
-from keyfold_systems.search_room.design import (
-    Activity,
-    CombinedCriteria,
-    Compatibility,
-    Status,
+from keyfold_systems.search_room.design import design
+from keyfold_systems.search_room.entities import Activity, CombinedCriteria, Compatibility, Status
+from keyfold_systems.search_room.patterns import (
     activities_after,
     all_users_criteria,
     combined_criteria,
     compatibility_history,
-    design,
     latest_compatibility,
     latest_user_criteria,
     listing_by_external_id,

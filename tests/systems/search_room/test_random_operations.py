@@ -21,7 +21,7 @@ from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
 from keyfold.serve import Conflict, Identity, Missing, PageRequest
 from keyfold.streams import AsyncConsumer
-from keyfold_systems.search_room.design import (
+from keyfold_systems.search_room.entities import (
     Activity,
     LatestCriteria,
     Listing,

@@ -7,11 +7,8 @@ from datetime import timedelta
 from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.serve import PageRequest
-from keyfold_systems.search_room.design import (
-    SUPERSEDED_CRITERIA_DAYS,
-    UserCriteria,
-    latest_user_criteria,
-)
+from keyfold_systems.search_room.entities import SUPERSEDED_CRITERIA_DAYS, UserCriteria
+from keyfold_systems.search_room.patterns import latest_user_criteria
 from keyfold_systems.search_room.retention import tidy
 from keyfold_systems.search_room.wishes import Wishes
 

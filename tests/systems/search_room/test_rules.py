@@ -14,7 +14,8 @@ from keyfold.errors import KeyfoldError, NotFound, VersionConflict
 from keyfold.maintain import verification
 from keyfold.serve import Conflict, Missing, PageRequest
 from keyfold.streams import AsyncConsumer
-from keyfold_systems.search_room.design import (
+from keyfold_systems.search_room.design import design
+from keyfold_systems.search_room.entities import (
     MOST_MEMBERS,
     SUPERSEDED_CRITERIA_DAYS,
     Listing,
@@ -24,7 +25,6 @@ from keyfold_systems.search_room.design import (
     Status,
     UserCriteria,
     UserRoom,
-    design,
 )
 from keyfold_systems.search_room.payloads import ListingChange, NewCriteria
 from keyfold_systems.search_room.service import SearchRoom

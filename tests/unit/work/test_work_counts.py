@@ -14,17 +14,9 @@ import orjson
 import pytest
 
 from keyfold.engine import Engine
-from keyfold_systems.inviter.design import (
-    Answer,
-    Group,
-    Hangout,
-    Membership,
-    Response,
-    User,
-    design,
-    group_feed,
-    user_upcoming,
-)
+from keyfold_systems.inviter.design import design
+from keyfold_systems.inviter.entities import Answer, Group, Hangout, Membership, Response, User
+from keyfold_systems.inviter.patterns import group_feed, user_upcoming
 
 TABLE: dict[str, Any] = {
     "TableName": "work",

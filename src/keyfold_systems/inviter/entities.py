@@ -1,0 +1,180 @@
+"""The entities of Inviter: one table, canonical records, and pointers for lists."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from keyfold import (
+    AtMost,
+    Counter,
+    Created,
+    Design,
+    Entity,
+    Id,
+    Index,
+    Key,
+    On,
+    Pointer,
+    Timestamp,
+    Updated,
+    Version,
+)
+from keyfold.maintain import Cascade, Copied
+
+design = Design("inviter", description="Hangouts of groups of friends.")
+
+table = design.table(
+    "InviterTable",
+    indexes=[
+        Index(
+            "UserGroupIndex",
+            "gsi1pk",
+            "gsi1sk",
+            purpose="what belongs to a user: groups, hosted hangouts, answers",
+        ),
+        Index(
+            "EntityTimeIndex",
+            "gsi1pk",
+            "startTimestamp",
+            sort_type="N",
+            purpose="the hangouts of a user or of a group, by time",
+        ),
+    ],
+    stream="NEW_AND_OLD_IMAGES",
+    description="Everything of Inviter.",
+)
+
+# A hangout, its pointers and a check of each guest fit into one transaction of 100.
+MOST_GROUPS_INVITED = 15
+MOST_USERS_INVITED = 30
+MOST_GROUPS_OF_A_USER = 200
+
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+LongText = Annotated[str, Field(max_length=4000)]
+
+
+class Answer(StrEnum):
+    """What somebody says to an invitation."""
+
+    GOING = "going"
+    MAYBE = "maybe"
+    NOT_GOING = "not_going"
+
+
+class User(Entity, table=table):
+    """A person."""
+
+    user_id: Id
+    name: Text
+    groups: Annotated[int, Counter("Membership")] = 0
+    owned_groups: Annotated[int, Counter("Group", via={"user_id": "owner_id"})] = 0
+    version: Annotated[int, Version()] = 0
+    created_at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("USER#{user_id}", "METADATA")
+
+
+class Group(Entity, table=table):
+    """The canonical record of a group."""
+
+    group_id: Id
+    name: Text
+    owner_id: Id
+    closing: bool = False
+    members: Annotated[int, Counter("Membership")] = 0
+    version: Annotated[int, Version()] = 0
+    created_at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("GROUP#{group_id}", "METADATA")
+    memberships = Cascade("Membership")
+
+
+class Membership(Entity, table=table):
+    """A user in a group, with what a list shows of both."""
+
+    group_id: Id
+    user_id: Id
+    group_name: Annotated[Text, Copied("Group", "name")]
+    user_name: Annotated[Text, Copied("User", "name", through="by_user")]
+    joined_at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("GROUP#{group_id}", "USER#{user_id}")
+    by_user = On("UserGroupIndex", "USER#{user_id}", "GROUP#{group_id}")
+
+
+class Hangout(Entity, table=table):
+    """The full, authoritative record of one hangout."""
+
+    hangout_id: Id
+    host_id: Id
+    title: Text
+    description: LongText = ""
+    place: Annotated[str, Field(max_length=200)] = ""
+    starts_at: Timestamp
+    ends_at: Timestamp
+    cancelled: bool = False
+    group_ids: Annotated[set[str], AtMost(MOST_GROUPS_INVITED)] = set()
+    user_ids: Annotated[set[str], AtMost(MOST_USERS_INVITED)] = set()
+    going: Annotated[int, Counter("Response", where=lambda r: r.answer == Answer.GOING)] = 0
+    maybe: Annotated[int, Counter("Response", where=lambda r: r.answer == Answer.MAYBE)] = 0
+    not_going: Annotated[int, Counter("Response", where=lambda r: r.answer == Answer.NOT_GOING)] = 0
+    version: Annotated[int, Version()] = 0
+    created_at: Annotated[Timestamp | None, Created()] = None
+    updated_at: Annotated[Timestamp | None, Updated()] = None
+
+    key = Key("EVENT#{hangout_id}", "METADATA")
+    by_host = On("UserGroupIndex", "USER#{host_id}", "HOSTED#{hangout_id}")
+    responses = Cascade("Response")
+
+
+class Response(Entity, table=table):
+    """One user's answer to a hangout."""
+
+    hangout_id: Id
+    user_id: Id
+    answer: Answer
+    at: Annotated[Timestamp | None, Updated()] = None
+
+    key = Key("EVENT#{hangout_id}", "RESPONSE#{user_id}")
+    by_user = On("UserGroupIndex", "USER#{user_id}", "RESPONSE#{hangout_id}")
+
+
+class GroupHangout(Pointer[Hangout], table=table, each="group_ids"):
+    """A hangout as a group's feed shows it."""
+
+    group_id: Id
+    hangout_id: Id
+    host_id: Id
+    title: Text
+    place: str
+    starts_at: Timestamp
+    ends_at: Timestamp
+    cancelled: bool
+    going: int
+    maybe: int
+    not_going: int
+
+    key = Key("GROUP#{group_id}", "HANGOUT#{hangout_id}")
+    by_time = On("EntityTimeIndex", "GROUP#{group_id}", "{starts_at:epoch_ms}")
+
+
+class UserHangout(Pointer[Hangout], table=table, each="user_ids"):
+    """A hangout as the list of a directly invited user shows it."""
+
+    user_id: Id
+    hangout_id: Id
+    host_id: Id
+    title: Text
+    place: str
+    starts_at: Timestamp
+    ends_at: Timestamp
+    cancelled: bool
+    going: int
+    maybe: int
+    not_going: int
+
+    key = Key("USER#{user_id}", "HANGOUT#{hangout_id}")
+    by_time = On("EntityTimeIndex", "USER#{user_id}", "{starts_at:epoch_ms}")

@@ -1,0 +1,227 @@
+"""The entities of Search Room: one table, a room's partition with everything in the room."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from keyfold import (
+    AtMost,
+    Counter,
+    Created,
+    Design,
+    Entity,
+    Id,
+    Index,
+    Key,
+    On,
+    Pointer,
+    Stored,
+    Timestamp,
+    Ttl,
+    Unique,
+    Updated,
+    Version,
+)
+from keyfold.maintain import Cascade, Copied
+from keyfold_systems.search_room.wishes import Criterion, Level, Mode, Wishes
+
+design = Design("search_room", description="People look for a home together.")
+
+table = design.table(
+    "search-room",
+    indexes=[
+        Index(
+            "ExternalIdIndex",
+            "GSI1PK",
+            "GSI1SK",
+            sparse=True,
+            purpose="a room's listing by its id on the platform it comes from",
+        ),
+        Index("StatusIndex", "GSI2PK", "GSI2SK", purpose="a room's listings by status"),
+    ],
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+    # An activity has a `type` of its own.
+    type_attribute="entityType",
+    name_variable="DYNAMODB_TABLE_NAME",
+)
+
+ACTIVITY_DAYS = 90
+SUPERSEDED_CRITERIA_DAYS = 30
+HISTORY_DAYS = 365
+MOST_MEMBERS = 30
+
+# The moments of the tables that are there have milliseconds.
+Moment = Annotated[Timestamp, Stored("iso_ms")]
+Name = Annotated[str, Field(min_length=1, max_length=120)]
+Weights = dict[Criterion, float]
+
+
+class Role(StrEnum):
+    OWNER = "owner"
+    MEMBER = "member"
+
+
+class Status(StrEnum):
+    """Where a listing stands on the way to a home."""
+
+    UNSEEN = "UNSEEN"
+    SEEN = "SEEN"
+    VISIT_PLANNED = "VISIT_PLANNED"
+    VISITED = "VISITED"
+    APPLIED = "APPLIED"
+    REJECTED = "REJECTED"
+    ACCEPTED = "ACCEPTED"
+
+
+class Room(Entity, table=table):
+    """Where a few people search together."""
+
+    room_id: Id
+    name: Name
+    created_by_user_id: Id
+    search_type: Literal["buy", "rent"]
+    context: dict[str, Any] = {}
+    member_count: Annotated[int, Counter("Member")] = 0
+    owner_count: Annotated[int, Counter("Member", where=lambda m: m.role == Role.OWNER)] = 0
+    version: Annotated[int, Version()] = 0
+    created_at: Annotated[Moment | None, Created()] = None
+
+    key = Key("ROOM#{room_id}", "ROOM")
+    members = Cascade("Member")
+    listings = Cascade("Listing")
+    criteria = Cascade("UserCriteria")
+    latest_criteria = Cascade("LatestCriteria")
+    combined_criteria = Cascade("CombinedCriteria")
+    activities = Cascade("Activity")
+    compatibility = Cascade("Compatibility")
+
+
+class Member(Entity, table=table):
+    """A user in a room; the one record of the relationship."""
+
+    room_id: Id
+    user_id: Id
+    role: Role = Role.MEMBER
+    room_name: Annotated[str, Copied("Room", "name")]
+    joined_at: Annotated[Moment | None, Created()] = None
+
+    key = Key("ROOM#{room_id}", "MEMBER#{user_id}")
+
+
+class UserRoom(Pointer[Member], table=table):
+    """The same relationship, seen from the user."""
+
+    user_id: Id
+    room_id: Id
+    role: Role
+    room_name: str
+    joined_at: Moment | None = None
+
+    key = Key("USER#{user_id}", "ROOM#{room_id}")
+
+
+class Listing(Entity, table=table):
+    """A property that somebody saved to a room."""
+
+    listing_id: Id
+    room_id: Id
+    source_brand: Annotated[str, Field(min_length=1, max_length=60)]
+    external_id: Annotated[str, Field(min_length=1, max_length=120)] | None = None
+    title: Name
+    location: Annotated[str, Field(max_length=120)] = ""
+    status: Status = Status.UNSEEN
+    seen_by: Annotated[set[str], AtMost(MOST_MEMBERS)] = set()
+    version: Annotated[int, Version()] = 0
+    added_at: Annotated[Moment | None, Created()] = None
+    updated_at: Annotated[Moment | None, Updated()] = None
+
+    key = Key("ROOM#{room_id}", "LISTING#{listing_id}")
+    by_external_id = On(
+        "ExternalIdIndex",
+        "SOURCE#{source_brand}#{external_id}",
+        "ROOM#{room_id}",
+        when="external_id",
+        escape=True,
+        silence=(("K13", "ids of other platforms are case-sensitive and taken as they come"),),
+    )
+    by_status = On("StatusIndex", "ROOM#{room_id}", "STATUS#{status}#{listing_id}")
+    once_in_a_room = Unique("room_id", "source_brand", "external_id")
+
+
+class UserCriteria(Entity, table=table):
+    """What one member looked for at one time; older versions expire once they are superseded."""
+
+    room_id: Id
+    user_id: Id
+    timestamp: Moment
+    criteria_id: Id
+    criteria: Wishes
+    weights: Weights = {}
+    source: Literal["manual", "ai_proposed"] = "manual"
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+
+    key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}#{criteria_id}")
+
+
+class LatestCriteria(Entity, table=table):
+    """What each member looks for now: one record a member, so that a room is one query."""
+
+    room_id: Id
+    user_id: Id
+    timestamp: Moment
+    criteria_id: Id
+    criteria: Wishes
+    weights: Weights = {}
+    source: Literal["manual", "ai_proposed"] = "manual"
+
+    key = Key("ROOM#{room_id}", "CRITERIA_LATEST#{user_id}")
+
+
+class CombinedCriteria(Entity, table=table):
+    """What a room looks for, merged from its members."""
+
+    room_id: Id
+    timestamp: Moment
+    combined_id: Id
+    criteria: Wishes
+    weights: Weights = {}
+    from_user_ids: Annotated[list[str], AtMost(MOST_MEMBERS)] = []
+    combine_mode: Mode
+
+    expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
+
+    key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}#{combined_id}")
+
+
+class Activity(Entity, table=table):
+    """Something that happened in a room."""
+
+    room_id: Id
+    created_at: Moment
+    activity_id: Id
+    type: Annotated[str, Field(max_length=60)]
+    sender_type: Literal["user", "ai_copilot", "system"]
+    sender_id: Id
+    text: Annotated[str, Field(max_length=4000)] = ""
+    ttl: Annotated[Timestamp | None, Ttl(days=ACTIVITY_DAYS, after="created_at")] = None
+
+    key = Key("ROOM#{room_id}", "ACTIVITY#{created_at:iso_ms}#{activity_id}")
+
+
+class Compatibility(Entity, table=table):
+    """How well the wishes of a room's members fit, at one time."""
+
+    room_id: Id
+    timestamp: Moment
+    compatibility_id: Id
+    score_percent: Annotated[int, Field(ge=0, le=100)]
+    level: Level
+    comment: str
+    criteria_refs: Annotated[list[str], AtMost(MOST_MEMBERS)] = []
+    expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
+
+    key = Key("ROOM#{room_id}", "COMPATIBILITY#{timestamp:iso_ms}#{compatibility_id}")

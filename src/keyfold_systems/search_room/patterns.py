@@ -1,0 +1,125 @@
+"""The access patterns of Search Room."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from keyfold import Collection, First, Get, Query, collection, get
+from keyfold_systems.search_room.entities import (
+    MOST_MEMBERS,
+    Activity,
+    CombinedCriteria,
+    Compatibility,
+    LatestCriteria,
+    Listing,
+    Member,
+    Room,
+    UserCriteria,
+    UserRoom,
+    design,
+)
+
+
+@design.pattern(requests=1)
+def room_by_id(room_id: str) -> Get[Room]:
+    """Get room by ID."""
+    return get(Room.key(room_id=room_id))
+
+
+@design.pattern(requests=1)
+def room_members(room_id: str, limit: int = MOST_MEMBERS) -> Query[Member]:
+    """Get room members."""
+    return Member.key.query(room_id=room_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def user_rooms(user_id: str, limit: int = 50) -> Query[UserRoom]:
+    """Get a user's rooms, with their names."""
+    return UserRoom.key.query(user_id=user_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def membership(room_id: str, user_id: str) -> Get[Member]:
+    """Check membership."""
+    return get(Member.key(room_id=room_id, user_id=user_id))
+
+
+@design.pattern(requests=1)
+def room_with_members(room_id: str) -> Collection:
+    """A room with its members."""
+    return collection(Room, Member, room_id=room_id).limit(MOST_MEMBERS + 1)
+
+
+@design.pattern(requests=1)
+def listing_by_id(room_id: str, listing_id: str) -> Get[Listing]:
+    """Get listing by ID."""
+    return get(Listing.key(room_id=room_id, listing_id=listing_id))
+
+
+@design.pattern(requests=1)
+def room_listings(room_id: str, limit: int = 50) -> Query[Listing]:
+    """Get all room listings."""
+    return Listing.key.query(room_id=room_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def listings_by_status(room_id: str, status: str, limit: int = 50) -> Query[Listing]:
+    """Get listings by status."""
+    return Listing.by_status.query(room_id=room_id, status=status).limit(limit)
+
+
+@design.pattern(requests=1)
+def listing_by_external_id(room_id: str, source_brand: str, external_id: str) -> First[Listing]:
+    """Find by external ID."""
+    query = Listing.by_external_id.query(
+        source_brand=source_brand, external_id=external_id, room_id=room_id
+    )
+    return query.first()
+
+
+@design.pattern(requests=1, newest=True)
+def latest_user_criteria(room_id: str, user_id: str) -> Get[LatestCriteria]:
+    """Get a user's latest criteria."""
+    return get(LatestCriteria.key(room_id=room_id, user_id=user_id))
+
+
+@design.pattern(requests=1, newest=True)
+def user_criteria_history(room_id: str, user_id: str, limit: int = 20) -> Query[UserCriteria]:
+    """A user's criteria, newest first."""
+    return UserCriteria.key.query(room_id=room_id, user_id=user_id).descending().limit(limit)
+
+
+@design.pattern(requests=1)
+def all_users_criteria(room_id: str, limit: int = MOST_MEMBERS) -> Query[LatestCriteria]:
+    """Get all users' criteria: the latest of each."""
+    return LatestCriteria.key.query(room_id=room_id).limit(limit)
+
+
+@design.pattern(requests=1, newest=True)
+def combined_criteria(room_id: str) -> First[CombinedCriteria]:
+    """Get combined criteria: the latest."""
+    return CombinedCriteria.key.query(room_id=room_id).descending().first()
+
+
+@design.pattern(newest=True)
+def room_activities(room_id: str, limit: int = 50) -> Query[Activity]:
+    """Get room activities, newest first."""
+    return Activity.key.query(room_id=room_id).descending().limit(limit)
+
+
+@design.pattern()
+def activities_after(room_id: str, timestamp: datetime, limit: int = 50) -> Query[Activity]:
+    """Get activities after a timestamp: activities only, and not that instant's own."""
+    return Activity.key.query(room_id=room_id).after(created_at=timestamp).limit(limit)
+
+
+@design.pattern(requests=1, newest=True)
+def latest_compatibility(room_id: str) -> First[Compatibility]:
+    """Get latest compatibility."""
+    return Compatibility.key.query(room_id=room_id).descending().first()
+
+
+@design.pattern(requests=1, newest=True)
+def compatibility_history(room_id: str, limit: int = 20) -> Query[Compatibility]:
+    """Get compatibility history, newest first."""
+    return Compatibility.key.query(room_id=room_id).descending().limit(limit)
