@@ -11,7 +11,7 @@ from keyfold.design import codes, schema
 from keyfold.design.place import caller
 from keyfold.design.read import Page, Param, Read
 from keyfold.design.reading import check_readable, describe
-from keyfold.errors import DeclarationError
+from keyfold.errors import DeclarationError, PlanError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -68,6 +68,13 @@ class Pattern(Generic[P, T]):
                 problem.message,
                 place=f"{self.place} pattern {self.name}",
                 suggestion=problem.suggestion,
+            ) from None
+        except PlanError as problem:
+            raise DeclarationError(
+                "Q1",
+                f"{problem}.",
+                place=f"{self.place} pattern {self.name}",
+                suggestion="Give the fields of the key that it reads by.",
             ) from None
         if not isinstance(read, Read):
             raise DeclarationError(

@@ -342,12 +342,14 @@ def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> Query[E]:
     """Check that the given fields are the partition key and the first sort fields."""
     templates = source.declared.templates
     where = f"{source.entity.__name__}.{source.declared.name}"
+    sort = list(templates.sort.fields) if templates.sort else []
     missing = [f for f in templates.partition.fields if f not in values]
     if missing:
+        unknown = [f for f in values if f not in templates.fields]
         raise MissingKeyField(
             f"a query on {where} needs the whole partition key: {', '.join(missing)} missing"
+            + (f"; {', '.join(unknown)} is not part of it" if unknown else "")
         )
-    sort = list(templates.sort.fields) if templates.sort else []
     given = [f for f in values if f not in templates.partition.fields]
     leading = sort[: len(given)]
     if set(given) != set(leading):

@@ -108,9 +108,9 @@ class Unique(Declared):
                 "Delete",
                 {
                     "Key": self.key(before),
-                    "ConditionExpression": "attribute_not_exists(#key) OR #holder = :holder",
+                    "ConditionExpression": "attribute_not_exists(#key) OR #holder = :former",
                     "ExpressionAttributeNames": names,
-                    "ExpressionAttributeValues": {":holder": {"M": old.ref().wire()}},
+                    "ExpressionAttributeValues": {":former": {"M": old.ref().wire()}},
                 },
             )
         if after is not None and new is not None:

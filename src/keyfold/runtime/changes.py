@@ -58,6 +58,7 @@ class SetIfAbsent:
 
 Change = Set | Clear | Add | Remove | Append | SetIfAbsent
 clear = Clear()
+_NUMBERS = ("integer", "float", "decimal")
 
 
 def add(amount: Any) -> Any:
@@ -103,7 +104,7 @@ def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
             raise PlanError(f"{spec.name}.{field.name} cannot be cleared; it is not optional")
         return clear
     if isinstance(value, Add | Remove | Append):
-        return value
+        return _operation(spec, field, value)
     if isinstance(value, SetIfAbsent):
         return SetIfAbsent(validate(spec.entity, field.name, value.value))
     checked = validate(spec.entity, field.name, value)
@@ -111,6 +112,22 @@ def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
         return clear
     normalised = field.mark(Normalised)
     return Set(normalised.function(checked) if normalised else checked)
+
+
+def _operation(spec: EntitySpec, field: FieldSpec, given: Add | Remove | Append) -> Change:
+    """An operation that this kind of field has, with elements or an amount that it can hold."""
+    is_set, is_list = field.kind.endswith("_set"), field.kind == "list"
+    takes = {Add: is_set or field.kind in _NUMBERS, Remove: is_set, Append: is_list}
+    if not takes[type(given)]:
+        raise PlanError(
+            f"{spec.name}.{field.name} is of kind {field.kind}, which cannot "
+            f"{type(given).__name__.lower()}; give it a value"
+        )
+    if isinstance(given, Append):
+        return Append(tuple(validate(spec.entity, field.name, list(given.elements))))
+    if isinstance(given, Remove):
+        return Remove(frozenset(validate(spec.entity, field.name, set(given.elements))))
+    return Add(validate(spec.entity, field.name, given.amount))
 
 
 def validate(entity: type[Entity], field: str, value: Any) -> Any:

@@ -7,15 +7,12 @@ changes in between; when the guard fails and the read was ours, it starts over.
 from __future__ import annotations
 
 import random
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from dataclasses import field as dataclass_field
+from dataclasses import replace
 from typing import Any
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
-from keyfold.design.predicate import Predicate
 from keyfold.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -31,70 +28,22 @@ from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change, applied, validate
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
-from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Marker, Put, Update
+from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Put, Update
+from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find, get
 from keyfold.runtime.writing import (
     StoredOtherwise,
     WireWrite,
-    check_write,
-    delete_write,
     edited,
     index_fields_missing,
     is_counted,
-    marker_write,
-    put_write,
     stamped,
     steady_counts,
-    update_write,
 )
 
 ATTEMPTS = 12
 _SINGLE = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 _TRANSIENT = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
-
-
-@dataclass
-class Step:
-    """One item to be written, with what is known of it."""
-
-    intent: Intent
-    old: Entity | None = None
-    new: Entity | None = None
-
-    def render(self, context: Context, stored: dict[str, Any] | None) -> WireWrite:
-        intent = self.intent
-        if isinstance(intent, Put):
-            return put_write(context, intent)
-        if isinstance(intent, Update):
-            return update_write(context, intent, self.old, self.new, stored)
-        if isinstance(intent, Delete):
-            return delete_write(context, intent, self.old, stored)
-        if isinstance(intent, Check):
-            return check_write(context, intent)
-        return marker_write(context, intent)
-
-
-@dataclass
-class Plan:
-    """All steps of one commit, each item once, in order."""
-
-    steps: dict[Any, Step] = dataclass_field(default_factory=dict)
-    results: list[Entity | None] = dataclass_field(default_factory=list)
-    entailed: deque[tuple[Maintainer, Entity | None, Entity | None]] = dataclass_field(
-        default_factory=deque
-    )
-    can_overflow: bool = False
-    stored: Mapping[Any, dict[str, Any]] = dataclass_field(default_factory=dict)
-    """Items whose form in the table is another than their declaration's, as it was met."""
-
-    def entail(
-        self, maintainers: Sequence[Maintainer], old: Entity | None, new: Entity | None
-    ) -> None:
-        self.entailed.extend((maintainer, old, new) for maintainer in maintainers)
-
-    def add(self, address: Any, step: Step) -> None:
-        existing = self.steps.get(address)
-        self.steps[address] = step if existing is None else _joined(existing, step)
 
 
 def commit(
@@ -263,57 +212,6 @@ def _with_present_counts(context: Context, intent: Update | Delete, known: Entit
     if present is None:
         raise NotFound(f"there is no {intent.ref}")
     return known.model_copy(update={name: getattr(present, name) for name in counts})
-
-
-def _joined(first: Step, second: Step) -> Step:
-    """Two writes to one item as one: DynamoDB takes an item once per transaction."""
-    if isinstance(first.intent, Check):
-        return _guarded(second, first.intent)
-    if isinstance(second.intent, Check):
-        return _guarded(first, second.intent)
-    if isinstance(first.intent, Delete):
-        return first
-    if isinstance(second.intent, Delete):
-        return second
-    if isinstance(first.intent, Update) and isinstance(second.intent, Update):
-        merged = dict(first.intent.changes)
-        for name, one in second.intent.changes.items():
-            merged[name] = _combined(merged.get(name), one)
-        base = second.intent if first.intent.counting else first.intent
-        condition = _both(first.intent.condition, second.intent.condition)
-        joined = replace(base, changes=merged, condition=condition)
-        return Step(joined, first.old or second.old, second.new)
-    if isinstance(first.intent, Put) and isinstance(second.intent, Update):
-        assert second.new is not None
-        return Step(replace(first.intent, new=second.new), first.old, second.new)
-    if isinstance(first.intent, Marker) and isinstance(second.intent, Marker):
-        return second if second.intent.action == "Put" else first
-    raise PlanError(f"one transaction writes an item twice: {first.intent} and {second.intent}")
-
-
-def _guarded(step: Step, check: Check) -> Step:
-    """A write that also checks what a check of the same item asked for."""
-    intent = step.intent
-    if check.condition is None or isinstance(intent, Marker):
-        return step
-    both = _both(intent.condition, check.condition)
-    return Step(replace(intent, condition=both), step.old, step.new)
-
-
-def _both(one: Predicate | None, other: Predicate | None) -> Predicate | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
-
-
-def _combined(first: Change | None, second: Change) -> Change:
-    if isinstance(first, change.Add) and isinstance(second, change.Add):
-        if isinstance(first.amount, set | frozenset):
-            return change.Add(first.amount | second.amount)
-        return change.Add(first.amount + second.amount)
-    if first is not None and isinstance(second, change.Add | change.Remove | change.Append):
-        raise PlanError("one unit of work sets a field and adds to it; do one of the two")
-    return second
 
 
 def _send(context: Context, plan: Plan, token: str | None) -> Flow[list[Entity | None]]:

@@ -1,0 +1,136 @@
+"""The plan of one commit: each item once, with everything that is to happen to it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+from typing import Any
+
+from keyfold.design.entity import Entity
+from keyfold.design.predicate import Predicate
+from keyfold.errors import PlanError
+from keyfold.runtime import changes as change
+from keyfold.runtime.changes import Change
+from keyfold.runtime.context import Context
+from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Marker, Put, Update
+from keyfold.runtime.writing import (
+    WireWrite,
+    check_write,
+    delete_write,
+    marker_write,
+    put_write,
+    update_write,
+)
+
+
+@dataclass
+class Step:
+    """One item to be written, with what is known of it."""
+
+    intent: Intent
+    old: Entity | None = None
+    new: Entity | None = None
+
+    def render(self, context: Context, stored: dict[str, Any] | None) -> WireWrite:
+        intent = self.intent
+        if isinstance(intent, Put):
+            return put_write(context, intent)
+        if isinstance(intent, Update):
+            return update_write(context, intent, self.old, self.new, stored)
+        if isinstance(intent, Delete):
+            return delete_write(context, intent, self.old, stored)
+        if isinstance(intent, Check):
+            return check_write(context, intent)
+        return marker_write(context, intent)
+
+
+@dataclass
+class Plan:
+    """All steps of one commit, each item once, in order."""
+
+    steps: dict[Any, Step] = dataclass_field(default_factory=dict)
+    results: list[Entity | None] = dataclass_field(default_factory=list)
+    entailed: deque[tuple[Maintainer, Entity | None, Entity | None]] = dataclass_field(
+        default_factory=deque
+    )
+    can_overflow: bool = False
+    stored: Mapping[Any, dict[str, Any]] = dataclass_field(default_factory=dict)
+    """Items whose form in the table is another than their declaration's, as it was met."""
+
+    def entail(
+        self, maintainers: Sequence[Maintainer], old: Entity | None, new: Entity | None
+    ) -> None:
+        self.entailed.extend((maintainer, old, new) for maintainer in maintainers)
+
+    def add(self, address: Any, step: Step) -> None:
+        existing = self.steps.get(address)
+        self.steps[address] = step if existing is None else _joined(existing, step)
+
+
+def _joined(first: Step, second: Step) -> Step:
+    """Two writes to one item as one: DynamoDB takes an item once per transaction."""
+    if isinstance(first.intent, Check):
+        return _guarded(second, first.intent)
+    if isinstance(second.intent, Check):
+        return _guarded(first, second.intent)
+    if isinstance(first.intent, Delete):
+        return first
+    if isinstance(second.intent, Delete):
+        return second
+    if isinstance(first.intent, Update) and isinstance(second.intent, Update):
+        merged = dict(first.intent.changes)
+        for name, one in second.intent.changes.items():
+            merged[name] = _combined(merged.get(name), one)
+        base = second.intent if first.intent.counting else first.intent
+        condition = _both(first.intent.condition, second.intent.condition)
+        joined = replace(base, changes=merged, condition=condition)
+        return Step(joined, first.old or second.old, second.new)
+    if isinstance(first.intent, Put) and isinstance(second.intent, Update):
+        assert second.new is not None
+        return Step(replace(first.intent, new=second.new), first.old, second.new)
+    if isinstance(first.intent, Marker) and isinstance(second.intent, Marker):
+        return Step(_joined_markers(first.intent, second.intent))
+    raise PlanError(f"one transaction writes an item twice: {first.intent} and {second.intent}")
+
+
+def _joined_markers(first: Marker, second: Marker) -> Marker:
+    """A support item written twice: freed and claimed is handed over, claimed twice refused."""
+    if first.action == second.action:
+        if first.action == "Put" and first.request["Item"] != second.request["Item"]:
+            assert second.refusal is not None, "a support item that others may claim says so"
+            raise second.refusal(first.request["Item"])
+        return second
+    freed, claimed = (first, second) if second.action == "Put" else (second, first)
+    if claimed.action != "Put" or freed.action != "Delete":
+        raise PlanError(f"one transaction writes a support item twice: {first} and {second}")
+    members = "ExpressionAttributeNames", "ExpressionAttributeValues"
+    both = {name: {**freed.request[name], **claimed.request[name]} for name in members}
+    condition = " OR ".join(m.request["ConditionExpression"] for m in (claimed, freed))
+    return replace(claimed, request={**claimed.request, **both, "ConditionExpression": condition})
+
+
+def _guarded(step: Step, check: Check) -> Step:
+    """A write that also checks what a check of the same item asked for."""
+    intent = step.intent
+    if check.condition is None or isinstance(intent, Marker):
+        return step
+    both = _both(intent.condition, check.condition)
+    return Step(replace(intent, condition=both), step.old, step.new)
+
+
+def _both(one: Predicate | None, other: Predicate | None) -> Predicate | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _combined(first: Change | None, second: Change) -> Change:
+    if isinstance(first, change.Add) and isinstance(second, change.Add):
+        if isinstance(first.amount, set | frozenset):
+            return change.Add(first.amount | second.amount)
+        return change.Add(first.amount + second.amount)
+    if first is not None and isinstance(second, change.Add | change.Remove | change.Append):
+        raise PlanError("one unit of work sets a field and adds to it; do one of the two")
+    return second
