@@ -194,27 +194,27 @@ class _Parser(Cursor, Logic):
         token = self._token
         if token.kind in _COMPARATORS:
             self._next()
-            return _compared(_COMPARATORS[token.kind], left, self._operand())
+            return _compared(_COMPARATORS[token.kind], _valued(left), self._valued())
         if token.kind == "BETWEEN":
             self._next()
-            low = self._operand()
+            low = self._valued()
             self._expect("AND")
-            between = Between(left, low, self._operand())
+            between = Between(_valued(left), low, self._valued())
             check.operands_of_between(between, "")
             return between
         if token.kind == "IN":
             self._next()
-            return In(left, tuple(self._options()))
+            return In(_valued(left), tuple(self._options()))
         if token.kind == "IS":
             self._next()
-            return self._is(left)
+            return self._is(_valued(left))
         return left
 
     def _options(self) -> list[Operand]:
         closing = "]" if self._take("[") else ")"
         if closing == ")":
             self._expect("(")
-        options = self._separated(self._operand)
+        options = self._separated(self._valued)
         self._expect(closing)
         return options
 
@@ -245,13 +245,16 @@ class _Parser(Cursor, Logic):
             return self._path()
         return Value(self._value())
 
+    def _valued(self) -> Operand:
+        return _valued(self._operand())
+
     def _function(self) -> Operand:
         name = self._next().text.lower()
         arity = 1 if name == "size" else _CONDITIONS.get(name)
         if arity is None:
             refuse(f"Unexpected function: {name}")
         self._expect("(")
-        arguments = tuple(self._separated(self._operand))
+        arguments = tuple(self._separated(self._valued))
         self._expect(")")
         if len(arguments) != arity:
             refuse(f"Wrong number of arguments for function: {name}")
@@ -290,6 +293,13 @@ def _only_all_old(returning: str | None) -> str | None:
             "ALL OLD * is allowed in DELETE statements."
         )
     return returning
+
+
+def _valued(operand: Operand) -> Operand:
+    """An operand that has a value; of the functions only size has one."""
+    if isinstance(operand, Call) and operand.function != "size":
+        refuse(f"Unexpected function: {operand.function}")
+    return operand
 
 
 def _compared(operator: str, left: Operand, right: Operand) -> Condition:
