@@ -6,38 +6,19 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Ref, Unique, add
 from keyfold.clients.embedded import EmbeddedClient
-from keyfold.engine import Engine, Faults
-from keyfold.errors import (
-    AlreadyExists,
-    NotFound,
-    Throttled,
-    Timeout,
-    TransactionConflict,
-    UniqueTaken,
-)
+from keyfold.engine import Engine
+from keyfold.errors import AlreadyExists, NotFound, UniqueTaken
 from keyfold.maintain.verify import verify
-
-T = TypeVar("T")
+from tests.fault.troubles import LOST, REFUSALS, Trouble, in_every_trouble, insistently
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "2"))
 STEPS = 40
-PATIENCE = 200
-
-FAULTS: dict[str, dict[str, Any]] = {
-    "throttle": {"throttle": 0.3},
-    "conflict": {"conflict": 0.3},
-    "unprocessed": {"unprocessed": 0.5},
-    "latency": {"latency": (0.0, 0.002)},
-    "commit, then timeout": {"lose_answer": 0.3},
-    "all of them": {"throttle": 0.1, "conflict": 0.1, "unprocessed": 0.3, "lose_answer": 0.1},
-}
-
 design = Design("faulty")
 table = design.table("Faulty")
 
@@ -119,12 +100,12 @@ class World:
         text = str(self.chance.random())
         chosen = [Note(note_id=one, text=text) for one in self.chance.sample(NOTES, 5)]
         # A put can be repeated: whatever the first one left, the last one is what counts.
-        tried(lambda: self.db.put_many(chosen), again_after=(Timeout,))
+        insistently(lambda: self.db.put_many(chosen))
         self.notes |= {note.note_id: note for note in chosen}
 
     def read(self) -> None:
         refs = self.chance.sample(NOTE_REFS, 6)
-        notes = tried(lambda: self.db.get_many(refs), again_after=(Timeout,))
+        notes = insistently(lambda: self.db.get_many(refs))
         assert notes == [self.notes.get(NOTES[NOTE_REFS.index(ref)]) for ref in refs]
         at = self._place()
         assert self._found(POST_REFS[at]) == self.posts.get(at)
@@ -136,11 +117,11 @@ class World:
         return any(post.slug == slug for post in self.posts.values())
 
     def _found(self, ref: Ref[Post]) -> Post | None:
-        return tried(lambda: self.db.find(ref), again_after=(Timeout,))
+        return insistently(lambda: self.db.find(ref))
 
     def _refused(self, refusal: type[Exception], work: Callable[[], object]) -> None:
         with pytest.raises(refusal):
-            tried(work, again_after=(Timeout,))
+            insistently(work)
 
     def _done(self, at: int, after: Post | None, work: Callable[[], object]) -> None:
         """Work until it is done once; after a timeout only a read can tell whether it was."""
@@ -148,9 +129,9 @@ class World:
         done = False
         while not done:
             try:
-                tried(work)
+                insistently(work, REFUSALS)
                 done = True
-            except Timeout:
+            except LOST:
                 found = self._found(POST_REFS[at])
                 assert found in (before, after)
                 done = found == after
@@ -160,30 +141,17 @@ class World:
             self.posts[at] = after
 
 
-def tried(work: Callable[[], T], again_after: tuple[type[Exception], ...] = ()) -> T:
-    """The result, tried again after faults that say that nothing was done."""
-    faults: tuple[type[Exception], ...] = (Throttled, TransactionConflict, *again_after)
-    for _ in range(PATIENCE):
-        try:
-            return work()
-        except faults:
-            continue
-    raise AssertionError(f"{PATIENCE} attempts were not enough")
-
-
+@in_every_trouble
 @pytest.mark.parametrize("seed", range(HISTORIES))
-@pytest.mark.parametrize("faults", FAULTS.values(), ids=FAULTS)
-def test_a_history_under_faults_ends_right(
-    faults: dict[str, Any], seed: int, tmp_path: Path
-) -> None:
+def test_a_history_under_faults_ends_right(trouble: Trouble, seed: int, tmp_path: Path) -> None:
     path = tmp_path / "faulty.db"
     with Engine.open(path, durability="memory") as engine:
         db = design.open(EmbeddedClient(engine))
         db.create_tables()
         for name in ROOMS:
             db.create(Room(room_id=name))
-    with Engine.open(path, durability="memory", faults=Faults(seed=seed, **faults)) as engine:
-        world = World(design.open(EmbeddedClient(engine)), random.Random(seed))
+    with trouble.client(path, seed) as client:
+        world = World(design.open(client, create_tables=False), random.Random(seed))
         for _ in range(STEPS):
             world.step()
     with Engine.open(path) as engine:
