@@ -66,8 +66,9 @@ async def recording(
     client: AsyncClient
     if backend == "address":
         client = connect_async(ADDRESS or "")
-        for name in (await client.call("ListTables", {}))["TableNames"]:
-            await client.call("DeleteTable", {"TableName": name})
+        while names := (await client.call("ListTables", {}))["TableNames"]:
+            for name in names:
+                await client.call("DeleteTable", {"TableName": name})
         yield Recorder(client, table)
         await client.close()
         return

@@ -1,0 +1,190 @@
+"""Every use case of the document's tables: exactly the request that it makes, and its answer."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb, Entity
+from keyfold.clock import ManualClock
+from keyfold_systems.tamafriends import design as t
+from keyfold_systems.tamafriends.design import Comment, Follow, Like, Post, UserProfile, design
+from tests.systems.conftest import Recorder
+from tests.systems.patterns import Request, Row, get_item, query
+
+START = datetime.fromisoformat("2031-01-01T00:00:00Z")
+BEGINS = "#0 = :0 AND begins_with(#1, :1)"
+BACKWARDS = {"ScanIndexForward": False}
+Stored = dict[str, Any]
+"""What is stored, as it is read back, by names of this file."""
+
+
+def listed(partition: str, prefix: str, limit: int = 50, **more: Any) -> Request:
+    values = [{"S": partition}, {"S": prefix}]
+    return query("tamafriends", BEGINS, ["PK", "SK"], values, Limit=limit, **more)
+
+
+def indexed(index: str, partition: str, prefix: str, limit: int = 50, **more: Any) -> Request:
+    values = [{"S": partition}, {"S": prefix}]
+    names = [f"{index}PK", f"{index}SK"]
+    return query("tamafriends", BEGINS, names, values, IndexName=index, Limit=limit, **more)
+
+
+def living(request: Request) -> Request:
+    """The same, without posts that are over."""
+    operation, asked = request
+    return operation, {
+        **asked,
+        "FilterExpression": "(attribute_not_exists(#2) OR #2 > :2)",
+        "ExpressionAttributeNames": asked["ExpressionAttributeNames"] | {"#2": "ttl"},
+        "ExpressionAttributeValues": asked["ExpressionAttributeValues"]
+        | {":2": {"N": str(int(START.timestamp()))}},
+    }
+
+
+def answer(*names: str) -> Any:
+    return lambda stored: [stored[name] for name in names]
+
+
+def one(name: str) -> Any:
+    return lambda stored: stored[name]
+
+
+ROWS: dict[str, Row[Stored]] = {
+    "profile": Row(
+        lambda db: t.profile(db, "yuki"),
+        [get_item("tamafriends", "USER#yuki", "PROFILE")],
+        one("yuki"),
+    ),
+    "profile_by_email": Row(
+        lambda db: t.profile_by_email(db, "Yuki@Example.com"),
+        [indexed("GSI1", "EMAIL#yuki@example.com", "USER#", 1)],
+        one("yuki"),
+    ),
+    "profile_by_username": Row(
+        lambda db: t.profile_by_username(db, "YUKI.Name"),
+        [indexed("GSI2", "USERNAME#yuki.name", "USER#", 1)],
+        one("yuki"),
+    ),
+    "profile_by_handle": Row(
+        lambda db: t.profile_by_handle(db, "Yuki"),
+        [indexed("GSI3", "HANDLE#yuki", "USER#", 1)],
+        one("yuki"),
+    ),
+    "post_by_id": Row(
+        lambda db: t.post_by_id(db, "post1"),
+        [living(indexed("GSI1", "POST#post1", "USER#", 1))],
+        one("post1"),
+    ),
+    "posts_of_user": Row(
+        lambda db: t.posts_of_user(db, "yuki", limit=10),
+        [living(listed("USER#yuki", "POST#", 10, **BACKWARDS))],
+        answer("post2", "post1"),
+    ),
+    "followers": Row(
+        lambda db: t.followers(db, "yuki"),
+        [indexed("GSI1", "USER#yuki", "FOLLOWER#")],
+        answer("lena>yuki", "omar>yuki"),
+    ),
+    "following": Row(
+        lambda db: t.following(db, "yuki"),
+        [listed("USER#yuki", "FOLLOWING#")],
+        answer("yuki>lena"),
+    ),
+    "comment_by_id": Row(
+        lambda db: t.comment_by_id(db, "omar-post1"),
+        [indexed("GSI1", "COMMENT#omar-post1", "POST#", 1)],
+        one("omar says post1"),
+    ),
+    "comments_of_user": Row(
+        lambda db: t.comments_of_user(db, "omar"),
+        [indexed("GSI2", "USER#omar", "COMMENT#", **BACKWARDS)],
+        answer("omar says post2", "omar says post1"),
+    ),
+    "comments_of_post": Row(
+        lambda db: t.comments_of_post(db, "post1"),
+        [listed("POST#post1", "COMMENT#")],
+        answer("omar says post1", "lena says post1"),
+    ),
+    "likes_of_user": Row(
+        lambda db: t.likes_of_user(db, "omar"),
+        [indexed("GSI2", "USER#omar", "LIKE#", **BACKWARDS)],
+        answer("omar likes post2", "omar likes post1"),
+    ),
+    "likers_of_post": Row(
+        lambda db: t.likers_of_post(db, "post1"),
+        [listed("POST#post1", "LIKE#")],
+        answer("lena likes post1", "omar likes post1"),
+    ),
+    "like_of": Row(
+        lambda db: t.like_of(db, "post1", "omar"),
+        [get_item("tamafriends", "POST#post1", "LIKE#omar")],
+        one("omar likes post1"),
+    ),
+}
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START.timestamp())
+
+
+@pytest.fixture
+def table() -> str:
+    return "tamafriends"
+
+
+@pytest.fixture
+async def db(everywhere: Recorder, clock: ManualClock) -> AsyncDb:
+    return await design.open_async(everywhere, clock=clock, on_loop="raise")
+
+
+@pytest.fixture
+async def stored(db: AsyncDb) -> Stored:
+    made: dict[str, Entity] = {}
+    for name in ("yuki", "omar", "lena"):
+        made[name] = UserProfile(
+            user_id=name,
+            email=f"{name}@example.com",
+            username=f"{name}.name",
+            handle=name,
+            display_name=name.title(),
+        )
+    for edge in ("omar>yuki", "lena>yuki", "yuki>lena"):
+        follower, _, followee = edge.partition(">")
+        made[edge] = Follow(follower_id=follower, followee_id=followee)
+    for number in (1, 2):
+        post = Post(
+            user_id="yuki",
+            post_id=f"post{number}",
+            text="Look!",
+            created_at=START + timedelta(hours=number),
+        )
+        made[post.post_id] = post
+        for minutes, who in ((1, "omar"), (2, "lena")):
+            about: dict[str, Any] = {
+                "post_id": post.post_id,
+                "user_id": who,
+                "post_user_id": "yuki",
+                "post_created_at": post.created_at,
+                "created_at": post.created_at + timedelta(minutes=minutes),
+            }
+            said = {"comment_id": f"{who}-{post.post_id}", "user_handle": who, "text": "Nice."}
+            made[f"{who} likes {post.post_id}"] = Like.model_validate(about)
+            made[f"{who} says {post.post_id}"] = Comment.model_validate(about | said)
+    for new in made.values():
+        await db.create(new)
+    return {name: await db.get(new.ref()) for name, new in made.items()}
+
+
+@pytest.mark.parametrize("name", ROWS)
+async def test_a_pattern_makes_its_request_and_gives_its_answer(
+    name: str, stored: Stored, db: AsyncDb, everywhere: Recorder
+) -> None:
+    await ROWS[name].check(stored, db, everywhere)
+
+
+def test_every_pattern_has_its_row() -> None:
+    assert set(ROWS) == {pattern.name for pattern in design.schema.patterns}
