@@ -10,12 +10,12 @@ from typing import Any
 
 import orjson
 
+from keyfold.engine import collections
 from keyfold.engine.capacity import wanted
 from keyfold.engine.database import Database
-from keyfold.engine.storage import Session, StoredItem
-from keyfold.engine.tables import Table, after
+from keyfold.engine.storage import StoredItem
+from keyfold.engine.tables import Table
 from keyfold.engine.write import Prepared
-from keyfold.limits import GB
 from keyfold.values import Item
 
 
@@ -76,20 +76,9 @@ def metrics_by_table(database: Database, done: list[Prepared]) -> dict[str, list
     metrics: dict[str, list[dict[str, Any]]] = {}
     with database.read() as session:
         for table, item in touched.values():
-            metrics.setdefault(table.name, []).append(collection_metrics(session, table, item))
+            metrics.setdefault(table.name, []).append(collections.metrics(session, table, item))
     return metrics
 
 
 def wants_collection_metrics(request: dict[str, Any]) -> bool:
     return request.get("ReturnItemCollectionMetrics") == "SIZE"
-
-
-def collection_metrics(session: Session, table: Table, item: Item) -> dict[str, Any]:
-    """How large the item's collection is, as the range of gigabytes DynamoDB answers with."""
-    place = table.schema.partition_place(item)
-    gigabytes = session.collection_size(table.id, place, after(place)) // GB
-    (name,) = table.schema.partition
-    return {
-        "ItemCollectionKey": {name: item[name]},
-        "SizeEstimateRangeGB": [float(gigabytes), float(gigabytes + 1)],
-    }

@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import orjson
 
-from keyfold.engine import definitions, indexes
+from keyfold.engine import catalog, definitions, indexes
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import Table, partition_of
 from keyfold.errors import BackupNotFound, InvalidRestoreTime, TableAlreadyExists
 
 RECOVERY_DAYS = 35
@@ -73,9 +73,7 @@ def restore(
     if database.catalog.find(session, name) is not None:
         raise TableAlreadyExists(f"Table already exists: {name}")
     definition = _restored(database, request, source, summary)
-    table = Table(session.create_table(name, orjson.dumps(definition)), definition)
-    for index in table.indexes:
-        session.create_index(table.id, index.number)
+    table = catalog.create(session, definition)
     fill(table.id)
     _index_everything(session, table)
     return table
@@ -86,10 +84,14 @@ def _index_everything(session: Session, table: Table) -> None:
     while table.indexes and (items := session.items_after(table.id, row, _ITEMS_PER_STEP)):
         for row, place, size, body in items:
             item = orjson.loads(body)
+            collected = size
             for index in table.indexes:
                 entry = indexes.entry(index, place, item, size)
                 if entry is not None:
                     session.insert_entry(table.id, index.number, entry.place, entry.size, row)
+                    collected += entry.size if index.is_local else 0
+            if table.local_indexes:
+                session.grow_collection(table.id, partition_of(place), collected)
 
 
 def _restored(

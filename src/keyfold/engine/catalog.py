@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from threading import Lock
+from typing import Any
+
+import orjson
 
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Table
 from keyfold.errors import TableNotFound
+
+
+def create(session: Session, definition: dict[str, Any]) -> Table:
+    """Make a table and its indexes in the file."""
+    table = Table(
+        session.create_table(definition["TableName"], orjson.dumps(definition)), definition
+    )
+    for index in table.indexes:
+        session.create_index(table.id, index.number)
+    if table.local_indexes:
+        session.create_collections(table.id)
+    return table
 
 
 class Catalog:

@@ -47,6 +47,11 @@ class EntryChange:
                 return self.before.place != self.after.place
         return False
 
+    def growth(self) -> int:
+        """By how many bytes the index grows."""
+        before, after = self.before, self.after
+        return (after.size if after else 0) - (before.size if before else 0)
+
     def units(self) -> float:
         before, after = self.before, self.after
         if before is None or after is None:

@@ -21,13 +21,14 @@ from keyfold.values.ordering import key_bytes
 
 HASH_BYTES = 4
 START = b""
+_END_OF_COMPONENT = b"\0\0"
 # Longer than the longest run of 0xff that a hash and a partition key can make.
 END = b"\xff" * (HASH_BYTES + PARTITION_KEY_BYTES + 1)
 
 
 def component(value: AttributeValue) -> bytes:
     """One key attribute in a place."""
-    return key_bytes(value).replace(b"\0", b"\0\xff") + b"\0\0"
+    return key_bytes(value).replace(b"\0", b"\0\xff") + _END_OF_COMPONENT
 
 
 def component_prefix(value: AttributeValue) -> bytes:
@@ -39,6 +40,11 @@ def after(place: bytes) -> bytes:
     """The first place that does not begin with `place`."""
     trimmed = place.rstrip(b"\xff")
     return trimmed[:-1] + bytes([trimmed[-1] + 1]) if trimmed else END
+
+
+def partition_of(place: bytes) -> bytes:
+    """The beginning of an item's place, where a single attribute makes the partition."""
+    return place[: place.index(_END_OF_COMPONENT, HASH_BYTES) + len(_END_OF_COMPONENT)]
 
 
 def segment(number: int, total: int) -> tuple[bytes, bytes]:
@@ -89,7 +95,7 @@ class Schema:
             raw = content.encode() if kind == "S" else key_bytes(value)
             if len(raw) > limit:
                 return None
-            keys.append(raw.replace(b"\0", b"\0\xff") + b"\0\0")
+            keys.append(raw.replace(b"\0", b"\0\xff") + _END_OF_COMPONENT)
         if partition == 1:
             return crc32(keys[0]).to_bytes(HASH_BYTES, "big") + b"".join(keys)
         hashed = b"".join(keys[:partition])

@@ -15,6 +15,7 @@ from keyfold.engine.storage import Session
 from keyfold.engine.write import Prepared, Write
 from keyfold.errors import (
     CancellationReason,
+    CollectionTooLarge,
     ConditionFailed,
     DuplicateItem,
     EmptyKey,
@@ -36,8 +37,7 @@ def execute(database: Database, session: Session, parts: Sequence[Part]) -> list
     prepared = _attempt(writes, lambda each: write.prepare(session, each))
     if sum([each.new.size for each in prepared if each.new is not None]) > TRANSACTION_BYTES:
         raise ValidationError("Transaction request size limit exceeded")
-    for each in prepared:
-        write.store(database, session, each)
+    _attempt(prepared, lambda each: write.store(database, session, each))
     return prepared
 
 
@@ -54,6 +54,8 @@ def _attempt(parts: Sequence[Any], step: Callable[[Any], Any]) -> list[Any]:
             raise
         except DuplicateItem as failure:
             failed[at] = CancellationReason("DuplicateItem", failure.message)
+        except CollectionTooLarge as failure:
+            failed[at] = CancellationReason("ItemCollectionSizeLimitExceeded", failure.message)
         except ValidationError as failure:
             failed[at] = CancellationReason("ValidationError", failure.message)
     if failed:

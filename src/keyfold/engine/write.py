@@ -12,7 +12,7 @@ from enum import Enum
 
 import orjson
 
-from keyfold.engine import indexes, streams
+from keyfold.engine import collections, indexes, streams
 from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session, StoredItem
@@ -160,9 +160,13 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     else:
         session.replace(table.id, row, new.size, expires, new.body)
     if table.indexes:
-        database.lag.note(table, write.place, stored.body if stored else None)
         old_size = stored.size if stored is not None else 0
-        for change in indexes.changes(table, write.place, prepared.old, old_size, new):
+        changes = list(indexes.changes(table, write.place, prepared.old, old_size, new))
+        if table.local_indexes:
+            growth = (new.size if new is not None else 0) - old_size
+            collections.grow(session, table, write.place, growth, changes)
+        database.lag.note(table, write.place, stored.body if stored else None)
+        for change in changes:
             change.store(session, table, row)
     if table.follows_changes and prepared.is_change():
         if table.stream is not None:

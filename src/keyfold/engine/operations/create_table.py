@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-import orjson
-
-from keyfold.engine import definitions, describe, streams
+from keyfold.engine import catalog, definitions, describe, streams
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
 from keyfold.errors import TableInUse
 
 _COPIED = ("OnDemandThroughput", "TableClass", "ProvisionedThroughput")
@@ -23,7 +20,7 @@ def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         name = request["TableName"].rpartition(":table/")[2]
         if database.catalog.find(session, name) is not None:
             raise TableInUse(f"Table already exists: {name}")
-        table = create(session, _definition(database, name, request))
+        table = catalog.create(session, _definition(database, name, request))
         stream = request.get("StreamSpecification")
         if stream and stream["StreamEnabled"]:
             table = streams.start(database, session, table, stream["StreamViewType"])
@@ -35,16 +32,6 @@ def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         return {"TableDescription": answer}
 
     return database.write(work)
-
-
-def create(session: Session, definition: dict[str, Any]) -> Table:
-    """Make the table and its indexes in the file."""
-    table = Table(
-        session.create_table(definition["TableName"], orjson.dumps(definition)), definition
-    )
-    for index in table.indexes:
-        session.create_index(table.id, index.number)
-    return table
 
 
 def _definition(database: Database, name: str, request: dict[str, Any]) -> dict[str, Any]:

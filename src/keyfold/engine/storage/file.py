@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import orjson
 
 from keyfold import errors
+from keyfold.engine.storage import statements
 
 APPLICATION_ID = 0x6B66_6C64
 BUSY_SECONDS = 10.0
@@ -20,9 +22,7 @@ _LONGEST_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
 
-# Step n makes a file of format n + 1 out of one of format n; a new file starts at 0.
-_STEPS = (
-    """
+_FIRST_TABLES = """
 CREATE TABLE tables (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, definition BLOB NOT NULL);
 CREATE TABLE streams (
@@ -38,8 +38,33 @@ CREATE INDEX tokens_by_age ON tokens (at);
 CREATE TABLE documents (
     kind TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, id)
 ) WITHOUT ROWID;
-""",
-)
+"""
+
+
+def _make_tables(connection: apsw.Connection) -> None:
+    connection.execute(_FIRST_TABLES).fetchall()
+
+
+def _count_collections(connection: apsw.Connection) -> None:
+    """Tables with local indexes keep the sizes of their item collections."""
+    tables: Any = connection.execute("SELECT id, definition FROM tables").fetchall()
+    for table, definition in tables:
+        local = orjson.loads(definition).get("LocalSecondaryIndexes")
+        if not local:
+            continue
+        connection.execute(statements.create_collections(table))
+        held = [f"items_{table}", *(f"index_{table}_{index['Number']}" for index in local)]
+        rows = " UNION ALL ".join(f"SELECT place, size FROM {name}" for name in held)
+        # A place begins with four bytes of hash and the partition key, which two zeros end.
+        connection.execute(
+            f"INSERT INTO collections_{table} SELECT "
+            "substr(place, 1, 4 + instr(substr(place, 5), x'0000') + 1) AS partition, sum(size) "
+            f"FROM ({rows}) GROUP BY partition"
+        )
+
+
+# Step n makes a file of format n + 1 out of one of format n; a new file starts at 0.
+_STEPS = (_make_tables, _count_collections)
 FORMAT = len(_STEPS)
 
 
@@ -120,7 +145,7 @@ def _upgrade(connection: apsw.Connection) -> None:
     # Another process may have been first.
     version: Any = connection.execute("PRAGMA user_version").fetchall()[0][0]
     for step in _STEPS[version:]:
-        connection.execute(step).fetchall()
+        step(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")

@@ -94,10 +94,6 @@ class Items(Connected):
         count, size = self._execute(statements.items(table).totals, (limit,)).fetchone()
         return count, int(size)
 
-    def collection_size(self, table: int, first: bytes, end: bytes) -> int:
-        (size,) = self._execute(statements.items(table).collection, (first, end)).fetchone()
-        return int(size)
-
     # Index entries
 
     def insert_entry(self, table: int, index: int, place: bytes, size: int, row: int) -> None:
@@ -128,6 +124,20 @@ class Items(Connected):
     def count_entries(self, table: int, index: int) -> tuple[int, int]:
         count, size = self._execute(statements.entries(table, index).totals).fetchone()
         return count, int(size)
+
+    # Item collections, for tables with local indexes
+
+    def grow_collection(self, table: int, partition: bytes, growth: int) -> int:
+        """Count a change of a collection's size; its size afterwards."""
+        sql = statements.collections(table)
+        [(size,)] = self._all(sql.grow, (partition, growth))
+        if not size:
+            self._execute(sql.delete, (partition,))
+        return int(size)
+
+    def collection_size(self, table: int, partition: bytes) -> int:
+        row = self._one(statements.collections(table).find, (partition,))
+        return 0 if row is None else int(row[0])
 
     # Time to live
 

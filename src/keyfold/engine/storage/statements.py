@@ -17,7 +17,6 @@ class Items(NamedTuple):
     bodies_forward: str
     bodies_backward: str
     totals: str
-    collection: str
     expired: str
     after_row: str
     in_rows: str
@@ -32,6 +31,12 @@ class Entries(NamedTuple):
     bodies_forward: str
     bodies_backward: str
     totals: str
+
+
+class Collections(NamedTuple):
+    grow: str
+    delete: str
+    find: str
 
 
 @cache
@@ -54,7 +59,6 @@ def items(table: int) -> Items:
         bodies_forward=bodies + "place LIMIT ?",
         bodies_backward=bodies + "place DESC LIMIT ?",
         totals=f"SELECT count(*), total(size) FROM (SELECT size FROM {name} LIMIT ?)",
-        collection=f"SELECT total(size) FROM {name} WHERE place >= ? AND place < ?",
         expired=(
             f"SELECT place FROM {name} WHERE expires < ? AND expires > ? ORDER BY expires LIMIT ?"
         ),
@@ -81,4 +85,24 @@ def entries(table: int, index: int) -> Entries:
         bodies_forward=bodies + " LIMIT ?",
         bodies_backward=bodies + " DESC LIMIT ?",
         totals=f"SELECT count(*), total(size) FROM {name}",
+    )
+
+
+@cache
+def collections(table: int) -> Collections:
+    name = f"collections_{table}"
+    return Collections(
+        grow=(
+            f"INSERT INTO {name} (place, size) VALUES (?, ?) ON CONFLICT (place) "
+            "DO UPDATE SET size = size + excluded.size RETURNING size"
+        ),
+        delete=f"DELETE FROM {name} WHERE place = ?",
+        find=f"SELECT size FROM {name} WHERE place = ?",
+    )
+
+
+def create_collections(table: int) -> str:
+    return (
+        f"CREATE TABLE collections_{table} (place BLOB PRIMARY KEY, size INTEGER NOT NULL) "
+        "WITHOUT ROWID"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyfold.engine.storage import statements
 from keyfold.engine.storage.connected import Connected
 
 
@@ -37,9 +38,14 @@ class Tables(Connected):
     def drop_table(self, table: int) -> None:
         self._execute("DELETE FROM tables WHERE id = ?", (table,))
         names = self._execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name IN (?, ?) "
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name IN (?, ?, ?) "
             "OR name GLOB ?)",
-            (f"items_{table}", f"history_{table}", f"index_{table}_*"),
+            (
+                f"items_{table}",
+                f"history_{table}",
+                f"collections_{table}",
+                f"index_{table}_*",
+            ),
         ).fetchall()
         for (name,) in names:
             self._execute(f"DROP TABLE {name}")
@@ -50,6 +56,10 @@ class Tables(Connected):
             f"CREATE TABLE index_{table}_{index} (place BLOB PRIMARY KEY, size INTEGER NOT NULL, "
             "row INTEGER NOT NULL) WITHOUT ROWID"
         )
+
+    def create_collections(self, table: int) -> None:
+        """Begin to keep the sizes of a table's item collections."""
+        self._execute(statements.create_collections(table))
 
     def drop_index(self, table: int, index: int) -> None:
         self._execute(f"DROP TABLE IF EXISTS index_{table}_{index}")

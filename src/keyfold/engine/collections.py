@@ -1,0 +1,39 @@
+"""Item collections: the items of one partition with their entries in local indexes.
+
+DynamoDB keeps a collection in one place, so it has a largest size. What each collection of a
+table with local indexes counts for is kept beside the items and changes with them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold import limits
+from keyfold.engine.indexes import EntryChange
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Table, partition_of
+from keyfold.errors import CollectionTooLarge
+from keyfold.values import Item
+
+
+def grow(
+    session: Session, table: Table, place: bytes, growth: int, entries: list[EntryChange]
+) -> None:
+    """Count a change of an item's size and of its entries; refuse what makes it too large."""
+    growth += sum([change.growth() for change in entries if change.index.is_local])
+    if not growth:
+        return
+    size = session.grow_collection(table.id, partition_of(place), growth)
+    # A collection over the limit may still shrink.
+    if growth > 0 and size > limits.ITEM_COLLECTION_BYTES:
+        raise CollectionTooLarge("Collection size exceeded.")
+
+
+def metrics(session: Session, table: Table, item: Item) -> dict[str, Any]:
+    """How large the item's collection is, as the range of gigabytes DynamoDB answers with."""
+    gigabytes = session.collection_size(table.id, table.schema.partition_place(item)) // limits.GB
+    (name,) = table.schema.partition
+    return {
+        "ItemCollectionKey": {name: item[name]},
+        "SizeEstimateRangeGB": [float(gigabytes), float(gigabytes + 1)],
+    }
