@@ -44,8 +44,7 @@ class RequestWriter:
     def write(self, operation: str, body: bytes, credentials: Credentials, now: float) -> bytes:
         api = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
         signed = self._signer.headers(credentials, f"{api}_20120810.{operation}", body, now)
-        head = f"POST / HTTP/1.1\r\n{signed}Content-Length: {len(body)}\r\n\r\n"
-        return head.encode("latin-1") + body
+        return b"POST / HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n%b" % (signed, len(body), body)
 
 
 class RequestWriters:

@@ -12,6 +12,9 @@ ALGORITHM = "AWS4-HMAC-SHA256"
 SERVICE = "dynamodb"
 CONTENT_TYPE = "application/x-amz-json-1.0"
 
+_INNER_PAD = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER_PAD = bytes(byte ^ 0x5C for byte in range(256))
+
 
 class Credentials(NamedTuple):
     """An access key, its secret and, for temporary ones, the session token."""
@@ -24,24 +27,49 @@ class Credentials(NamedTuple):
         return f"Credentials({self.access_key!r}, secret hidden)"
 
 
+class SigningKey:
+    """HMAC-SHA256 with one key, whose two blocks are hashed once and for all."""
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, key: bytes) -> None:
+        block = key.ljust(64, b"\0")
+        self._inner = sha256(block.translate(_INNER_PAD))
+        self._outer = sha256(block.translate(_OUTER_PAD))
+
+    def signature(self, text: bytes) -> str:
+        """The signature of a string to sign."""
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(text)
+        outer.update(inner.digest())
+        return outer.hexdigest()
+
+
 @lru_cache(maxsize=64)
-def signing_key(secret_key: str, date: str, region: str, service: str = SERVICE) -> bytes:
+def signing_key(secret_key: str, date: str, region: str, service: str = SERVICE) -> SigningKey:
     """The key of one day, region and service: four HMACs that are worth keeping."""
     key = hmac.digest(b"AWS4" + secret_key.encode(), date.encode(), "sha256")
     key = hmac.digest(key, region.encode(), "sha256")
     key = hmac.digest(key, service.encode(), "sha256")
-    return hmac.digest(key, b"aws4_request", "sha256")
+    return SigningKey(hmac.digest(key, b"aws4_request", "sha256"))
 
 
-def string_to_sign(timestamp: str, scope: str, canonical_request: str) -> str:
+def string_to_sign(timestamp: str, scope: str, canonical_digest: str) -> str:
     """What is signed: the time, the scope and the digest of the canonical request."""
-    digest = sha256(canonical_request.encode()).hexdigest()
-    return f"{ALGORITHM}\n{timestamp}\n{scope}\n{digest}"
+    return f"{ALGORITHM}\n{timestamp}\n{scope}\n{canonical_digest}"
 
 
-def signature(key: bytes, text: str) -> str:
-    """The signature of a string to sign."""
-    return hmac.digest(key, text.encode(), "sha256").hex()
+class _Form(NamedTuple):
+    """What the requests of one second to one target have in common."""
+
+    credentials: Credentials
+    key: SigningKey
+    canonical: bytes
+    """The canonical request up to the digest of the body."""
+    to_sign: bytes
+    """The string to sign up to the digest of the canonical request."""
+    lines: bytes
+    """The header lines up to the signature."""
 
 
 class Signer:
@@ -49,17 +77,26 @@ class Signer:
 
     def __init__(self, host: str, region: str) -> None:
         self._host, self._region = host, region
-        self._second = -1
-        self._timestamp = self._scope = self._date = ""
+        self._forms: tuple[int, dict[str, _Form]] = (-1, {})
 
-    def headers(self, credentials: Credentials, target: str, body: bytes, now: float) -> str:
+    def headers(self, credentials: Credentials, target: str, body: bytes, now: float) -> bytes:
         """The header lines that identify, date and sign a request with this target and body."""
-        if int(now) != self._second:
-            self._second = int(now)
-            self._timestamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
-            self._date = self._timestamp[:8]
-            self._scope = f"{self._date}/{self._region}/{SERVICE}/aws4_request"
-        timestamp, scope, token = self._timestamp, self._scope, credentials.token
+        second, forms = self._forms
+        if second != int(now):
+            forms = {}
+            self._forms = (int(now), forms)
+        form = forms.get(target)
+        if form is None or form.credentials != credentials:
+            form = forms[target] = self._form(credentials, target, now)
+        _, key, canonical, to_sign, lines = form
+        canonical += sha256(body).hexdigest().encode()
+        signature = key.signature(to_sign + sha256(canonical).hexdigest().encode())
+        return b"%b%b\r\n" % (lines, signature.encode())
+
+    def _form(self, credentials: Credentials, target: str, now: float) -> _Form:
+        access_key, secret_key, token = credentials
+        timestamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+        scope = f"{timestamp[:8]}/{self._region}/{SERVICE}/aws4_request"
         if token is None:
             names = "content-type;host;x-amz-date;x-amz-target"
             signed_token = sent_token = ""
@@ -69,13 +106,18 @@ class Signer:
             sent_token = f"X-Amz-Security-Token: {token}\r\n"
         canonical = (
             f"POST\n/\n\ncontent-type:{CONTENT_TYPE}\nhost:{self._host}\nx-amz-date:{timestamp}\n"
-            f"{signed_token}x-amz-target:{target}\n\n{names}\n{sha256(body).hexdigest()}"
+            f"{signed_token}x-amz-target:{target}\n\n{names}\n"
         )
-        key = signing_key(credentials.secret_key, self._date, self._region)
-        signed = signature(key, string_to_sign(timestamp, scope, canonical))
-        return (
+        lines = (
             f"Host: {self._host}\r\nContent-Type: {CONTENT_TYPE}\r\nX-Amz-Target: {target}\r\n"
             f"X-Amz-Date: {timestamp}\r\n{sent_token}"
-            f"Authorization: {ALGORITHM} Credential={credentials.access_key}/{scope}, "
-            f"SignedHeaders={names}, Signature={signed}\r\n"
+            f"Authorization: {ALGORITHM} Credential={access_key}/{scope}, "
+            f"SignedHeaders={names}, Signature="
+        )
+        return _Form(
+            credentials,
+            signing_key(secret_key, timestamp[:8], self._region),
+            canonical.encode(),
+            string_to_sign(timestamp, scope, "").encode(),
+            lines.encode("latin-1"),
         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hmac
 from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import patch
@@ -10,13 +11,13 @@ import botocore.credentials
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyfold.clients.signer import CONTENT_TYPE, Credentials, Signer
+from keyfold.clients.signer import CONTENT_TYPE, Credentials, Signer, SigningKey
 
 ASCII = st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters=","))
 
 
-def as_headers(lines: str) -> dict[str, str]:
-    pairs = (line.split(": ", 1) for line in lines.split("\r\n") if line)
+def as_headers(lines: bytes) -> dict[str, str]:
+    pairs = (line.split(": ", 1) for line in lines.decode().split("\r\n") if line)
     return dict(pairs)
 
 
@@ -63,6 +64,19 @@ def test_a_new_second_is_signed_anew() -> None:
     first = signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_000.2)
     assert first == signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_000.9)
     assert first != signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_001.0)
+
+
+def test_other_credentials_are_signed_with_at_once() -> None:
+    signer = Signer("localhost", "us-east-1")
+    first = signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_000.2)
+    renewed = signer.headers(Credentials("a", "b", "token"), "X.Y", b"{}", 1_700_000_000.2)
+    assert b"X-Amz-Security-Token: token\r\n" in renewed
+    assert signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_000.2) == first
+
+
+@given(key=st.binary(max_size=64), text=st.binary(max_size=300))
+def test_a_signing_key_signs_as_hmac_does(key: bytes, text: bytes) -> None:
+    assert SigningKey(key).signature(text) == hmac.digest(key, text, "sha256").hex()
 
 
 def test_a_secret_never_shows() -> None:

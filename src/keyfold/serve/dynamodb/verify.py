@@ -15,7 +15,6 @@ from keyfold.clients.signer import (
     ALGORITHM,
     SERVICE,
     Credentials,
-    signature,
     signing_key,
     string_to_sign,
 )
@@ -155,8 +154,9 @@ class Verifier:
             raise UnrecognizedClient("The security token included in the request is invalid.")
         canonical = canonical_request(method, url, headers, names, body)
         scope = f"{date}/{self._region}/{SERVICE}/aws4_request"
-        text = string_to_sign(signed.timestamp, scope, canonical)
-        expected = signature(signing_key(known.secret_key, date, self._region), text)
+        text = string_to_sign(signed.timestamp, scope, sha256(canonical.encode()).hexdigest())
+        key = signing_key(known.secret_key, date, self._region)
+        expected = key.signature(text.encode())
         if not _same(expected, signed.signature):
             # DynamoDB adds the canonical strings it computed; they hold nothing secret, and they
             # are what finds the mistake.

@@ -99,7 +99,8 @@ def signed_request(
     headers = Signer(f"127.0.0.1:{port}", "us-east-1").headers(
         credentials, f"DynamoDB_20120810.{operation}", body, now
     )
-    return f"POST / HTTP/1.1\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    length = b"Content-Length: %d\r\n\r\n" % len(body)
+    return b"POST / HTTP/1.1\r\n" + headers + length + body
 
 
 @pytest.fixture
