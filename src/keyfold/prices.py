@@ -24,6 +24,7 @@ class Prices:
     read_hour: float
     storage: float
     recovery: float
+    backup: float
     stream: float
 
 

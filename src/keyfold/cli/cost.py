@@ -25,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
     from keyfold.review.cost import Workload, bill, load, rendered, report
+    from keyfold.review.cost.plain import plain
 
     target = args.target or settings.from_arguments(args).design
     if not target:
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     schema = load_schema(target)
     workload = load(args.workload, schema) if args.workload else Workload()
     made = bill(schema, workload)
-    text = rendered(report.document(made), report.plain(made), args.format)
+    text = rendered(report.document(made), plain(made), args.format)
     if args.output is None:
         print(text, end="")
         return 0

@@ -13,7 +13,8 @@ from keyfold.review.advise.proof import Proof, concerned
 from keyfold.review.advise.redesign import redesign
 from keyfold.review.advise.refine import refine
 from keyfold.review.advise.search import STRATEGIES, Search, Strategy
-from keyfold.review.cost.bill import Bill, PatternLine, bill
+from keyfold.review.cost.bill import Bill, PatternLine
+from keyfold.review.cost.counting import bill
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.workload import Workload
 from keyfold.values.units import read_units

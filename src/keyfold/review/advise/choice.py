@@ -10,7 +10,7 @@ from keyfold.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.demand import Demand, Shape, serves, shape_of
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.writes import IN_TRANSACTION
+from keyfold.review.cost.part import IN_TRANSACTION
 from keyfold.values.units import entry_units, read_units, write_units
 
 Kind = Literal["base", "global", "local", "lookup", "scan"]
@@ -85,6 +85,8 @@ class Pricing:
     def _effects(self) -> list[tuple[Effect, float]]:
         found: list[tuple[Effect, float]] = []
         for write in self.figures.writes:
+            if write.expired:
+                continue
             rate = self.figures.write_rate(write).average
             for effect in write.effects:
                 if effect.entity == self.entity.name:

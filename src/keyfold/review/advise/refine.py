@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from keyfold.design.schema import Entity, Index, Pattern, Placement, Schema, Table
 from keyfold.review.advise.demand import Demands
-from keyfold.review.cost.bill import bill
+from keyfold.review.cost.counting import bill
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.workload import Workload
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import orjson
 
-from keyfold.review.cost.bill import Bill, bill
+from keyfold.review.cost.bill import Bill
+from keyfold.review.cost.counting import bill
 from keyfold.review.cost.reading import load, loads
 from keyfold.review.cost.text import text
 from keyfold.review.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad

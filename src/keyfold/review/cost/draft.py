@@ -42,9 +42,27 @@ def _lines(schema: Schema, seen: Workload | None) -> Iterator[str]:
     if seen is not None and seen.writes:
         for write in seen.writes:
             yield f"  {_key(write.name)}: {{{_rate(write.rate, write.peak)}}}"
-        return
-    for name in write_names(schema):
-        yield f"  {_key(name)}: {{rate: {'0' if seen else '1/minute'}}}"
+    else:
+        for name in write_names(schema):
+            yield f"  {_key(name)}: {{rate: {'0' if seen else '1/minute'}}}"
+    yield from _consumers(schema)
+    yield from _feeds(schema, seen)
+
+
+def _consumers(schema: Schema) -> Iterator[str]:
+    """Processors are code: what they do is for people to say."""
+    processors = [consumer for consumer in schema.consumers if not consumer.effects]
+    if processors:
+        yield "consumers:"
+    for consumer in processors:
+        yield f"  {_key(consumer.name)}: {{writes: [], events: 0}}"
+
+
+def _feeds(schema: Schema, seen: Workload | None) -> Iterator[str]:
+    if schema.feeds:
+        yield "feeds:"
+    for feed in schema.feeds:
+        yield f"  {_key(feed.name)}: {{rate: {'0' if seen else '1'}, page: 20, pushed: 0.1}}"
 
 
 def _counted(stated: EntityLoad) -> str:

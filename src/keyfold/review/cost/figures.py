@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import ceil
 
 from keyfold.design.flow import Action
-from keyfold.design.schema import Effect, Entity, Index, Pattern, Placement, Schema
-from keyfold.prices import Prices, prices
+from keyfold.design.schema import (
+    Consumer,
+    Effect,
+    Entity,
+    Feed,
+    Index,
+    Pattern,
+    Placement,
+    Schema,
+)
+from keyfold.prices import SECONDS_A_MONTH, Prices, prices
 from keyfold.review.check.facts import Facts
 from keyfold.review.cost import sizes
-from keyfold.review.cost.workload import EntityLoad, PatternLoad, Rate, Workload, WriteLoad
+from keyfold.review.cost.kept import Kept
+from keyfold.review.cost.workload import (
+    ConsumerLoad,
+    EntityLoad,
+    FeedLoad,
+    PatternLoad,
+    Rate,
+    Workload,
+    WriteLoad,
+)
 
 ITEMS = 10_000
 PAGE = 25
@@ -34,7 +52,7 @@ class Figures:
 
     def __init__(self, schema: Schema, workload: Workload) -> None:
         self.schema, self.workload = schema, workload
-        self.facts = Facts(schema)
+        self.facts, self.kept = Facts(schema), Kept(schema)
         self._assumed: dict[str, None] = {}
         self._sizes: dict[str, dict[str, float]] = {}
         self._owners = {_plain(e.name) + "id": e for e in schema.entities if e.role == "canonical"}
@@ -216,7 +234,7 @@ class Figures:
     def writes(self) -> tuple[WriteLoad, ...]:
         """What is written; a workload without writes is taken to write a little of everything."""
         if self.workload.writes or not self.schema.entities:
-            return self.workload.writes
+            return (*self.workload.writes, *self._expiries())
         self.assume(f"every write is called {WRITE_RATE:g} times a second, as none is stated")
         if self.schema.operations:
             return tuple(
@@ -229,6 +247,66 @@ class Figures:
             if entity.copy is None and entity.role not in ("counter", "support")
             for action in ASSUMED_WRITES
         )
+
+    def _expiries(self) -> Iterator[WriteLoad]:
+        """What is created and not deleted goes by its time to live, or the items grow."""
+        for entity in self.schema.entities:
+            if entity.ttl is None or entity.copy is not None or entity.role == "support":
+                continue
+            rates: dict[str, float] = {}
+            for load in self.workload.writes:
+                for effect in load.effects:
+                    if effect.entity == entity.name:
+                        kind = "expire" if load.expired else effect.action
+                        rates[kind] = rates.get(kind, 0.0) + (load.rate or 0.0)
+            made = rates.get("create", 0.0) + rates.get("put", 0.0) - rates.get("delete", 0.0)
+            rate = made - self.growth(entity) / SECONDS_A_MONTH
+            if rate > 0 and "expire" not in rates:
+                self.assume(f"{rate:.3g} {entity.name} expire a second, as so many are created")
+                gone = (Effect("delete", entity.name),)
+                yield WriteLoad(f"expire {entity.name}", gone, rate, expired=True)
+
+    # What follows from writes
+
+    def consumer(self, consumer: Consumer) -> ConsumerLoad:
+        stated = self.workload.consumers.get(consumer.name)
+        if stated is None and not consumer.effects:
+            self.assume(f"{consumer.name} reads and writes nothing but its processed markers")
+        return stated or ConsumerLoad()
+
+    def feed(self, feed: Feed) -> FeedLoad:
+        stated = self.workload.feeds.get(feed.name)
+        if stated is None:
+            self.assume(f"no source of the feed {feed.name} pushes copies, and nobody reads it")
+        return stated or FeedLoad()
+
+    def feed_rate(self, feed: Feed) -> Rate:
+        load = self.feed(feed)
+        return self._rate(load.rate or 0.0, load.peak)
+
+    def sources(self, feed: Feed) -> float:
+        """How many sources a reader of a feed follows."""
+        stated = self.feed(feed).sources
+        edge = self.schema.by_entity.get(feed.edge)
+        if stated is not None or edge is None or edge.key is None:
+            return stated or 0.0
+        return self.matched(edge, edge.key.partition.fields)
+
+    def followers(self, feed: Feed) -> float:
+        """How many followers get the average post."""
+        stated = self.feed(feed).followers
+        edge = self.schema.by_entity.get(feed.edge)
+        if stated is not None or edge is None:
+            return stated or 0.0
+        seen = [placement.key.partition.fields for placement in edge.placements]
+        seen += [e.key.partition.fields for e in self.kept.copies[edge.name] if e.key]
+        return self.matched(edge, seen[0]) if seen else 0.0
+
+    def support(self, feed: Feed, kind: str) -> Entity | None:
+        """One of the entities that a feed keeps for itself: Source, State, Hint, Removed, Job."""
+        title = "".join(part.capitalize() for part in feed.name.split("_"))
+        found = self.schema.by_entity.get(f"{title}{kind}")
+        return found if found is not None and found.role == "support" else None
 
     def write_rate(self, write: WriteLoad) -> Rate:
         average = write.rate

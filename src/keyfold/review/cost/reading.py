@@ -5,25 +5,53 @@ Needs PyYAML (the extra `review`).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from keyfold.design import shorthand
 from keyfold.design.nodes import DesignFileError, Value, compose
 from keyfold.design.schema import Effect, Place, Schema
 from keyfold.errors import KeyfoldError
 from keyfold.prices import prices, regions
-from keyfold.review.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
+from keyfold.review.cost.numbers import (
+    amount,
+    byte_sizes,
+    flag,
+    known_name,
+    number,
+    numbers,
+    positive,
+    rate,
+    read_words,
+    refuse_low_peak,
+    share,
+    shares,
+    whole,
+)
+from keyfold.review.cost.workload import (
+    ConsumerLoad,
+    EntityLoad,
+    FeedLoad,
+    PatternLoad,
+    StreamLoad,
+    Workload,
+    WriteLoad,
+)
 from keyfold.settings import nearest
 
-SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "month": 2_628_000}
-_RATE = re.compile(r"(?P<number>-?[\d_.,]+)\s*(?:/|per|an?)\s*(?P<unit>\w+)")
-PRICE_NAMES = ("write", "read", "write_hour", "read_hour", "storage", "recovery", "stream")
+PRICE_NAMES = (
+    "write",
+    "read",
+    "write_hour",
+    "read_hour",
+    "storage",
+    "recovery",
+    "backup",
+    "stream",
+)
 
-_Words = Mapping[str, Callable[[Value], Any]]
+EXPIRE = "expire "
+"""How the file says that items go by their time to live."""
 
 
 def load(path: str | Path, schema: Schema) -> Workload:
@@ -45,18 +73,23 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
             "the workload file is empty; `keyfold workload init` drafts one",
         )
     reader = _Reader(schema)
-    stated = _fields(
+    stated = read_words(
         compose(text, file),
         "a workload",
         {
-            "design": lambda v: v.text("the design's name"),
+            "design": reader.design,
             "region": _region,
-            "prices": lambda v: _numbers(v, "prices", PRICE_NAMES),
-            "stale_read": _amount,
-            "peak_factor": _amount,
+            "prices": lambda v: numbers(v, "prices", PRICE_NAMES),
+            "stale_read": amount,
+            "peak_factor": amount,
+            "recovery": flag,
+            "backups": amount,
+            "stream": _stream,
             "entities": reader.entities,
             "patterns": reader.patterns,
             "writes": reader.writes,
+            "consumers": reader.consumers,
+            "feeds": reader.feeds,
         },
     )
     stated.pop("design", None)
@@ -67,26 +100,31 @@ class _Reader:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
 
+    def design(self, value: Value) -> None:
+        word = value.text("the design's name")
+        if self.schema.name and word != self.schema.name:
+            value.refuse(f"this workload is of the design {word!r}, not of {self.schema.name!r}")
+
     def entities(self, value: Value) -> dict[str, EntityLoad]:
         found = {}
         for name, inner in value.items("entities with their numbers"):
-            word = _known(name, self.schema.by_entity, "entity")
+            word = known_name(name, self.schema.by_entity, "entity")
             entity = self.schema.by_entity[word]
             fields = {a.field for a in entity.attributes}
             names = fields | {a.name for a in entity.attributes}
             placed = {placement.index for placement in entity.placements}
-            stated = _fields(
+            stated = read_words(
                 inner,
                 f"the entity {word}",
                 {
-                    "items": _amount,
-                    "bytes": _whole,
-                    "growth": _number,
-                    "copies": _amount,
-                    "attributes": partial(_sizes, names=names),
-                    "distinct": partial(_numbers, what="fields", known=fields),
-                    "hottest": partial(_shares, known=fields),
-                    "share": partial(_shares, known=placed),
+                    "items": amount,
+                    "bytes": whole,
+                    "growth": number,
+                    "copies": amount,
+                    "attributes": partial(byte_sizes, names=names),
+                    "distinct": partial(numbers, what="fields", known=fields),
+                    "hottest": partial(shares, known=fields),
+                    "share": partial(shares, known=placed),
                 },
             )
             found[word] = EntityLoad(**stated)
@@ -95,39 +133,104 @@ class _Reader:
     def patterns(self, value: Value) -> dict[str, PatternLoad]:
         found = {}
         for name, inner in value.items("access patterns with their rates"):
-            word = _known(name, self.schema.by_pattern, "access pattern")
-            stated = _fields(
+            word = known_name(name, self.schema.by_pattern, "access pattern")
+            stated = read_words(
                 inner,
                 f"the access pattern {word}",
                 {
                     "rate": rate,
                     "peak": rate,
-                    "page": _amount,
-                    "partitions": _amount,
-                    "needs": lambda v: tuple(n.text("a field") for n in v.elements("fields")),
+                    "page": amount,
+                    "partitions": amount,
+                    "needs": partial(self._fields_of, word),
                 },
             )
-            _refuse_low_peak(inner, stated)
+            refuse_low_peak(inner, stated)
             found[word] = PatternLoad(**stated)
         return found
+
+    def _fields_of(self, pattern: str, value: Value) -> tuple[str, ...]:
+        """Fields of what a pattern reads."""
+        found = [field.text("a field") for field in value.elements("fields")]
+        entities = (self.schema.by_entity.get(e) for e in self.schema.by_pattern[pattern].entities)
+        known = {field for entity in entities if entity for field in entity.by_field}
+        for field in found:
+            if known and field not in known:
+                value.refuse(f"{pattern} reads no field {field!r}; {nearest(field, known)}")
+        return tuple(found)
 
     def writes(self, value: Value) -> tuple[WriteLoad, ...]:
         found = []
         for name, inner in value.items("writes with their rates"):
             word = name.text("a write")
             effects, atomic = self._effects(name, word)
-            stated = _fields(
-                inner, f"the write {word}", {"rate": rate, "peak": rate, "each": _amount}
+            stated = read_words(
+                inner,
+                f"the write {word}",
+                {"rate": rate, "peak": rate, "each": amount, "once": flag},
             )
-            _refuse_low_peak(inner, stated)
-            found.append(WriteLoad(word, effects, atomic=atomic, **stated))
+            refuse_low_peak(inner, stated)
+            expired = word.startswith(EXPIRE)
+            found.append(WriteLoad(word, effects, atomic=atomic, expired=expired, **stated))
+        return tuple(found)
+
+    def consumers(self, value: Value) -> dict[str, ConsumerLoad]:
+        known = {consumer.name for consumer in self.schema.consumers}
+        found = {}
+        for name, inner in value.items("consumers with what they do"):
+            word = known_name(name, known, "consumer")
+            stated = read_words(
+                inner,
+                f"the consumer {word}",
+                {
+                    "reads": self._called,
+                    "writes": self._written,
+                    "events": amount,
+                    "share": share,
+                },
+            )
+            found[word] = ConsumerLoad(**stated)
+        return found
+
+    def feeds(self, value: Value) -> dict[str, FeedLoad]:
+        known = {feed.name for feed in self.schema.feeds}
+        found = {}
+        for name, inner in value.items("feeds with their rates"):
+            word = known_name(name, known, "feed")
+            stated = read_words(
+                inner,
+                f"the feed {word}",
+                {
+                    "rate": rate,
+                    "peak": rate,
+                    "page": amount,
+                    "sources": amount,
+                    "followers": amount,
+                    "pushed": share,
+                    "subscribed": share,
+                },
+            )
+            refuse_low_peak(inner, stated)
+            found[word] = FeedLoad(**stated)
+        return found
+
+    def _called(self, value: Value) -> tuple[str, ...]:
+        return tuple(
+            known_name(name, self.schema.by_pattern, "access pattern")
+            for name in value.elements("access patterns")
+        )
+
+    def _written(self, value: Value) -> tuple[Effect, ...]:
+        found: list[Effect] = []
+        for name in value.elements("writes such as: create Order"):
+            found += self._effects(name, name.text("a write"))[0]
         return tuple(found)
 
     def _effects(self, name: Value, word: str) -> tuple[tuple[Effect, ...], bool]:
         for operation in self.schema.operations:
             if operation.name == word:
                 return operation.effects, operation.atomic
-        effect = shorthand.effect(word)
+        effect = shorthand.effect(word.replace(EXPIRE, "delete ", 1))
         operations = [operation.name for operation in self.schema.operations]
         if effect is None:
             hint = f"; {nearest(word, operations)}" if operations else ""
@@ -148,89 +251,11 @@ class _Reader:
         return (effect,), False
 
 
-def _fields(value: Value, what: str, readers: _Words) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, inner in value.items(f"the numbers of {what}"):
-        word = name.text("a word")
-        if word not in readers:
-            name.refuse(f"{what} has no {word!r}; {nearest(word, readers)}")
-        found[word] = readers[word](inner)
-    return found
-
-
-def _known(name: Value, known: Iterable[str], what: str) -> str:
-    word = name.text(f"the name of an {what}")
-    if word not in known:
-        name.refuse(f"the design has no {what} {word!r}; {nearest(word, known)}")
-    return word
-
-
-def _number(value: Value) -> float:
-    found = value.scalar("a number")
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        value.refuse(f"expected a number, found {value.kind}")
-    return float(found)
-
-
-def _amount(value: Value) -> float:
-    found = _number(value)
-    if found < 0:
-        value.refuse(f"expected a number of 0 or more, found {found:g}")
-    return found
-
-
-def _whole(value: Value) -> int:
-    found = _amount(value)
-    if found != int(found) or not found:
-        value.refuse(f"expected a whole number of bytes, 1 or more, found {found:g}")
-    return int(found)
-
-
-def rate(value: Value) -> float:
-    """Calls a second: `20`, or `300/hour`, `5 a minute`."""
-    text = value.text("a rate such as 20 (a second) or 300/hour")
-    found = _RATE.fullmatch(text.strip())
-    if found is None:
-        try:
-            number, unit = float(text.replace("_", "").replace(",", "")), "second"
-        except ValueError:
-            value.refuse(f"{text!r} is no rate; write 20 (a second), 300/hour or 40/day")
-    else:
-        number = float(found["number"].replace("_", "").replace(",", ""))
-        unit = found["unit"].removesuffix("s")
-        if unit not in SECONDS:
-            value.refuse(f"{unit!r} is no unit of time; {nearest(unit, SECONDS)}")
-    if number < 0:
-        value.refuse(f"a rate cannot be less than 0, found {text}")
-    return number / SECONDS[unit]
-
-
-def _refuse_low_peak(value: Value, stated: Mapping[str, Any]) -> None:
-    average, peak = stated.get("rate"), stated.get("peak")
-    if average is not None and peak is not None and peak < average:
-        value.refuse(f"the peak of {peak:g} a second is less than the average of {average:g}")
-
-
-def _numbers(value: Value, what: str, known: Iterable[str]) -> dict[str, float]:
-    found = {}
-    for name, inner in value.items(f"{what} with numbers"):
-        word = name.text("a name")
-        if word not in known:
-            name.refuse(f"{word!r} is none of the {what}; {nearest(word, known)}")
-        found[word] = _amount(inner)
-    return found
-
-
-def _sizes(value: Value, names: Iterable[str]) -> dict[str, int]:
-    return {word: int(size) for word, size in _numbers(value, "attributes", names).items()}
-
-
-def _shares(value: Value, known: Iterable[str]) -> dict[str, float]:
-    found = _numbers(value, "names", known)
-    for word, share in found.items():
-        if share > 1:
-            value.refuse(f"{word}: a share is between 0 and 1, found {share:g}")
-    return found
+def _stream(value: Value) -> StreamLoad:
+    stated = read_words(
+        value, "the stream", {"workers": amount, "shards": amount, "poll": positive}
+    )
+    return StreamLoad(**stated)
 
 
 def _region(value: Value) -> str:

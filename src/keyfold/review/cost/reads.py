@@ -9,18 +9,8 @@ from keyfold.design.schema import Index, Pattern
 from keyfold.limits import BATCH_GET_ITEMS, PAGE_BYTES
 from keyfold.review.check.facts import Appearance, is_confined
 from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.part import Path
 from keyfold.values.units import read_units
-
-
-@dataclass(frozen=True)
-class Path:
-    """A table, or one of its indexes."""
-
-    table: str
-    index: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.table}.{self.index}" if self.index else self.table
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
-"""The cost report: a bill as a document, and as plain data."""
+"""The cost report: a bill as a document."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from keyfold.limits import GB, MB
+from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.cost.bill import WARM, Bill, HotKey, PathLine, PatternLine, WriteLine
 from keyfold.review.cost.charts import Bar, bars
+from keyfold.review.cost.part import Why
 from keyfold.review.docs.blocks import Block, Document, Picture, Section, Table, Text
 
 SHOWN = 12
@@ -37,14 +37,18 @@ def document(bill: Bill) -> Document:
     asked = bill.prices
     summary = (
         f"{money(bill.dollars)} a month on demand: {money(bill.reads_dollars)} for reads, "
-        f"{money(bill.writes_dollars)} for writes, {money(bill.storage_dollars)} for storage. "
+        f"{money(bill.writes_dollars)} for writes, {money(bill.storage_dollars)} for storage, "
+        f"{money(bill.upkeep_dollars)} beside. "
         f"Provisioned for its peaks it is {money(bill.provisioned_dollars)}, scaled by itself "
         f"{money(bill.scaled_dollars)}. Prices of {asked.region}, {asked.as_of}."
     )
     sections = [
         Section("Access patterns", "patterns", tuple(_patterns(bill))),
+        *([Section("Feeds", "feeds", tuple(_feeds(bill)))] if bill.feeds else []),
         Section("Writes", "writes", tuple(_writes(bill))),
+        Section("What the writes are for", "purposes", tuple(_purposes(bill))),
         Section("Tables and indexes", "paths", tuple(_paths(bill))),
+        Section("Beside requests and storage", "beside", tuple(_beside(bill))),
         Section("Hot keys", "hot", tuple(_hot(bill))),
         Section("Assumed", "assumed", tuple(_assumed(bill))),
     ]
@@ -89,44 +93,106 @@ def _pattern_row(line: PatternLine, bill: Bill) -> tuple[str, ...]:
     )
 
 
+def _feeds(bill: Bill) -> list[Block]:
+    told = (
+        "A page reads the reader's copies, the list of sources that are pulled, the list of "
+        "removed posts, and every pulled source."
+    )
+    head = ("Feed", "Pages a second", "Units a page", "Requests", "A month")
+    rows = tuple(
+        (
+            line.feed.name,
+            number(line.rate.average),
+            number(line.page.units),
+            number(line.page.requests),
+            money(line.dollars),
+        )
+        for line in bill.feeds
+    )
+    return [Text(told), Table(head, rows)]
+
+
 def _writes(bill: Bill) -> list[Block]:
     if not bill.writes:
         return [Text("The workload states no writes.")]
-    head = ("Write", "A second", "Items", "Indexes", "Kept with it", "Units a call", "A month")
+    head = (
+        "Write",
+        "A second",
+        "Items",
+        "Indexes",
+        "Kept with it",
+        "Units a call",
+        "Read for it",
+        "A month",
+    )
     rows = tuple(_write_row(line) for line in bill.writes)
     picture = bars(
         "Dollars a month by write",
-        [_write_bar(line) for line in bill.writes[:SHOWN]],
-        (("items", "slot"), ("index entries", "warm"), ("copies, counters, cascades", "violet")),
+        [_write_bar(line, bill) for line in bill.writes[:SHOWN]],
+        (("items", "slot"), ("index entries", "warm"), ("kept with it, and read", "violet")),
     )
     caption = "Dollars a month by write"
     return [Picture("cost-writes", picture, caption), Table(head, rows)]
 
 
-def _units(line: WriteLine, *why: str) -> float:
-    return sum(part.units for part in line.write.parts if part.why in why)
+def _units(line: WriteLine, why: Why) -> float:
+    parts = line.write.parts
+    return sum(part.units for part in parts if part.why == why and not part.reading)
 
 
-def _write_bar(line: WriteLine) -> Bar:
-    per_unit = line.dollars / line.write.units if line.write.units else 0.0
-    parts = (
-        (_units(line, "item") * per_unit, "slot"),
-        (_units(line, "index") * per_unit, "warm"),
-        (_units(line, "copy", "counter", "marker", "cascade") * per_unit, "violet"),
-    )
+def _write_bar(line: WriteLine, bill: Bill) -> Bar:
+    per_unit = bill.prices.write * line.rate.average * SECONDS_A_MONTH / 1e6
+    items, entries = _units(line, "item") * per_unit, _units(line, "index") * per_unit
+    parts = ((items, "slot"), (entries, "warm"), (line.dollars - items - entries, "violet"))
     return Bar(line.write.name, parts, money(line.dollars))
 
 
 def _write_row(line: WriteLine) -> tuple[str, ...]:
+    own, entries = _units(line, "item"), _units(line, "index")
     return (
         line.write.name,
         number(line.rate.average),
-        number(_units(line, "item")),
-        number(_units(line, "index")),
-        number(_units(line, "copy", "counter", "marker", "cascade")),
+        number(own),
+        number(entries),
+        number(line.write.units - own - entries),
         number(line.write.units),
+        number(line.write.read_units),
         money(line.dollars),
     )
+
+
+PURPOSES: dict[Why, str] = {
+    "item": "the items themselves",
+    "index": "index entries",
+    "copy": "copies",
+    "counter": "counters",
+    "unique": "markers of unique values",
+    "cascade": "what goes with a deleted item",
+    "check": "checks that nothing changed meanwhile",
+    "copied field": "fields that the stream keeps equal",
+    "processor": "processors",
+    "outbox": "events, written and taken out",
+    "processed marker": "markers of processed records",
+    "request id": "request ids",
+    "feed": "feeds: hints, sources and copies",
+}
+
+
+def _purposes(bill: Bill) -> list[Block]:
+    head = ("For", "Write units/s", "Read units/s", "A month")
+    rows = tuple(
+        (PURPOSES[line.why], number(line.units), number(line.read_units), money(line.dollars))
+        for line in bill.purposes
+    )
+    return [Table(head, rows)] if rows else [Text("The workload states no writes.")]
+
+
+def _beside(bill: Bill) -> list[Block]:
+    if not bill.upkeep:
+        return [Text("Nothing.")]
+    head = ("What", "How much", "A month")
+    rows = tuple((line.name, line.amount, money(line.dollars)) for line in bill.upkeep)
+    return [Table(head, rows)]
 
 
 def _paths(bill: Bill) -> list[Block]:
@@ -190,81 +256,3 @@ def _assumed(bill: Bill) -> list[Block]:
     told = "The workload does not say these; state them to make the numbers yours."
     rows = tuple((sentence,) for sentence in bill.assumptions)
     return [Text(told), Table(("Assumption",), rows)]
-
-
-def plain(bill: Bill) -> dict[str, Any]:
-    """The bill as data for other programs."""
-    return {
-        "design": bill.schema.name,
-        "region": bill.prices.region,
-        "dollars": {
-            "on_demand": bill.dollars,
-            "provisioned": bill.provisioned_dollars,
-            "provisioned_scaled": bill.scaled_dollars,
-            "reads": bill.reads_dollars,
-            "writes": bill.writes_dollars,
-            "storage": bill.storage_dollars,
-        },
-        "indexes": bill.indexes,
-        "index_share": bill.index_share,
-        "consistent_share": bill.consistent_share,
-        "patterns": [
-            {
-                "name": line.pattern.name,
-                "table": line.read.path.table,
-                "index": line.read.path.index,
-                "consistent": line.read.consistent,
-                "rate": line.rate.average,
-                "peak": line.rate.peak,
-                "units": line.read.total,
-                "requests": line.read.requests,
-                "dollars": line.dollars,
-            }
-            for line in bill.patterns
-        ],
-        "writes": [
-            {
-                "name": line.write.name,
-                "rate": line.rate.average,
-                "peak": line.rate.peak,
-                "units": line.write.units,
-                "parts": [
-                    {
-                        "path": str(part.path),
-                        "entity": part.entity,
-                        "units": part.units,
-                        "why": part.why,
-                    }
-                    for part in line.write.parts
-                ],
-                "dollars": line.dollars,
-            }
-            for line in bill.writes
-        ],
-        "paths": [
-            {
-                "table": line.path.table,
-                "index": line.path.index,
-                "read_units": line.read.average,
-                "write_units": line.written.average,
-                "bytes": line.bytes,
-                "bytes_in_a_year": line.bytes_later,
-                "on_demand": line.on_demand,
-                "provisioned": line.provisioned,
-                "storage": line.storage,
-                "serves": list(line.serves),
-            }
-            for line in bill.paths
-        ],
-        "hot_keys": [
-            {
-                "path": str(hot.path),
-                "key": hot.key,
-                "kind": hot.kind,
-                "units": hot.units,
-                "limit": hot.limit,
-            }
-            for hot in bill.hot
-        ],
-        "assumptions": list(bill.assumptions),
-    }

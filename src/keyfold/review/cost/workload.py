@@ -63,6 +63,50 @@ class WriteLoad:
     each: float | None = None
     """How many items an effect that says `each` writes."""
     atomic: bool = False
+    once: bool = False
+    """Whether each call comes with a request id, so that it happens once."""
+    expired: bool = False
+    """Whether items go by their time to live, which costs nothing by itself."""
+
+
+@dataclass(frozen=True)
+class ConsumerLoad:
+    """What a processor does for a record: it is code, so that the design cannot know."""
+
+    reads: tuple[str, ...] = ()
+    """The access patterns that it calls."""
+    writes: tuple[Effect, ...] = ()
+    events: float = 0.0
+    """Events that it emits."""
+    share: float = 1.0
+    """The share of its records for which it does all this."""
+
+
+@dataclass(frozen=True)
+class FeedLoad:
+    """How a feed is read, and how many of its sources push copies."""
+
+    rate: float | None = None
+    peak: float | None = None
+    page: float = 20.0
+    sources: float | None = None
+    """Sources that a reader follows."""
+    followers: float | None = None
+    """Followers of the source of an average post."""
+    pushed: float = 0.0
+    """The share of posts whose source pushes copies to its followers."""
+    subscribed: float = 0.0
+    """The share of followers that get copies of a source that does not push."""
+
+
+@dataclass(frozen=True)
+class StreamLoad:
+    """Who reads the streams: functions that are triggered, or workers that ask."""
+
+    workers: float = 0.0
+    shards: float = 1.0
+    poll: float = 0.5
+    """Seconds between two looks of a worker."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +116,13 @@ class Workload:
     entities: Mapping[str, EntityLoad] = field(default_factory=dict)
     patterns: Mapping[str, PatternLoad] = field(default_factory=dict)
     writes: tuple[WriteLoad, ...] = ()
+    consumers: Mapping[str, ConsumerLoad] = field(default_factory=dict)
+    feeds: Mapping[str, FeedLoad] = field(default_factory=dict)
+    stream: StreamLoad = StreamLoad()
+    recovery: bool | None = None
+    """Point-in-time recovery; tables that are exported have it."""
+    backups: float = 0.0
+    """Full backups that are kept."""
     region: str = ""
     prices: Mapping[str, float] = field(default_factory=dict)
     stale_read: float = 1.0

@@ -129,7 +129,9 @@ def test_a_wrong_word_is_refused_with_its_place_and_the_nearest_right_one(
 
 
 def test_prices_of_its_own_are_used() -> None:
-    made = bill(SCHEMA, loads(GOOD + "prices: {read: 1, write: 0, storage: 0}\n", SCHEMA))
+    made = bill(
+        SCHEMA, loads(GOOD + "prices: {read: 1, write: 0, storage: 0, recovery: 0}\n", SCHEMA)
+    )
     assert made.dollars == made.reads_dollars == pytest.approx(35 * 730 * 3600 / 1e6)
 
 

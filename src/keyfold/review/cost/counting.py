@@ -1,0 +1,201 @@
+"""Counting up a bill: every pattern, write, feed, table and index under a workload."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from math import ceil
+
+from keyfold.design.schema import Entity, Feed, Pattern, Schema
+from keyfold.limits import (
+    GB,
+    PARTITION_READ_UNITS,
+    PARTITION_WRITE_UNITS,
+    STORAGE_OVERHEAD_BYTES,
+)
+from keyfold.prices import HOURS_A_MONTH, SECONDS_A_MONTH
+from keyfold.review.cost import feeds, upkeep
+from keyfold.review.cost.bill import (
+    Bill,
+    FeedLine,
+    HotKey,
+    PathLine,
+    PatternLine,
+    PurposeLine,
+    WriteLine,
+)
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.part import SUPPORT, Path, Why
+from keyfold.review.cost.reads import read
+from keyfold.review.cost.workload import HORIZON_MONTHS, Rate, Workload
+from keyfold.review.cost.writes import write
+
+UTILISATION = 0.7
+"""Provisioned capacity that scales by itself is kept so full."""
+
+
+def bill(schema: Schema, workload: Workload) -> Bill:
+    """What a design costs under a workload, the most expensive first."""
+    figures = Figures(schema, workload)
+    return _Counting(figures).bill()
+
+
+class _Counting:
+    def __init__(self, figures: Figures) -> None:
+        self.figures, self.schema = figures, figures.schema
+        self.prices = figures.prices
+        self.reads: dict[Path, list[tuple[float, Rate]]] = defaultdict(list)
+        self.written: dict[Path, list[tuple[float, Rate]]] = defaultdict(list)
+        self.serves: dict[Path, list[str]] = defaultdict(list)
+        self.heat: dict[tuple[Path, str, str], float] = defaultdict(float)
+        self.purposes: dict[tuple[Why, bool], float] = defaultdict(float)
+
+    def bill(self) -> Bill:
+        patterns = [self._pattern(pattern) for pattern in self.schema.patterns]
+        pages = [line for feed in self.schema.feeds for line in self._feed(feed)]
+        writes = list(self._writes())
+        paths = list(self._paths())
+        return Bill(
+            self.schema,
+            self.prices,
+            tuple(sorted(patterns, key=lambda line: -line.dollars)),
+            tuple(sorted(writes, key=lambda line: -line.dollars)),
+            tuple(sorted(paths, key=lambda line: -line.dollars)),
+            tuple(pages),
+            tuple(sorted(self._purposes(), key=lambda line: -line.dollars)),
+            tuple(upkeep.lines(self.figures, paths, writes)),
+            tuple(self._hot()),
+            self.figures.assumptions,
+        )
+
+    def _feed(self, feed: Feed) -> Iterator[FeedLine]:
+        page, rate = feeds.page(self.figures, feed), self.figures.feed_rate(feed)
+        if page is None:
+            return
+        for part in page.parts:
+            self.reads[part.path].append((part.units, rate))
+        yield FeedLine(feed, page, rate, self._dollars(page.units, 0.0, rate))
+
+    def _pattern(self, pattern: Pattern) -> PatternLine:
+        once, rate = read(self.figures, pattern), self.figures.rate(pattern)
+        self.reads[once.path].append((once.units, rate))
+        if once.fetched:
+            self.reads[Path(pattern.table)].append((once.fetched, rate))
+        self.serves[once.path].append(pattern.name)
+        partitions = self.figures.partitions(pattern)
+        for appearance in self.figures.facts.reached(pattern):
+            entity = appearance.entity
+            if entity.name not in pattern.entities:
+                continue
+            share = self.figures.hottest(entity, appearance.key.partition.fields)
+            key = (once.path, str(appearance.key.partition), "read")
+            self.heat[key] += once.units / partitions * rate.peak * share
+            break
+        return PatternLine(pattern, once, rate, self._dollars(once.total, 0.0, rate))
+
+    def _writes(self) -> Iterator[WriteLine]:
+        for load in self.figures.writes:
+            once, rate = write(self.figures, load), self.figures.write_rate(load)
+            for part in once.parts:
+                units = self.reads if part.reading else self.written
+                units[part.path].append((part.units, rate))
+                self.purposes[part.why, part.reading] += part.units * rate.average
+                if part.entity and not part.reading:
+                    entity = self.schema.by_entity[part.entity]
+                    self._heat_of_write(part.path, entity, part.units * rate.peak)
+            yield WriteLine(once, rate, self._dollars(once.read_units, once.units, rate))
+
+    def _purposes(self) -> Iterator[PurposeLine]:
+        for why in dict.fromkeys(why for why, _ in self.purposes):
+            units, looked = self.purposes[why, False], self.purposes[why, True]
+            yield PurposeLine(why, units, looked, self._on_demand(looked, units))
+
+    def _dollars(self, reads: float, writes: float, rate: Rate) -> float:
+        return self._on_demand(reads * rate.average, writes * rate.average)
+
+    def _heat_of_write(self, path: Path, entity: Entity, units: float) -> None:
+        key = entity.key if path.index is None else None
+        if path.index is not None:
+            placed = entity.placement(path.index)
+            key = placed[0].key if placed else None
+        if key is not None:
+            share = self.figures.hottest(entity, key.partition.fields)
+            self.heat[path, str(key.partition), "write"] += units * share
+
+    def _paths(self) -> Iterator[PathLine]:
+        for table in self.schema.tables:
+            for index in (None, *table.indexes):
+                path = Path(table.name, index.name if index else None)
+                yield self._path(path, *self._stored(path))
+        if self.written[SUPPORT]:
+            held = upkeep.marker_bytes(self.purposes["processed marker", False])
+            yield self._path(SUPPORT, held, held)
+
+    def _path(self, path: Path, now: float, later: float) -> PathLine:
+        taken, put = _total(self.reads[path]), _total(self.written[path])
+        return PathLine(
+            path,
+            taken,
+            put,
+            now,
+            later,
+            tuple(self.serves[path]),
+            on_demand=self._on_demand(taken.average, put.average),
+            provisioned=self._provisioned(taken.peak, put.peak),
+            scaled=self._provisioned(taken.average / UTILISATION, put.average / UTILISATION),
+            storage=now / GB * self.prices.storage,
+        )
+
+    def _stored(self, path: Path) -> tuple[float, float]:
+        """Bytes now and a year later, what DynamoDB adds to each item included."""
+        now = later = 0.0
+        table = self.schema.by_table[path.table]
+        index = table.index(path.index) if path.index else None
+        for entity in self.schema.entities_of(path.table):
+            items, growth = self.figures.items(entity), self.figures.growth(entity)
+            if index is None:
+                size, share = self.figures.item_bytes(entity), 1.0
+            else:
+                size = self.figures.entry_bytes(entity, index)
+                share = sum(
+                    self.figures.share(entity, placement)
+                    for placement in entity.placement(index.name)[:1]
+                )
+            each = (size + STORAGE_OVERHEAD_BYTES) * share
+            if index is None:
+                each += upkeep.unique_bytes(entity)
+            now += items * each
+            later += max(0.0, items + growth * HORIZON_MONTHS) * each
+        if index is None and table is self.schema.tables[0]:
+            held = upkeep.request_bytes(self.figures)
+            now, later = now + held, later + held
+        return now, later
+
+    def _on_demand(self, reads: float, writes: float) -> float:
+        asked = self.prices
+        return (reads * asked.read + writes * asked.write) * SECONDS_A_MONTH / 1e6
+
+    def _provisioned(self, reads: float, writes: float) -> float:
+        read_capacity, write_capacity = max(1, ceil(reads)), max(1, ceil(writes))
+        hourly = read_capacity * self.prices.read_hour + write_capacity * self.prices.write_hour
+        return hourly * HOURS_A_MONTH
+
+    def _hot(self) -> Iterator[HotKey]:
+        found = [
+            HotKey(
+                path,
+                key,
+                kind,
+                units,
+                PARTITION_READ_UNITS if kind == "read" else PARTITION_WRITE_UNITS,
+            )
+            for (path, key, kind), units in self.heat.items()
+        ]
+        yield from sorted(found, key=lambda hot: -hot.share)
+
+
+def _total(parts: list[tuple[float, Rate]]) -> Rate:
+    return Rate(
+        sum(units * rate.average for units, rate in parts),
+        sum(units * rate.peak for units, rate in parts),
+    )

@@ -1,0 +1,81 @@
+"""One item: what writing it costs with its index entries, and what reading it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from keyfold.design.schema import Effect, Entity, Index, Placement, Table
+from keyfold.review.cost import sizes
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.part import Part, Path, Why
+from keyfold.values.units import entry_units, read_units, write_units
+
+APPEARS = ("create", "put")
+
+
+def written(figures: Figures, entity: Entity, effect: Effect, why: Why = "item") -> Iterator[Part]:
+    """One item with its index entries, outside a transaction."""
+    table = figures.schema.by_table[entity.table]
+    units = write_units(figures.item_bytes(entity))
+    yield Part(Path(table.name), entity.name, units, why, effect=effect, items=1.0)
+    for placement in entity.placements:
+        index = table.index(placement.index)
+        if index is None:
+            continue
+        units = _entry(figures, entity, table, index, placement, effect)
+        units *= figures.share(entity, placement)
+        if units:
+            yield Part(Path(table.name, index.name), entity.name, units, "index")
+
+
+def looked_up(figures: Figures, entity: Entity, why: Why, *, gone: bool = False) -> Part:
+    """One consistent read of an item; of one that is gone, too."""
+    size = 0 if gone else figures.item_bytes(entity)
+    return Part(Path(entity.table), entity.name, read_units(size, consistent=True), why, True)
+
+
+def checked(figures: Figures, entity: Entity, *, gone: bool = False) -> Part:
+    """A condition on an item that a transaction does not write."""
+    size = 0 if gone else figures.item_bytes(entity)
+    return Part(Path(entity.table), entity.name, write_units(size), "check")
+
+
+def listed(
+    figures: Figures, entity: Entity, count: float, why: Why, index: str = "", page: float = 100
+) -> Part:
+    """A query for so many items of one partition, consistent where no index is asked."""
+    table = figures.schema.by_table[entity.table]
+    through = table.index(index) if index else None
+    if through is None:
+        size, consistent = figures.item_bytes(entity), True
+    else:
+        size, consistent = figures.entry_bytes(entity, through), through.local
+    pages = max(1, ceil(count / page))
+    units = pages * read_units(ceil(count * size / pages - 1e-6), consistent=consistent)
+    return Part(Path(table.name, index or None), entity.name, units, why, True)
+
+
+def _entry(
+    figures: Figures,
+    entity: Entity,
+    table: Table,
+    index: Index,
+    placement: Placement,
+    effect: Effect,
+) -> float:
+    size = figures.entry_bytes(entity, index)
+    if effect.action in APPEARS:
+        return entry_units(None, size, moved=True, changed=True)
+    if effect.action == "delete":
+        return entry_units(size, None, moved=True, changed=True)
+    touched = set(effect.fields)
+    moved = bool(touched & {*placement.key.fields, *placement.when})
+    names = {a.field: a.name for a in entity.attributes}
+    held = sizes.projected(table, index, {*names.values()})
+    stamped = {f for f in (entity.version, "updated_at", "updatedAt") if f in names}
+    changed = {names.get(f, f) for f in (touched or set(names)) | stamped}
+    whole = index.projection == "ALL" or bool(changed & held)
+    if not touched and index.projection == "KEYS_ONLY":
+        whole = False
+    return entry_units(size, size, moved=moved, changed=whole)

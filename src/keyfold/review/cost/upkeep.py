@@ -1,0 +1,88 @@
+"""What is paid beside requests and items: recovery, backups, streams, and keyfold's own items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from keyfold.design.schema import Entity
+from keyfold.limits import GB, STORAGE_OVERHEAD_BYTES, STREAM_RETENTION_SECONDS
+from keyfold.prices import SECONDS_A_MONTH
+from keyfold.review.cost.bill import PathLine, UpkeepLine, WriteLine
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.part import IN_TRANSACTION
+
+UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
+"""About as many bytes have a unique value's marker, a processed marker and a request id."""
+MARKER_SECONDS = 2 * STREAM_RETENTION_SECONDS
+REQUEST_SECONDS = 24 * 3600
+OUTBOX_QUERIES = 8
+"""A worker with sinks asks so many partitions for events, at each look."""
+
+
+def unique_bytes(entity: Entity) -> float:
+    """Bytes of the markers that one item has."""
+    markers = sum(1 for unique in entity.uniques if unique.by == "marker")
+    return float(markers * (UNIQUE_BYTES + STORAGE_OVERHEAD_BYTES))
+
+
+def marker_bytes(units: float) -> float:
+    """Bytes of the processed markers that are kept, by the units a second that they take."""
+    made = units / IN_TRANSACTION * MARKER_SECONDS
+    return made * (MARKER_BYTES + STORAGE_OVERHEAD_BYTES)
+
+
+def request_bytes(figures: Figures) -> float:
+    """Bytes of the request ids that are kept."""
+    rate = sum(load.rate or 0.0 for load in figures.workload.writes if load.once)
+    return rate * REQUEST_SECONDS * (REQUEST_BYTES + STORAGE_OVERHEAD_BYTES)
+
+
+def lines(
+    figures: Figures, paths: Sequence[PathLine], writes: Sequence[WriteLine]
+) -> Iterator[UpkeepLine]:
+    yield from _saved(figures, paths)
+    yield from _streams(figures, writes)
+    yield from _expiries(figures, writes)
+
+
+def _saved(figures: Figures, paths: Sequence[PathLine]) -> Iterator[UpkeepLine]:
+    """Recovery and backups hold tables with their local indexes; global ones are made anew."""
+    tables = figures.schema.by_table
+    held = 0.0
+    for line in paths:
+        table = tables.get(line.path.table)
+        index = table.index(line.path.index) if table and line.path.index else None
+        if table is not None and (line.path.index is None or (index and index.local)):
+            held += line.bytes
+    amount, asked = f"{held / GB:,.2f} GB", figures.prices
+    if figures.workload.recovery is None:
+        figures.assume("the tables have point-in-time recovery, as exported ones do")
+    if figures.workload.recovery is not False:
+        yield UpkeepLine("point-in-time recovery", amount, held / GB * asked.recovery)
+    if kept := figures.workload.backups:
+        yield UpkeepLine(f"{kept:g} full backups", amount, kept * held / GB * asked.backup)
+
+
+def _streams(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
+    streams = sum(1 for table in figures.schema.tables if table.stream)
+    if not streams:
+        return
+    load = figures.workload.stream
+    if not load.workers:
+        yield UpkeepLine("stream reads", "free of charge for functions that it triggers", 0.0)
+        return
+    calls = streams * load.shards / load.poll
+    dollars = calls * SECONDS_A_MONTH * figures.prices.stream / 1e6
+    yield UpkeepLine("stream reads", f"{calls:g} GetRecords a second", dollars)
+    if any(part.why == "outbox" for line in writes for part in line.write.parts):
+        units = load.workers * OUTBOX_QUERIES / load.poll
+        asked = units * SECONDS_A_MONTH * figures.prices.read / 1e6
+        yield UpkeepLine("looking for events", f"{units:g} read units a second", asked)
+
+
+def _expiries(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
+    names = {load.name for load in figures.writes if load.expired}
+    rate = sum(line.rate.average for line in writes if line.write.name in names)
+    if rate:
+        amount = f"{rate * SECONDS_A_MONTH:,.0f} items a month, deleted free of charge"
+        yield UpkeepLine("expiry", amount, 0.0)
