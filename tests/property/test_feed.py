@@ -392,6 +392,46 @@ def test_many_pulled_sources_are_not_many_pages(network: Network) -> None:
     assert work.total.requests <= 3 + 2 + 32
 
 
+def test_copies_that_do_not_count_do_not_cut_a_page_short(network: Network) -> None:
+    for number in range(40):
+        network._follow("reader", f"s{number}")
+        network._post(f"s{number}", "")
+        network.clock.advance(1)
+    network._follow("reader", "loud")
+    network._promote("loud", "")
+    network.consumer.drain()
+    for _ in range(30):
+        network._post("loud", "")
+        network.clock.advance(1)
+    network.consumer.drain()
+    network._unfollow("reader", "loud")
+    assert network.found("reader", 12) == network.expected("reader")
+
+
+def test_a_page_asks_a_pulled_source_for_no_more_than_can_be_on_it(network: Network) -> None:
+    for source in ("copied", "pulled"):
+        network._follow("reader", source)
+        for number in range(40):
+            network.clock.advance(1)
+            at = datetime.fromtimestamp(network.clock.now(), UTC)
+            made = Activity(
+                actor_id=source, created_at=at, activity_id=f"{number}", text="long" * 200
+            )
+            network.activities.append(feed.post(network.db, made))
+    network._promote("copied", "")
+    network.consumer.drain()
+    for source in ("pulled", "copied", "copied", "copied"):
+        network._post(source, "")
+        network.clock.advance(1)
+    network.consumer.drain()
+    with network.db.work("page") as work:
+        feed.page(network.db, "reader", limit=3)
+    # Four of the newest copies, marks, removals, and nothing at all from the pulled one.
+    assert work.total.requests == 4
+    assert work.total.read_units == 4
+    assert network.found("reader", 7) == network.expected("reader")
+
+
 def test_activities_written_past_the_feed_are_found_by_many_followers(network: Network) -> None:
     _grow(network, 60, 60)
     network.clock.advance(60)

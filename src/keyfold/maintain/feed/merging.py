@@ -7,22 +7,43 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyfold.design.entity import EntitySpec
+from keyfold.design.template import HIGHEST
+from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Parallel
 
 Item = dict[str, Any]
 
 CONCURRENCY = 16
 MOST_AT_ONCE = 101
+LOWEST = "\0"
+"""A position with this at its end is newer than it, and older than any other."""
+
+
+def backwards(context: Context, spec: EntitySpec) -> Item:
+    """What reads of all partitions of an entity, newest first, have in common."""
+    return {
+        "TableName": context.physical(spec.table.schema),
+        "KeyConditionExpression": "#p = :p AND #s BETWEEN :low AND :high",
+        "ExpressionAttributeNames": {
+            "#p": spec.table.schema.partition,
+            "#s": spec.table.schema.sort,
+        },
+        "ScanIndexForward": False,
+        "ConsistentRead": True,
+    }
 
 
 @dataclass
 class Stream:
-    """One partition; `request` reads it backwards."""
+    """One partition, read from `bound` down to `oldest`, and at first no further than `floor`."""
 
     spec: EntitySpec
     request: Item
+    partition: Item
     bound: str
     """All unread items are older than this."""
+    floor: str
+    oldest: str
     size: int
     exhausted: bool = False
     waiting: list[Item] = field(default_factory=list)
@@ -32,16 +53,23 @@ class Stream:
         return self.spec.key.attributes[1].attribute
 
     def next_call(self) -> Call:
-        return Call("Query", {**self.request, "Limit": self.size})
+        values = {
+            ":p": self.partition,
+            ":low": {"S": self.floor},
+            ":high": {"S": _just_older(self.bound)},
+        }
+        request = {**self.request, "ExpressionAttributeValues": values, "Limit": self.size}
+        return Call("Query", request)
 
     def take(self, answer: Item) -> None:
         self.waiting += answer["Items"]
         last = answer.get("LastEvaluatedKey")
-        self.exhausted = last is None
-        self.size = min(self.size * 4, MOST_AT_ONCE)
+        self.bound = self.floor if last is None else last[self.sort]["S"]
         if last is not None:
-            self.request = {**self.request, "ExclusiveStartKey": last}
-            self.bound = last[self.sort]["S"]
+            self.size = min(self.size * 4, MOST_AT_ONCE)
+        if self.bound <= self.floor:
+            self.exhausted = self.bound <= self.oldest
+            self.floor = self.oldest
 
 
 @dataclass(frozen=True)
@@ -86,6 +114,13 @@ def _certain(stream: Stream, frontier: str) -> list[Found]:
     ]
     stream.waiting = waiting[len(taken) :]
     return taken
+
+
+def _just_older(position: str) -> str:
+    """The newest text that is older than a position."""
+    if position.endswith(LOWEST):
+        return position.removesuffix(LOWEST)
+    return f"{position[:-1]}{chr(ord(position[-1]) - 1)}{HIGHEST}"
 
 
 def _position_at(streams: Sequence[Stream], place: int) -> str:

@@ -19,7 +19,14 @@ from keyfold.design.read import Page
 from keyfold.design.template import HIGHEST
 from keyfold.errors import PlanError
 from keyfold.limits import BATCH_GET_ITEMS
-from keyfold.maintain.feed.merging import CONCURRENCY, Stream, is_left, next_newest
+from keyfold.maintain.feed.merging import (
+    CONCURRENCY,
+    LOWEST,
+    Stream,
+    backwards,
+    is_left,
+    next_newest,
+)
 from keyfold.maintain.feed.support import REPLICAS, SOURCE_PREFIX
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
@@ -36,8 +43,6 @@ HINTS_FROM = 24
 """With more pulled sources than this, their hints are read first."""
 FIRST_READ = 8
 """About as many activities as one read unit holds; asking for fewer would cost the same."""
-JUST_BEHIND = "\0"
-"""A position with this at its end is newer than it, and older than any other."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,13 @@ def read_page(
     limit = min(limit, feed.cap - given)
     if limit < 1:
         return Page([])
-    oldest = _oldest(context, feed)
-    copies = _copies(context, feed, reader, before, oldest, limit)
+    prefix = _prefix(feed)
+    oldest = prefix + iso(context.now() - feed.ttl)
+    copies = _copies(context, feed, reader, before or prefix + HIGHEST, oldest, limit)
+    newest = copies.bound
     known = yield from _look_around(context, feed, reader, copies)
-    streams = [copies, *(yield from _pulled(context, feed, known, before, oldest, limit))]
+    pulled = yield from _pulled(context, feed, known, newest, copies, limit)
+    streams = [copies, *pulled]
     page: list[I] = []
     last = ""
     while found := (yield from next_newest(streams, limit - len(page))):
@@ -139,24 +147,30 @@ def _rest(request: Item, answer: Item) -> Flow[list[Item]]:
 
 
 def _pulled(
-    context: Context, feed: Feed[Any], known: _Known, before: str | None, oldest: str, limit: int
+    context: Context, feed: Feed[Any], known: _Known, newest: str, copies: Stream, limit: int
 ) -> Flow[list[Stream]]:
-    bounds = dict.fromkeys(known.pulled, before or HIGHEST)
+    """The pulled sources that may have something to show.
+
+    A whole page of copies says how far back the page can go, so that no more is asked for.
+    """
+    bounds = dict.fromkeys(known.pulled, newest)
     if len(bounds) > HINTS_FROM:
         hints = yield from _hints(context, feed, known.pulled)
-        bounds = {
-            source: min(bound, hints.get(source, bound) + JUST_BEHIND)
-            for source, bound in bounds.items()
-        }
-    opened = [source for source, bound in bounds.items() if bound > oldest]
-    size = max(FIRST_READ, ceil(limit / max(1, len(opened))))
+        bounds = {s: min(newest, hints.get(s, newest) + LOWEST) for s in known.pulled}
+    opened = [source for source, bound in bounds.items() if bound > copies.oldest]
+    floor, size = copies.oldest, max(FIRST_READ, ceil(limit / max(1, len(opened))))
+    if not copies.exhausted:
+        floor, size = copies.bound, limit
     spec = feed.activity.__spec__
-    partition, request = spec.key.attributes[0], _backwards(context, feed.activity, before, oldest)
+    partition, request = spec.key.attributes[0], backwards(context, spec)
     return [
         Stream(
             spec,
-            _within(request, partition.render({feed.source_field: source}, owner=feed.name)),
+            request,
+            partition.render({feed.source_field: source}, owner=feed.name),
             bounds[source],
+            floor if bounds[source] > floor else copies.oldest,
+            copies.oldest,
             size,
         )
         for source in opened
@@ -193,39 +207,15 @@ def _hint_key(feed: Feed[Any], source: str) -> Item:
 
 
 def _copies(
-    context: Context, feed: Feed[Any], reader: str, before: str | None, oldest: str, limit: int
+    context: Context, feed: Feed[Any], reader: str, newest: str, oldest: str, limit: int
 ) -> Stream:
     spec = feed.item.__spec__
     partition = spec.key.attributes[0].render({feed.reader_field: reader}, owner=feed.name)
-    request = _within(_backwards(context, feed.item, before, oldest), partition)
-    return Stream(spec, request, before or HIGHEST, limit + 1)
+    request = backwards(context, spec)
+    return Stream(spec, request, partition, newest, oldest, oldest, limit + 1)
 
 
-def _backwards(context: Context, entity: type[Entity], before: str | None, oldest: str) -> Item:
-    """Newest first, from behind a position down to the oldest that a feed shows."""
-    spec = entity.__spec__
-    prefix = spec.key.templates.sort.literal_prefix if spec.key.templates.sort else ""
-    # Positions are unique; one that ends before this character is the next older one.
-    high = f"{before[:-1]}{chr(ord(before[-1]) - 1)}{HIGHEST}" if before else prefix + HIGHEST
-    return {
-        "TableName": context.physical(spec.table.schema),
-        "KeyConditionExpression": "#p = :p AND #s BETWEEN :low AND :high",
-        "ExpressionAttributeNames": {
-            "#p": spec.table.schema.partition,
-            "#s": spec.table.schema.sort,
-        },
-        "ExpressionAttributeValues": {":low": {"S": oldest}, ":high": {"S": high}},
-        "ScanIndexForward": False,
-        "ConsistentRead": True,
-    }
-
-
-def _within(request: Item, partition: Item) -> Item:
-    values = {**request["ExpressionAttributeValues"], ":p": partition}
-    return {**request, "ExpressionAttributeValues": values}
-
-
-def _oldest(context: Context, feed: Feed[Any]) -> str:
+def _prefix(feed: Feed[Any]) -> str:
     sort = feed.activity.__spec__.key.templates.sort
     assert sort is not None, "checked when declared"
-    return sort.literal_prefix + iso(context.now() - feed.ttl)
+    return sort.literal_prefix
