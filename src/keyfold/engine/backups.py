@@ -20,7 +20,15 @@ _KIND = "backup"
 _ITEMS_PER_STEP = 500
 
 # What a restored table does not take over from its source.
-_LEFT_BEHIND = ("Stream", "LatestStream", "TimeToLive", "Recovery", "Tags", "RestoreSummary")
+_LEFT_BEHIND = (
+    "Stream",
+    "LatestStream",
+    "TimeToLive",
+    "ExpiryNotedTo",
+    "Recovery",
+    "Tags",
+    "RestoreSummary",
+)
 
 
 def create(database: Database, session: Session, table: Table, name: str) -> dict[str, Any]:

@@ -154,8 +154,8 @@ class Table:
     """One table as its definition describes it. A change makes a new object."""
 
     __slots__ = (
-        "arn", "definition", "follows_changes", "global_indexes", "id", "indexes",
-        "indexes_by_name", "keeps_history", "local_indexes", "name", "schema", "stream",
+        "arn", "definition", "expiry_noted_to", "follows_changes", "global_indexes", "id",
+        "indexes", "indexes_by_name", "keeps_history", "local_indexes", "name", "schema", "stream",
         "tracks_changes", "ttl", "view",
     )  # fmt: skip
 
@@ -177,6 +177,8 @@ class Table:
         self.indexes = self.local_indexes + self.global_indexes
         self.indexes_by_name = {index.name: index for index in self.indexes}
         self.ttl: str | None = definition.get("TimeToLive")
+        # The row up to which items from before TTL was enabled have their expiry noted.
+        self.expiry_noted_to: int | None = definition.get("ExpiryNotedTo")
         stream = definition.get("Stream")
         self.stream: int | None = stream["Number"] if stream else None
         self.view: str | None = stream["View"] if stream else None
@@ -196,9 +198,6 @@ class Table:
 
     def stored(self) -> bytes:
         return orjson.dumps(self.definition)
-
-    def expiry_of_body(self, body: bytes) -> int | None:
-        return self.expiry(orjson.loads(body))
 
     def expiry(self, item: Item) -> int | None:
         """When the item expires, if its TTL attribute says so."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import orjson
+
 from keyfold.engine import write
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
@@ -17,22 +19,53 @@ _ITEMS_PER_COMMIT = 200
 _PAGES_GIVEN_BACK = 10_000
 
 
+def enable(session: Session, table: Table, attribute: str) -> Table:
+    """Writes note the expiry of their items from now on; the next sweep that of all others."""
+    session.index_expiry(table.id)
+    return table.with_changes(TimeToLive=attribute, ExpiryNotedTo=0)
+
+
+def disable(table: Table) -> Table:
+    """Nothing expires any more; what was noted is worth nothing, and is noted anew when enabled."""
+    return table.with_changes(TimeToLive=None, ExpiryNotedTo=None)
+
+
 def sweep(database: Database) -> int:
     """Delete every expired item of every table; returns how many there were."""
     with database.read() as session:
         names = [Table.load(*row).name for row in session.tables()]
     deleted = 0
     for name in names:
-        work = partial(_sweep, database, name)
-        while count := database.write(work):
+        while database.write(partial(_note, database, name)):
+            pass
+        while count := database.write(partial(_delete, database, name)):
             deleted += count
     database.write(lambda session: session.give_back(_PAGES_GIVEN_BACK))
     return deleted
 
 
-def _sweep(database: Database, name: str, session: Session) -> int:
+def _note(database: Database, name: str, session: Session) -> bool:
+    """Note the expiry of the next items from before TTL was enabled; False when all have it.
+
+    How far it came is kept with each step, so a process that dies leaves nothing to be undone.
+    """
     table = database.catalog.find(session, name)
-    if table is None or table.ttl is None:
+    if table is None or table.expiry_noted_to is None:
+        return False
+    items = session.expiries_after(table.id, table.expiry_noted_to, _ITEMS_PER_COMMIT)
+    for row, noted, body in items:
+        expires = table.expiry(orjson.loads(body))
+        if expires != noted:
+            session.set_expiry(table.id, row, expires)
+    changed = table.with_changes(ExpiryNotedTo=items[-1][0] if items else None)
+    session.define_table(table.id, changed.stored())
+    database.catalog.remember(changed)
+    return True
+
+
+def _delete(database: Database, name: str, session: Session) -> int:
+    table = database.catalog.find(session, name)
+    if table is None or table.ttl is None or table.expiry_noted_to is not None:
         return 0
     now = int(database.clock.now())
     # An expiry of more than five years ago is taken for a mistake and left alone.
@@ -41,21 +74,3 @@ def _sweep(database: Database, name: str, session: Session) -> int:
         prepared = write.prepare(session, Write(table, place, write.deletion, identity=SERVICE))
         write.store(database, session, prepared)
     return len(expired)
-
-
-def enable(session: Session, table: Table, attribute: str) -> Table:
-    """Note the expiry of the items that are there; writes note it from now on."""
-    enabled = table.with_changes(TimeToLive=attribute)
-    session.index_expiry(table.id)
-    row = 0
-    while items := session.items_after(table.id, row, _ITEMS_PER_COMMIT):
-        for row, _place, _size, body in items:
-            expires = enabled.expiry_of_body(body)
-            if expires is not None:
-                session.set_expiry(table.id, row, expires)
-    return enabled
-
-
-def disable(session: Session, table: Table) -> Table:
-    session.forget_expiry(table.id)
-    return table.with_changes(TimeToLive=None)

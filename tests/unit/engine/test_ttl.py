@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.engine.tables import Table
 from keyfold.errors import ValidationError
 from keyfold.limits import TTL_MAX_AGE_SECONDS
 
@@ -118,3 +120,48 @@ def test_enabling_twice_is_refused(engine: Engine, create_table: CreateTable) ->
     _enable(engine)
     with pytest.raises(ValidationError, match="already enabled"):
         _enable(engine)
+
+
+def test_what_was_noted_for_another_attribute_is_forgotten(
+    engine: Engine, clock: ManualClock, create_table: CreateTable
+) -> None:
+    create_table(engine, "Fading")
+    _enable(engine)
+    _put(engine, "past", {"N": str(int(clock.now()) - 1)})
+    _enable(engine, enabled=False)
+    wish = {"AttributeName": "other", "Enabled": True}
+    engine.call("UpdateTimeToLive", {"TableName": "Fading", "TimeToLiveSpecification": wish})
+    assert engine.sweep() == 0
+    assert _keys(engine) == {"past"}
+
+
+def test_items_from_before_are_found_by_another_process_after_a_crash(
+    tmp_path: Path, clock: ManualClock, create_table: CreateTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "fading.db"
+    monkeypatch.setattr("keyfold.engine.ttl._ITEMS_PER_COMMIT", 3)
+    with Engine.open(path, clock=clock, durability="memory") as engine:
+        create_table(engine, "Fading")
+        for number in range(10):
+            _put(engine, f"past {number}", {"N": str(int(clock.now()) - 1)})
+        _enable(engine)
+        with monkeypatch.context() as patched:
+            patched.setattr("keyfold.engine.ttl.Table.expiry", _failing_after(5))
+            with pytest.raises(RuntimeError, match="killed"):
+                engine.sweep()
+    with Engine.open(path, clock=clock, durability="memory") as engine:
+        assert len(_keys(engine)) == 10
+        assert engine.sweep() == 10
+
+
+def _failing_after(calls: int) -> Callable[[Table, dict[str, Any]], int | None]:
+    left = [calls]
+    expiry = Table.expiry
+
+    def fail(table: Table, item: dict[str, Any]) -> int | None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("killed")
+        return expiry(table, item)
+
+    return fail

@@ -142,14 +142,17 @@ class Items(Connected):
     # Time to live
 
     def index_expiry(self, table: int) -> None:
-        self._execute(
-            f"CREATE INDEX IF NOT EXISTS expiry_{table} ON items_{table} (expires) "
-            "WHERE expires IS NOT NULL"
-        )
+        """Make sure of the index: tables of long ago were made without it."""
+        self._execute(statements.create_expiry(table))
 
-    def forget_expiry(self, table: int) -> None:
-        self._execute(f"DROP INDEX IF EXISTS expiry_{table}")
-        self._execute(f"UPDATE items_{table} SET expires = NULL WHERE expires IS NOT NULL")
+    def expiries_after(
+        self, table: int, row: int, limit: int
+    ) -> list[tuple[int, int | None, bytes]]:
+        """Row, noted expiry and body of the next items in order of insertion."""
+        return self._all(
+            f"SELECT row, expires, body FROM items_{table} WHERE row > ? ORDER BY row LIMIT ?",
+            (row, limit),
+        )
 
     def set_expiry(self, table: int, row: int, expires: int | None) -> None:
         self._execute(f"UPDATE items_{table} SET expires = ? WHERE row = ?", (expires, row))

@@ -106,3 +106,10 @@ def create_collections(table: int) -> str:
         f"CREATE TABLE collections_{table} (place BLOB PRIMARY KEY, size INTEGER NOT NULL) "
         "WITHOUT ROWID"
     )
+
+
+def create_expiry(table: int) -> str:
+    return (
+        f"CREATE INDEX IF NOT EXISTS expiry_{table} ON items_{table} (expires) "
+        "WHERE expires IS NOT NULL"
+    )

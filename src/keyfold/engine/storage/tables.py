@@ -30,6 +30,7 @@ class Tables(Connected):
             f"CREATE TABLE items_{table} (row INTEGER PRIMARY KEY, place BLOB NOT NULL UNIQUE, "
             "size INTEGER NOT NULL, expires INTEGER, body BLOB NOT NULL)"
         )
+        self._execute(statements.create_expiry(table))
         return table
 
     def define_table(self, table: int, definition: bytes) -> None:
