@@ -42,6 +42,7 @@ from keyfold.runtime.writing import (
 )
 
 ATTEMPTS = 12
+_CHANGED = "{} was changed by somebody else since it was read"
 _SINGLE = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 _TRANSIENT = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 
@@ -128,12 +129,14 @@ def _expand_put(context: Context, plan: Plan, intent: Put) -> Flow[Entity]:
     spec = intent.new.__spec__
     maintainers = transactional(spec)
     old = None
-    if not intent.absent and maintainers:
+    if not intent.absent and (maintainers or spec.version is not None):
         old = yield from find(context, intent.new.ref())
         if old is None:
             intent = replace(intent, absent=True, unless_raced=True)
         else:
-            update = _as_update(spec, old, intent)
+            if _version(intent.new) not in (None, 0, _version(old)):
+                raise VersionConflict(_CHANGED.format(intent.new.ref()))
+            update = _as_update(spec, old, replace(intent, new=stamped(context, intent.new)))
             if not edited(context, update).changes:
                 if update.condition is not None:
                     yield from _expand(context, plan, Check(update.ref, update.condition))
@@ -278,7 +281,7 @@ def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]
     ref = target if isinstance(target, Ref) else target.ref()
     old = yield from get(context, ref)
     if not isinstance(target, Ref) and _version(old) != _version(target):
-        raise VersionConflict(f"{ref} was changed by somebody else since it was read")
+        raise VersionConflict(_CHANGED.format(ref))
     checked = {name: validate(ref.entity, name, value) for name, value in changes.items()}
     new = old.model_copy(update=checked)
     if new.ref().wire() == ref.wire():
