@@ -46,8 +46,10 @@ class AnswerReader:
                     raise TransportError("the answer has no end of headers")
                 self._buffer = buffer
                 return None
-            self._read_head(buffer[:end].lower())
+            self._read_head(buffer[: end + 2].lower())
             buffer = buffer[end + 4 :]
+        if self._left == len(buffer) and not self._body:
+            return Answer(self._status, buffer, self._checksum, self._keep_alive)
         if self._chunked:
             return self._feed_chunks(buffer)
         self._buffer = b""
@@ -68,35 +70,31 @@ class AnswerReader:
             return self._whole()
         raise TransportError("the connection was closed in the middle of an answer")
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing came at all."""
-        return not self._status and not self._buffer
-
     def _whole(self) -> Answer:
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         return Answer(self._status, body, self._checksum, self._keep_alive)
 
     def _read_head(self, head: bytes) -> None:
-        if not head.startswith(b"http/1.") or not head[9:12].isdigit():
+        """Read the status line and headers, in lower case, each with its line end."""
+        digits = head[9:12]
+        if not head.startswith(b"http/1.") or not digits.isdigit():
             raise TransportError(f"not an HTTP answer: {head[:40]!r}")
-        status = int(head[9:12])
+        status = int(digits)
         if status < 200:
             return
         self._status = status
         length = _field(head, b"\r\ncontent-length:")
-        if length is not None:
-            if not length.isdigit():
-                raise TransportError(f"not a length: {length!r}")
+        if length.isdigit():
             self._left = int(length)
+        elif length:
+            raise TransportError(f"not a length: {length!r}")
         elif status == 204:
             self._left = 0
+        else:
+            self._chunked = b"chunked" in _field(head, b"\r\ntransfer-encoding:")
         checksum = _field(head, b"\r\nx-amz-crc32:")
-        if checksum is not None and checksum.isdigit():
+        if checksum.isdigit():
             self._checksum = int(checksum)
-        self._chunked = length is None and b"chunked" in (
-            _field(head, b"\r\ntransfer-encoding:") or b""
-        )
         connection = _field(head, b"\r\nconnection:")
         self._keep_alive = (
             connection != b"close" if head[7:8] == b"1" else connection == b"keep-alive"
@@ -124,13 +122,12 @@ class AnswerReader:
         return None
 
 
-def _field(head: bytes, name: bytes) -> bytes | None:
+def _field(head: bytes, name: bytes) -> bytes:
     start = head.find(name)
     if start < 0:
-        return None
+        return b""
     start += len(name)
-    end = head.find(b"\r\n", start)
-    return (head[start:] if end < 0 else head[start:end]).strip()
+    return head[start : head.find(b"\r\n", start)].strip()
 
 
 def result(answer: Answer) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def failure(error: BaseException, endpoint: Endpoint, *, sent: bool) -> Transpor
     """A socket's error as one of ours."""
     if isinstance(error, TransportError):
         return error
-    if isinstance(error, TimeoutError):
+    if isinstance(error, (TimeoutError, BlockingIOError)):
         doing = "answer" if sent else "connection"
         return Timeout(f"{endpoint.url}: no {doing} in time", sent=sent)
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import select
 import socket
+import ssl
+import struct
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -112,7 +114,7 @@ class HttpClient:
         if self._closed:
             raise KeyfoldError(f"{endpoint.url}: this client is closed")
         connected = connect_tls(endpoint, self._options, self._tls)
-        connected.settimeout(self._options.answer_seconds)
+        _limit_silence(connected, self._options.answer_seconds)
         return _Connection(connected)
 
 
@@ -157,6 +159,18 @@ def _leave_connections_to_parent() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_connections_to_parent)
+
+
+def _limit_silence(connected: socket.socket, seconds: float) -> None:
+    """Let sending and receiving fail after a time."""
+    if isinstance(connected, ssl.SSLSocket) or os.name != "posix":
+        connected.settimeout(seconds)
+        return
+    # Python would ask before each system call whether it may be made; the kernel knows anyway.
+    connected.settimeout(None)
+    limit = struct.pack("ll", *divmod(max(1, round(seconds * 1e6)), 1_000_000))
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
 
 
 def _watch(connected: socket.socket) -> Callable[[], object]:
