@@ -50,7 +50,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class KeyTemplates:
-    """The templates of a key: one part for ordinary keys, several for multi-attribute ones."""
+    """The templates of a key: its partition and, where it has one, its sort attribute."""
 
     partition: Template
     sort: Template | None = None
