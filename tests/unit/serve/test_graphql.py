@@ -222,6 +222,7 @@ SAME = {
     "typename": '{ club(clubId: "chess") { __typename title } }',
     "fragments": '{ club(clubId: "chess") { ...F ... on Club { mood } } } '
     "fragment F on Club { title title }",
+    "type names": '{ posts(clubId: "chess") { __typename nodes { postId __typename } } }',
     "directives": '{ club(clubId: "chess") { title @skip(if: true) mood @include(if: true) } }',
     "related": '{ posts(clubId: "chess") { nodes { postId author { userId } } edges { cursor } } }',
     "broken": '{ club(clubId: "broken") { clubId ownerId createdAt } }',
@@ -244,3 +245,21 @@ async def test_the_short_way_answers_what_the_long_way_does(
         return (await made).formatted
 
     assert await answer(PlainFieldsFirst) == await answer(Executor)
+
+
+async def test_a_repeated_document_heeds_its_variables_and_directives_each_time(
+    http: httpx.AsyncClient,
+) -> None:
+    query = (
+        "query($id: String!, $short: Boolean!)"
+        " { club(clubId: $id) { clubId title @skip(if: $short) } }"
+    )
+
+    async def fields(**variables: object) -> object:
+        sent = {"query": query, "variables": variables}
+        return (await http.post("/graphql", json=sent)).json()["data"]["club"]
+
+    whole = {"clubId": "chess", "title": "Chess"}
+    assert await fields(id="chess", short=False) == whole
+    assert await fields(id="chess", short=True) == {"clubId": "chess"}
+    assert await fields(id="chess", short=False) == whole

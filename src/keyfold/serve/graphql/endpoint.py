@@ -35,7 +35,7 @@ from keyfold.serve.auth import Tokens, authenticate
 from keyfold.serve.dispatch import Caller, Dispatch
 from keyfold.serve.exchange import JSON, Answer, UnsupportedMedia
 from keyfold.serve.graphql.appsync import appsync_schema
-from keyfold.serve.graphql.execution import PlainFieldsFirst
+from keyfold.serve.graphql.execution import PlainFieldsFirst, Plans
 from keyfold.serve.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
 from keyfold.serve.graphql.schema import Context, build_schema
 from keyfold.serve.problems import Problem, Refused, invalid_input, problem_for
@@ -70,7 +70,7 @@ class Executor:
     async def run(self, request: GraphQLRequest, caller: Caller) -> tuple[int, dict[str, Any]]:
         """HTTP status and body; a request that cannot run at all is 400."""
         try:
-            document = self._document(request.query)
+            document, kept = self._document(request.query)
             operation = self._operation(document, request.operation_name)
             variables = request.variables or {}
             check(self._schema, document, operation, variables)
@@ -81,7 +81,7 @@ class Executor:
         made = execute(
             self._schema,
             document,
-            context_value=Context(self._dispatch, caller),
+            context_value=Context(self._dispatch, caller, {} if kept is None else kept),
             variable_values=variables,
             operation_name=request.operation_name,
             executor_class=PlainFieldsFirst,
@@ -95,14 +95,15 @@ class Executor:
             body["errors"] = [_formatted(one) for one in result.errors]
         return 200, body
 
-    def _checked(self, query: str) -> DocumentNode:
+    def _checked(self, query: str) -> tuple[DocumentNode, Plans | None]:
+        """The document, and the plans that are made for it; with directives none can be kept."""
         if len(query) > QUERY_CHARACTERS:
             raise QueryRefused(f"The query has more than {QUERY_CHARACTERS} characters.")
         document = parse(query, max_tokens=QUERY_TOKENS)
         errors: Sequence[GraphQLError] = validate(self._schema, document, self._rules, max_errors=5)
         if errors:
             raise errors[0]
-        return document
+        return document, None if "@" in query else {}
 
     def _operation(self, document: DocumentNode, name: str | None) -> OperationDefinitionNode:
         operation = get_operation_ast(document, name)

@@ -1,8 +1,9 @@
-"""graphql-core's executor, with a short way for objects of which only plain attributes are asked.
+"""graphql-core's executor, with a short way for values of which only plain attributes are asked.
 
-Most of an answer is such objects: the items of a page. They need no resolver, no arguments and no
-awaiting, so their attributes are read straight from the model. Whatever is unusual (a null where
-none may be, a value that does not fit) goes the long way, which says what is wrong and where.
+Most of an answer is such values: a page and its items. They need no resolver, no arguments and no
+awaiting, so a plan made once for a document reads their attributes straight from the models.
+Whatever is unusual (a null where none may be, a value that does not fit) goes the long way, which
+says what is wrong and where.
 """
 
 from __future__ import annotations
@@ -11,85 +12,127 @@ from collections.abc import Callable
 from typing import Any
 
 from graphql import (
+    GraphQLBoolean,
+    GraphQLID,
     GraphQLObjectType,
     GraphQLOutputType,
+    GraphQLString,
     get_nullable_type,
     is_leaf_type,
     is_list_type,
     is_non_null_type,
+    is_object_type,
 )
 from graphql.execution import Executor
 
 Read = Callable[[Any], Any]
-Plan = list[tuple[str, Read]]
+Plans = dict[tuple[int, ...], Read | None]
+"""Plans by the type that is asked of and the places in the document that ask."""
+
+_LISTS = (list, tuple, set, frozenset)
+_AS_THEY_ARE: dict[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
 
 
 class PlainFieldsFirst(Executor[Any]):
-    """An executor for schemas whose fields without a resolver are attributes."""
+    """An executor for schemas whose fields without a resolver are attributes.
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        # The field sets are kept beside their plans, so that no id is used again.
-        self._plans: dict[int, tuple[Any, Plan | None]] = {}
+    The plans are in the context, where they stay for the next request with the same document.
+    """
 
-    def execute_fields(
+    def complete_value(
         self,
-        parent_type: GraphQLObjectType,
-        source_value: Any,
+        return_type: GraphQLOutputType,
+        field_details_list: Any,
+        info: Any,
         path: Any,
-        grouped_field_set: Any,
+        result: Any,
         position_context: Any,
     ) -> Any:
-        known = self._plans.get(id(grouped_field_set))
-        if known is None:
-            known = (grouped_field_set, _plan(parent_type, grouped_field_set))
-            self._plans[id(grouped_field_set)] = known
-        if (plan := known[1]) is not None:
+        plans: Plans = self.context_value.plans
+        place = (id(return_type), *[id(one.node) for one in field_details_list])
+        try:
+            plan = plans[place]
+        except KeyError:
+            plan = plans[place] = self._plan(return_type, field_details_list)
+        if plan is not None and not isinstance(result, Exception):
             try:
-                return {name: read(source_value) for name, read in plan}
+                return plan(result)
             except Exception:
                 pass
-        return super().execute_fields(
-            parent_type, source_value, path, grouped_field_set, position_context
+        return super().complete_value(
+            return_type, field_details_list, info, path, result, position_context
         )
 
-
-def _plan(parent: GraphQLObjectType, fields: Any) -> Plan | None:
-    plan: Plan = []
-    for response_name, details in fields.items():
-        declared = parent.fields.get(details[0].node.name.value)
-        definition = declared and declared.extensions.get("strawberry-definition")
-        if declared is None or definition is None or not definition.is_basic_field:
-            return None
-        complete = _completion(declared.type)
+    def _plan(self, kind: GraphQLOutputType, details: Any) -> Read | None:
+        """How a value of this type is written; None where it takes more than reading attributes."""
+        inner = get_nullable_type(kind)
+        complete: Read | None
+        if is_list_type(inner):
+            item = self._plan(inner.of_type, details)
+            complete = None if item is None else _each(item)
+        elif is_object_type(inner):
+            complete = self._object(inner, details)
+        elif is_leaf_type(inner):
+            complete = inner.coerce_output_value
+        else:
+            complete = None
         if complete is None:
             return None
-        plan.append((response_name, _reading(definition.python_name, complete)))
-    return plan
+        if not is_non_null_type(kind):
+            return _optional(complete)
+        if as_it_is := _AS_THEY_ARE.get(inner):
+            return _exactly(as_it_is, _present(complete))
+        return _present(complete)
+
+    def _object(self, kind: GraphQLObjectType, details: Any) -> Read | None:
+        fields: list[tuple[str, str, Read]] = []
+        for response_name, asked in self.collect_subfields(kind, details)[0].items():
+            name = asked[0].node.name.value
+            if name == "__typename":
+                fields.append((response_name, "__class__", lambda _: kind.name))
+                continue
+            declared = kind.fields.get(name)
+            definition = declared and declared.extensions.get("strawberry-definition")
+            if declared is None or definition is None or not definition.is_basic_field:
+                return None
+            complete = self._plan(declared.type, asked)
+            if complete is None:
+                return None
+            fields.append((response_name, definition.python_name, complete))
+        fits = kind.is_type_of
+
+        def read(source: Any) -> dict[str, Any]:
+            if fits is not None and not fits(source, None):  # type: ignore[arg-type]
+                raise TypeError("a value of another type")
+            return {name: complete(getattr(source, field)) for name, field, complete in fields}
+
+        return read
 
 
-def _reading(attribute: str, complete: Read) -> Read:
-    return lambda source: complete(getattr(source, attribute))
+def _each(item: Read) -> Read:
+    def read(values: Any) -> list[Any]:
+        if not isinstance(values, _LISTS):
+            raise TypeError("no list")
+        return [item(value) for value in values]
+
+    return read
 
 
-def _completion(kind: GraphQLOutputType) -> Read | None:
-    """How a value of this type is written; None where it is not made of leaves."""
-    inner = get_nullable_type(kind)
-    if is_list_type(inner):
-        item = _completion(inner.of_type)
-        if item is None:
-            return None
-        complete: Read = lambda values: [item(value) for value in values]  # noqa: E731
-    elif is_leaf_type(inner):
-        complete = inner.coerce_output_value
-    else:
-        return None
-    if is_non_null_type(kind):
-        return lambda value: _present(complete(_present(value)))
-    return lambda value: None if value is None else _present(complete(value))
+def _optional(complete: Read) -> Read:
+    required = _present(complete)
+    return lambda value: None if value is None else required(value)
 
 
-def _present(value: Any) -> Any:
-    if value is None:
-        raise ValueError("null where none may be")
-    return value
+def _present(complete: Read) -> Read:
+    def read(value: Any) -> Any:
+        done = None if value is None else complete(value)
+        if done is None:
+            raise ValueError("null where none may be")
+        return done
+
+    return read
+
+
+def _exactly(kind: type, otherwise: Read) -> Read:
+    """A leaf whose values of one type are written as they are."""
+    return lambda value: value if type(value) is kind else otherwise(value)

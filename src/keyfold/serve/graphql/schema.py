@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 import strawberry
+from graphql import GraphQLField, GraphQLResolveInfo, OperationType
 from strawberry.dataloader import DataLoader
 from strawberry.schema.config import StrawberryConfig
+from strawberry.utils.str_converters import to_camel_case
 
 from keyfold.serve.arguments import from_values
 from keyfold.serve.dispatch import Caller, Dispatch
+from keyfold.serve.graphql.execution import Plans
 from keyfold.serve.graphql.types import SCALARS, Connection, TypeRegistry, plain_values
 from keyfold.serve.service import Service
 from keyfold.serve.signature import Operation, Parameter, RelatedField
@@ -24,6 +27,7 @@ class Context:
 
     dispatch: Dispatch
     caller: Caller
+    plans: Plans = field(default_factory=dict)
     loaders: dict[str, DataLoader[int, Any]] = field(default_factory=dict)
     parents: dict[int, Any] = field(default_factory=dict)
 
@@ -45,19 +49,24 @@ class Context:
 def build_schema(service: type[Service]) -> strawberry.Schema:
     """Queries and mutations of a service, named as in the declaration."""
     types = TypeRegistry(service.related, _loading)
-    roots = {"query": {}, "mutation": {}}  # type: dict[str, dict[str, Any]]
+    roots: dict[str, dict[str, Any]] = {"query": {}, "mutation": {}}
     for operation in service.operations.values():
         roots[operation.kind][operation.function.__name__] = strawberry.field(
-            resolver=_resolver(operation, types),
+            resolver=_signed(operation, types),
             name=operation.name,
             description=operation.summary or None,
         )
     made = {kind: _root(kind.title(), fields) for kind, fields in roots.items() if fields}
-    return strawberry.Schema(
+    schema = strawberry.Schema(
         query=made.get("query") or _root("Query", {"service": _service_name(service.name)}),
         mutation=made.get("mutation"),
         config=StrawberryConfig(auto_camel_case=True, scalar_map=SCALARS),
     )
+    for operation in service.operations.values():
+        root = schema._schema.get_root_type(OperationType(operation.kind))
+        assert root is not None
+        _resolve_by(operation, root.fields[operation.name])
+    return schema
 
 
 def _root(name: str, fields: dict[str, Any]) -> Any:
@@ -71,19 +80,41 @@ def _service_name(name: str) -> Any:
     return strawberry.field(resolver=service, description="The service's name.")
 
 
-def _resolver(operation: Operation, types: TypeRegistry) -> Callable[..., Any]:
+def _signed(operation: Operation, types: TypeRegistry) -> Callable[..., Any]:
+    """A function with the signature from which Strawberry makes the operation's field."""
+
+    async def described(**_given: Any) -> Any:
+        raise AssertionError("Operations are resolved by themselves.")
+
+    if operation.result is type(None):
+        answer: Any = bool
+    elif operation.item is not None:
+        answer = types.connection(operation.item)
+    else:
+        answer = types.output(operation.result)
+    _sign(described, [_argument(one, types) for one in operation.parameters], operation, answer)
+    return described
+
+
+def _resolve_by(operation: Operation, field: GraphQLField) -> None:
+    """Resolve a field by its operation.
+
+    graphql-core's arguments are JSON values by public names already. Strawberry's resolver would
+    make objects of them first, only to be taken apart again.
+    """
     public = {one.name: one.public for one in operation.parameters}
     public |= {"first": "limit", "after": "cursor"} if operation.page is not None else {}
     public |= {"request_id": "requestId", "expected_version": "expectedVersion"}
+    signed = field.extensions["strawberry-definition"].arguments
+    names = {to_camel_case(one.python_name): public[one.python_name] for one in signed}
+    kinds = {names[name]: argument.type for name, argument in field.args.items()}
     returns_nothing = operation.result is type(None)
     returns_page = operation.item is not None
 
-    async def resolve(info: Any, **given: Any) -> Any:
+    async def resolve(_source: Any, info: GraphQLResolveInfo[Context], **given: Any) -> Any:
         context: Context = info.context
         values = {
-            public[name]: plain_values(value)
-            for name, value in given.items()
-            if value is not strawberry.UNSET
+            (name := names[one]): plain_values(value, kinds[name]) for one, value in given.items()
         }
         result = await context.dispatch.call(
             operation, lambda: from_values(operation, values), context.caller, "graphql"
@@ -92,14 +123,7 @@ def _resolver(operation: Operation, types: TypeRegistry) -> Callable[..., Any]:
             return True
         return Connection(result) if returns_page else result
 
-    if returns_nothing:
-        answer: Any = bool
-    else:
-        answer = (
-            types.connection(operation.item) if returns_page else types.output(operation.result)
-        )
-    _sign(resolve, [_argument(one, types) for one in operation.parameters], operation, answer)
-    return resolve
+    field.resolve = resolve
 
 
 def _argument(one: Parameter, types: TypeRegistry) -> tuple[str, Any, bool]:

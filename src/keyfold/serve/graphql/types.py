@@ -13,6 +13,7 @@ from uuid import UUID
 
 import annotated_types
 import strawberry
+from graphql import GraphQLInputType, get_nullable_type, is_input_object_type, is_list_type
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
@@ -214,7 +215,7 @@ class TypeRegistry:
             )
         made: Any = strawberry.input(_bare_class(name, fields), name=name, description=_doc(model))
         made.null_is_left_out = {
-            field
+            _public(field, info)
             for field, info in model.model_fields.items()
             if not info.is_required() and not takes_none(info.annotation)
         }
@@ -243,24 +244,20 @@ class TypeRegistry:
             )
 
 
-def plain_values(value: Any) -> Any:
-    """An input object as Strawberry gives it, as JSON values by public name."""
-    if isinstance(value, Enum):
+def plain_values(value: Any, kind: GraphQLInputType) -> Any:
+    """An argument as JSON values by public names, without nulls that mean "left out"."""
+    inner = get_nullable_type(kind)
+    if is_list_type(inner) and isinstance(value, list):
+        return [plain_values(one, inner.of_type) for one in value]
+    if not is_input_object_type(inner) or not isinstance(value, dict):
         return value
-    if (definition := getattr(value, "__strawberry_definition__", None)) is not None:
-        given = {
-            field: getattr(value, field.python_name)
-            for field in definition.fields
-            if getattr(value, field.python_name) is not strawberry.UNSET
-        }
-        return {
-            field.graphql_name: plain_values(one)
-            for field, one in given.items()
-            if one is not None or field.python_name not in value.null_is_left_out
-        }
-    if isinstance(value, list):
-        return [plain_values(one) for one in value]
-    return value
+    left_out = inner.extensions["strawberry-definition"].origin.null_is_left_out
+    fields = inner.fields
+    return {
+        name: plain_values(one, fields[name].type)
+        for name, one in value.items()
+        if one is not None or name not in left_out
+    }
 
 
 def _bare_class(name: str, fields: dict[str, Any], model: type[BaseModel] | None = None) -> type:
