@@ -46,8 +46,8 @@ docs: $(STAMP) ## the documentation, warnings as errors, into docs/_build
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-peers: $(STAMP) ## real clients against our server, our clients against other servers
-	@$(BIN)/pytest -q tests/peers
+peers: $(STAMP) ## real clients against our server; our clients and all systems on other servers
+	@KEYFOLD_FULL=1 $(BIN)/pytest -q tests/peers
 
 browser: $(STAMP) ## the pages, in Chromium
 	@$(BIN)/pytest -q tests/browser

@@ -1,6 +1,6 @@
 """The tests of whole systems, as they are, on somebody else's server.
 
-A few files of each by default; with KEYFOLD_FULL=1 all of them.
+A few files of each by default; with KEYFOLD_FULL=1 (`make peers`) all of them, on two servers.
 """
 
 from __future__ import annotations
@@ -13,26 +13,37 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers.conftest import dynoxide
+from tests.peers.conftest import dynoxide, ministack
 
 ROOT = Path(__file__).parents[2]
 FILES = {
     "inviter": ["test_document.py", "test_api.py"],
     "search_room": ["test_patterns.py", "test_api.py"],
-    "tamafriends": ["test_document.py", "test_counters.py", "test_operations.py"],
+    "tamafriends": ["test_patterns.py", "test_counters.py", "test_operations.py"],
+    "gg_core": ["test_patterns.py", "test_goals_and_quests.py", "test_home_feed.py"],
+    "sellers": ["test_patterns.py", "test_operations.py"],
 }
+FULL = bool(os.environ.get("KEYFOLD_FULL"))
 
 
-@pytest.fixture(scope="module")
-def address(node_modules: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with dynoxide(tmp_path_factory.mktemp("dynoxide"), node_modules) as url:
+@pytest.fixture(scope="module", params=["dynoxide", "ministack"] if FULL else ["dynoxide"])
+def address(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp(request.param)
+    start = (
+        ministack(folder)
+        if request.param == "ministack"
+        else dynoxide(folder, request.getfixturevalue("node_modules"))
+    )
+    with start as url:
         yield url
 
 
 @pytest.mark.parametrize("system", FILES)
 def test_a_systems_own_tests_pass_there(system: str, address: str) -> None:
     folder = ROOT / "tests" / "systems" / system
-    chosen = [folder] if os.environ.get("KEYFOLD_FULL") else [folder / one for one in FILES[system]]
+    chosen = [folder] if FULL else [folder / one for one in FILES[system]]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
         cwd=ROOT,

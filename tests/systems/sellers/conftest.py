@@ -1,7 +1,11 @@
-"""Sellers on its current tables, and on the proposed ones."""
+"""Sellers on its current tables, and on the proposed ones.
+
+With KEYFOLD_SYSTEMS_ADDRESS it is on that server instead of the embedded engine.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +14,8 @@ from decimal import Decimal
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.clients import connect_async
+from keyfold.clients import AsyncClient
+from keyfold.clock import ManualClock
 from keyfold.serve import Identity
 from keyfold_systems.sellers import current, design
 from keyfold_systems.sellers.design import Catalog, Order, Season
@@ -20,6 +25,7 @@ from keyfold_systems.sellers.layouts import Layouts
 from keyfold_systems.sellers.payloads import NewCatalog, NewOrder, NewSeason
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import LineItem, Product
+from tests.systems.conftest import recording
 
 OLGA, MIA, SAM = Identity.of("olga"), Identity.of("mia"), Identity.of("sam")
 ROOT = Identity.of("root", "admin")
@@ -73,19 +79,22 @@ class World:
         return await self.service.create_order(input, caller=caller)
 
 
+@pytest.fixture
+async def client() -> AsyncIterator[AsyncClient]:
+    async with recording("SellersAccounts", ManualClock(time.time())) as opened:
+        yield opened
+
+
 @pytest.fixture(params=["current", "proposed"])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
-    client = connect_async(":memory:")
+async def world(request: pytest.FixtureRequest, client: AsyncClient) -> World:
     proposed = await design.design.open_async(client)
     layout = proposed_layout(proposed)
     if request.param == "current":
         layout = current_layout(await current.design.open_async(client))
-    yield World(Sellers(proposed, Layouts(None, layout, None)), proposed)
-    await client.close()
+    return World(Sellers(proposed, Layouts(None, layout, None)), proposed)
 
 
 @pytest.fixture
-async def proposed_world() -> AsyncIterator[World]:
-    db = await design.design.open_async(":memory:")
-    yield World(Sellers(db), db)
-    await db.client.close()
+async def proposed_world(client: AsyncClient) -> World:
+    db = await design.design.open_async(client)
+    return World(Sellers(db), db)

@@ -26,6 +26,7 @@ from .town import Town, Worker, fill
 FULL = bool(os.environ.get("SELLERS_FULL"))
 RECORDS = 100_000 if FULL else 1_500
 SELLERS = 8
+OURS = {"KEYFOLD_FULL", "KEYFOLD_SYSTEMS_ADDRESS"}
 
 
 class Runner:
@@ -53,6 +54,8 @@ class Runner:
                 *(f"keyfold_systems.sellers.migration:{self.name}", "--to", to),
                 *("--backend", self.engine.path),
                 stdout=asyncio.subprocess.PIPE,
+                # Commands refuse variables that they do not know.
+                env={name: value for name, value in os.environ.items() if name not in OURS},
             )
             assert process.stdout is not None
             async for line in process.stdout:
