@@ -182,8 +182,9 @@ def run_worker(
     metrics: Metrics,
     worker: int,
     on_ready: Callable[[int], None],
+    ends_with: int | None = None,
 ) -> None:
-    """Serve in this process until SIGTERM or SIGINT."""
+    """Serve in this process until SIGTERM or SIGINT, or until the pipe `ends_with` ends."""
     metrics.work_as(worker)
 
     async def serve(engine: Engine) -> None:
@@ -191,6 +192,8 @@ def run_worker(
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
+        if ends_with is not None:
+            loop.add_reader(ends_with, stop.set)
         server = Server(engine, settings, metrics=metrics, sweeps=worker == 0)
         await server.start(listener)
         # Requests make no cycles worth looking for in what start-up left behind.
@@ -199,6 +202,8 @@ def run_worker(
         gc.set_threshold(20_000, 50, 50)
         on_ready(server.port)
         await stop.wait()
+        if ends_with is not None:
+            loop.remove_reader(ends_with)
         await server.drain()
 
     with Engine.open(

@@ -6,19 +6,17 @@ import contextlib
 import os
 import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from keyfold.engine import Engine
+from keyfold.serve.dynamodb.memory import shared_memory
 from keyfold.serve.dynamodb.metrics import Metrics
 from keyfold.serve.dynamodb.server import bind, run_worker, tls_context
 from keyfold.serve.dynamodb.settings import ServeError, Settings
 
 _RESTART_SECONDS = 1.0
-_MEMORY_FOLDER = "/dev/shm"
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -32,22 +30,14 @@ def serve(settings: Settings, on_ready: Callable[[int], None]) -> None:
         return
     # A shared port would let a second server in unnoticed: first see that nobody has it.
     bind(settings).close()
-    with bind(settings, shared=True) as reserved, _shared_memory(settings) as settings:
+    with bind(settings, shared=True) as reserved, contextlib.ExitStack() as stack:
         settings = replace(settings, port=reserved.getsockname()[1])
+        if settings.data == ":memory:":
+            data = stack.enter_context(shared_memory())
+            settings = replace(settings, data=str(data), durability="memory")
         # Creates the file, and finds out here and once whether it can be used.
         Engine.open(settings.data, durability=settings.durability).close()
         Workers(settings).run(on_ready)
-
-
-@contextlib.contextmanager
-def _shared_memory(settings: Settings) -> Iterator[Settings]:
-    """Memory that several processes share: a file that never reaches a disk and does not stay."""
-    if settings.data != ":memory:":
-        yield settings
-        return
-    folder = _MEMORY_FOLDER if Path(_MEMORY_FOLDER).is_dir() else None
-    with tempfile.TemporaryDirectory(prefix="keyfold-", dir=folder) as made:
-        yield replace(settings, data=f"{made}/memory.db", durability="memory")
 
 
 class Workers:
@@ -58,6 +48,8 @@ class Workers:
         self._metrics = Metrics(settings.workers)
         self._running: dict[int, int] = {}
         self._stopping = False
+        self._lifeline = os.pipe()
+        """Nothing is ever written: the workers see its end when this process has gone."""
 
     def run(self, on_ready: Callable[[int], None]) -> None:
         for number in _STOPS:
@@ -88,6 +80,8 @@ class Workers:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
         os.close(reader)
+        parent_gone, parent_alive = self._lifeline
+        os.close(parent_alive)
         code = 1
         try:
             with bind(self._settings, shared=True) as listener:
@@ -97,6 +91,7 @@ class Workers:
                     self._metrics,
                     worker,
                     lambda _: _say_ready(writer),
+                    ends_with=parent_gone,
                 )
             code = 0
         except Exception as error:

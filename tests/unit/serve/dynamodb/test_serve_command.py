@@ -138,6 +138,22 @@ def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds workers through /proc")
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    with serving("--data", str(tmp_path / "things.db"), "--workers", "2") as (process, url):
+        connect(url).call("CreateTable", TABLE)
+        process.kill()
+        process.wait(timeout=20)
+        host, port = url.removeprefix("http://").split(":")
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection((host, int(port)), timeout=1).close()
+            except OSError:
+                return
+            time.sleep(0.05)
+        raise AssertionError("somebody still listens")
+
+
 def test_stopping_ends_a_worker_that_is_just_being_started(tmp_path: Path) -> None:
     with serving("--data", str(tmp_path / "things.db"), "--workers", "2") as (process, _):
         before = children(process.pid)
