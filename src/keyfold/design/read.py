@@ -287,6 +287,14 @@ def merge(*queries: Query[Any], unique: str = "") -> Merge[Any]:
             suggestion="Make all of them ascending or all descending.",
         )
     for query in queries:
+        keys = query.source.declared.attributes
+        if len(keys) < 2 or keys[1].type == "B":
+            raise DeclarationError(
+                "Q5",
+                f"{query.entity.__name__}.{query.source.declared.name} has no sort key of text or "
+                "numbers, by which a merge could order.",
+                suggestion="Merge queries on keys that have one.",
+            )
         if unique and unique not in query.entity.__spec__.fields:
             raise DeclarationError(
                 "K1",

@@ -117,8 +117,6 @@ def _sources(
     for query in wanted.queries:
         for one in _expanded(query, arguments):
             declared = query.source.declared
-            if len(declared.attributes) < 2:
-                raise PlanError("a merge needs keys with a sort attribute to merge by")
             request = query_request(context, one, arguments, _wire(after))
             if request is None:
                 continue

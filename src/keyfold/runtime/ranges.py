@@ -145,8 +145,6 @@ def _ends(condition: Condition) -> tuple[dict[str, str] | None, dict[str, str] |
         return values[0], values[-1]
     if operator in (">", ">="):
         return values[0], None
-    if operator == "<" and "B" in values[0]:
-        raise PlanError("a merge over binary keys includes the end of its range")
     if operator == "<":
         return None, {"N": str(_previous(Decimal(values[0]["N"]), whole=False))}
     return (None, values[0]) if operator == "<=" else (None, None)

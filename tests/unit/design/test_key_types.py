@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold import Db, Design, Entity, Id, Index, Key, On, Query
+from keyfold import Db, Design, Entity, Id, Index, Key, On, Query, merge
 from keyfold.errors import DeclarationError, KeyValueRefused, PlanError
 
 design = Design("keytypes")
@@ -121,3 +121,8 @@ def test_text_in_a_binary_key_is_refused_when_declared() -> None:
         class Named(Entity, table=table):
             name: str
             key = Key("N#{name}", "{name}")
+
+
+def test_a_merge_by_binary_keys_is_refused_when_declared() -> None:
+    with pytest.raises(DeclarationError, match="no sort key of text or numbers"):
+        merge(Blob.key.query(owner_id="a"), Blob.key.query(owner_id="b"))
