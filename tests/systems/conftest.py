@@ -25,6 +25,8 @@ from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.serve.dynamodb import BackgroundServer
 
+pytest.register_assert_rewrite("tests.systems.patterns")
+
 ADDRESS = os.environ.get("KEYFOLD_SYSTEMS_ADDRESS")
 
 

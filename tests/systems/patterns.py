@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from keyfold import AsyncDb, Page
+from keyfold.design.read import Collected
 from tests.systems.conftest import Recorder
 
 World = TypeVar("World")
@@ -41,7 +42,7 @@ class Row(Generic[World]):
         found = await self.ask(db)
         asked = client.requests.copy()
         assert _in_any_order(asked) == _in_any_order(self.requests)
-        assert (found.items if isinstance(found, Page) else found) == self.answer(world)
+        assert (found.items if isinstance(found, Page | Collected) else found) == self.answer(world)
 
 
 def get_item(table: str, partition: str, sort: str) -> Request:

@@ -43,6 +43,8 @@ table = design.table(
             purpose="the hangouts of a user or of a group, by time",
         ),
     ],
+    # Of remembered requests alone; nothing of the document's expires.
+    ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
     description="Everything of Inviter.",
 )

@@ -98,6 +98,7 @@ class Inviter(Service):
     """Hangouts, groups and who comes."""
 
     design: ClassVar[Design] = design
+    idempotent = True
 
     def __init__(self, db: AsyncDb) -> None:
         self.db = db

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from keyfold import AsyncDb, Entity, create, new_ulid
 from keyfold_systems.search_room.entities import (
     Activity,
     CombinedCriteria,
     Compatibility,
+    Invitation,
     LatestCriteria,
     Listing,
     Member,
@@ -127,9 +128,21 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
     )
     for _ in range(dice.randint(12, 40)):
         history.append(_said(dice, room, people, now - timedelta(minutes=dice.randint(1, 60000))))
+    asked = [user for user, _, _ in USERS if user not in people and number % 10 == 3]
+    history += [_asked(room, user, now - timedelta(hours=5)) for user in asked]
     for one in history:
         await db.put(one)
     return 1 + len(members) + listings + len(history)
+
+
+def _asked(room: Room, user: str, at: datetime) -> Invitation:
+    return Invitation(
+        room_id=room.room_id,
+        user_id=user,
+        room_name=room.name,
+        invited_by=room.created_by_user_id,
+        invited_at=at,
+    )
 
 
 def _listing(dice: random.Random, room: Room, people: list[str], place: int) -> Listing:

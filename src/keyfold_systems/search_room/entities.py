@@ -52,6 +52,7 @@ table = design.table(
 ACTIVITY_DAYS = 90
 SUPERSEDED_CRITERIA_DAYS = 30
 HISTORY_DAYS = 365
+INVITATION_DAYS = 14
 MOST_MEMBERS = 30
 
 # The moments of the tables that are there have milliseconds.
@@ -63,6 +64,13 @@ Weights = dict[Criterion, float]
 class Role(StrEnum):
     OWNER = "owner"
     MEMBER = "member"
+
+
+class InvitationStatus(StrEnum):
+    """An invitation that is accepted becomes a member; one that is withdrawn is gone."""
+
+    PENDING = "pending"
+    DECLINED = "declined"
 
 
 class Status(StrEnum):
@@ -92,6 +100,7 @@ class Room(Entity, table=table):
 
     key = Key("ROOM#{room_id}", "ROOM")
     members = Cascade("Member")
+    invitations = Cascade("Invitation")
     listings = Cascade("Listing")
     criteria = Cascade("UserCriteria")
     latest_criteria = Cascade("LatestCriteria")
@@ -122,6 +131,36 @@ class UserRoom(Pointer[Member], table=table):
     joined_at: Moment | None = None
 
     key = Key("USER#{user_id}", "ROOM#{room_id}")
+
+
+class Invitation(Entity, table=table):
+    """Somebody is asked into a room and has some days to answer."""
+
+    room_id: Id
+    user_id: Id
+    role: Role = Role.MEMBER
+    status: InvitationStatus = InvitationStatus.PENDING
+    room_name: Annotated[str, Copied("Room", "name")]
+    invited_by: Id
+    invited_at: Moment
+    expires_at: Annotated[Timestamp | None, Ttl(days=INVITATION_DAYS, after="invited_at")] = None
+
+    key = Key("ROOM#{room_id}", "INVITATION#{user_id}")
+
+
+class UserInvitation(Pointer[Invitation], table=table):
+    """The same invitation, seen from who is asked; both expire at the same moment."""
+
+    user_id: Id
+    room_id: Id
+    role: Role
+    status: InvitationStatus
+    room_name: str
+    invited_by: Id
+    invited_at: Moment
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+
+    key = Key("USER#{user_id}", "INVITATION#{room_id}")
 
 
 class Listing(Entity, table=table):

@@ -10,6 +10,8 @@ from keyfold_systems.search_room.entities import (
     Activity,
     CombinedCriteria,
     Compatibility,
+    Invitation,
+    InvitationStatus,
     Listing,
     Member,
     Room,
@@ -40,6 +42,22 @@ def announce_member(old: Member | None, new: Member | None, delivery: Delivery) 
         _emit(delivery, "MemberJoined", new, "room_id", "user_id", "role")
     elif old.role != new.role:
         _emit(delivery, "RoleChanged", new, "room_id", "user_id", "role")
+
+
+@design.on(Invitation)
+def announce_invitation(old: Invitation | None, new: Invitation | None, delivery: Delivery) -> None:
+    """Announces InvitationSent, also again, InvitationDeclined and InvitationClosed.
+
+    One that is accepted, withdrawn, expired or gone with its room is closed.
+    """
+    ids = ("room_id", "user_id")
+    if new is None:
+        _emit(delivery, "InvitationClosed", old, *ids)
+    elif new.status == InvitationStatus.DECLINED:
+        if old is not None and old.status != new.status:
+            _emit(delivery, "InvitationDeclined", new, *ids)
+    elif old is None or old.invited_at != new.invited_at or old.status != new.status:
+        _emit(delivery, "InvitationSent", new, *ids, "role", "invited_by")
 
 
 @design.on(Listing)

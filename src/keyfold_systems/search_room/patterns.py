@@ -10,11 +10,14 @@ from keyfold_systems.search_room.entities import (
     Activity,
     CombinedCriteria,
     Compatibility,
+    Invitation,
+    InvitationStatus,
     LatestCriteria,
     Listing,
     Member,
     Room,
     UserCriteria,
+    UserInvitation,
     UserRoom,
     design,
 )
@@ -48,6 +51,25 @@ def membership(room_id: str, user_id: str) -> Get[Member]:
 def room_with_members(room_id: str) -> Collection:
     """A room with its members."""
     return collection(Room, Member, room_id=room_id).limit(MOST_MEMBERS + 1)
+
+
+@design.pattern(requests=1)
+def invitation(room_id: str, user_id: str) -> Get[Invitation]:
+    """Whether somebody is asked into a room."""
+    return get(Invitation.key(room_id=room_id, user_id=user_id))
+
+
+@design.pattern()
+def room_invitations(room_id: str, limit: int = 50) -> Query[Invitation]:
+    """Who is asked into a room, and who declined."""
+    return Invitation.key.query(room_id=room_id).limit(limit)
+
+
+@design.pattern()
+def user_invitations(user_id: str, limit: int = 50) -> Query[UserInvitation]:
+    """The rooms that somebody is asked into and has not answered, with their names."""
+    query = UserInvitation.key.query(user_id=user_id)
+    return query.where(lambda i: i.status == InvitationStatus.PENDING).limit(limit)
 
 
 @design.pattern(requests=1)

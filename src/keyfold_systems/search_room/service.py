@@ -15,7 +15,7 @@ from keyfold import (
     new_ulid,
     update,
 )
-from keyfold.errors import AlreadyExists, ConditionFailed, UniqueTaken
+from keyfold.errors import ConditionFailed, UniqueTaken
 from keyfold.runtime import Intent
 from keyfold.serve import (
     Conflict,
@@ -32,7 +32,6 @@ from keyfold_systems.search_room.access import member, owner
 from keyfold_systems.search_room.criteria import CriteriaOperations
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import (
-    MOST_MEMBERS,
     LatestCriteria,
     Listing,
     Member,
@@ -42,6 +41,7 @@ from keyfold_systems.search_room.entities import (
     Status,
     UserRoom,
 )
+from keyfold_systems.search_room.invitations import InvitationOperations
 from keyfold_systems.search_room.patterns import (
     listing_by_external_id,
     listings_by_status,
@@ -59,10 +59,11 @@ from keyfold_systems.search_room.payloads import (
 )
 
 
-class SearchRoom(CriteriaOperations, Service):
+class SearchRoom(CriteriaOperations, InvitationOperations, Service):
     """Rooms in which people look for a home together."""
 
     design: ClassVar[Design] = design
+    idempotent = True
 
     def __init__(self, db: AsyncDb) -> None:
         self.db = db
@@ -112,21 +113,6 @@ class SearchRoom(CriteriaOperations, Service):
     async def members(self, room_id: str, page: PageRequest) -> Page[Member]:
         """Who is in a room."""
         return await room_members.after(page.cursor)(self.db, room_id, limit=page.limit)
-
-    @mutation("/rooms/{room_id}/members", allow=owner, status=201)
-    async def invite(self, room_id: str, user_id: str) -> Member:
-        """Take somebody into a room."""
-        room = await self.db.get(Room.key(room_id=room_id))
-        joined = Member(room_id=room_id, user_id=user_id, room_name=room.name)
-        note = self._activity(room_id, "MemberJoined", user_id)
-        place = check(room.ref(), where=lambda r: r.member_count < MOST_MEMBERS)
-        try:
-            made: Member = (await self.db.transact(create(joined), create(note), place))[0]
-        except AlreadyExists:
-            raise Conflict("They are a member already.", code="ALREADY_MEMBER") from None
-        except ConditionFailed:
-            raise Conflict(f"A room has at most {MOST_MEMBERS} members.", code="FULL") from None
-        return made
 
     @mutation("/rooms/{room_id}/members/{user_id}/role", method="PUT", allow=owner)
     async def change_role(self, room_id: str, user_id: str, role: Role) -> Member:

@@ -12,7 +12,7 @@ from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.serve import Identity
 from keyfold_systems.search_room.design import design
-from keyfold_systems.search_room.entities import Listing, Room
+from keyfold_systems.search_room.entities import Listing, Member, Room
 from keyfold_systems.search_room.payloads import NewCriteria, NewListing, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes
@@ -54,8 +54,12 @@ class Home:
     async def open(self) -> Room:
         new = NewRoom(name="Ours", search_type="rent")
         self.room = await self.service.create_room(new, MIA)
-        await self.service.invite(self.room.room_id, JONAS.id)
+        await self.join(JONAS)
         return self.room
+
+    async def join(self, who: Identity) -> Member:
+        await self.service.invite(self.room.room_id, who.id, MIA)
+        return await self.service.join(self.room.room_id, who)
 
     async def listing(self, external_id: str | None = None, **values: Any) -> Listing:
         given = {"source_brand": "homegate", "title": "Flat", "external_id": external_id, **values}

@@ -13,7 +13,7 @@ from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer
 from tests.systems.conftest import Recorder, Web, served
 
-from .conftest import Home
+from .conftest import MIA, Home
 
 LONG = "x" * 5000
 
@@ -30,7 +30,16 @@ async def test_a_couple_finds_a_home(web: Web, db: AsyncDb, client: Recorder) ->
     assert made.status_code == 201
     room = f"/rooms/{made.json()['roomId']}"
     assert (await jonas.get(room)).status_code == 403
-    assert (await mia.post(f"{room}/members", json={"userId": "jonas"})).status_code == 201
+    refused = await jonas.post(f"{room}/members")
+    assert (refused.status_code, refused.json()["code"]) == (403, "NOT_INVITED")
+    asked = await mia.post(f"{room}/invitations", json={"userId": "jonas"})
+    assert (asked.status_code, asked.json()["status"]) == (201, "pending")
+    mine = (await jonas.get("/users/jonas/invitations")).json()["items"]
+    assert [(one["roomName"], one["invitedBy"]) for one in mine] == [("First home", "mia")]
+
+    # He accepts on two devices at once: he is a member once.
+    joined = await asyncio.gather(*(jonas.post(f"{room}/members") for _ in range(2)))
+    assert sorted(one.status_code for one in joined) == [201, 409]
 
     # Both save the same flat at once: it is there once.
     flat = {"sourceBrand": "homegate", "externalId": "42", "title": "Loft", "location": "Bern"}
@@ -117,11 +126,23 @@ BAD: list[tuple[str, str, str, Any, int, str]] = [
     ("jonas", "PATCH", "{room}", {"name": "Mine"}, 403, ""),
     ("sam", "GET", "{room}", None, 403, ""),
     ("", "GET", "{room}", None, 401, ""),
-    ("mia", "POST", "{room}/members", {"userId": "jonas"}, 409, ""),
-    ("mia", "POST", "{room}/members", {"userId": "a#b"}, 422, ""),
-    ("mia", "POST", "{room}/members", {"userId": ""}, 422, ""),
-    ("mia", "POST", "{room}/members", {"userId": LONG}, 422, ""),
-    ("jonas", "POST", "{room}/members", {"userId": "sam"}, 403, ""),
+    ("mia", "POST", "{room}/invitations", {"userId": "jonas"}, 409, ""),
+    ("mia", "POST", "{room}/invitations", {"userId": "ines"}, 409, ""),
+    ("mia", "POST", "{room}/invitations", {"userId": "a#b"}, 422, ""),
+    ("mia", "POST", "{room}/invitations", {"userId": ""}, 422, "userId"),
+    ("mia", "POST", "{room}/invitations", {"userId": LONG}, 422, "userId"),
+    ("mia", "POST", "{room}/invitations", {"userId": "sam", "role": "king"}, 422, "role"),
+    ("jonas", "POST", "{room}/invitations", {"userId": "sam"}, 403, ""),
+    ("jonas", "DELETE", "{room}/invitations/ines", None, 403, ""),
+    ("ines", "DELETE", "{room}/invitations/ines", None, 403, ""),
+    ("mia", "DELETE", "{room}/invitations/sam", None, 404, ""),
+    ("sam", "GET", "{room}/invitations", None, 403, ""),
+    ("sam", "GET", "/users/ines/invitations", None, 403, ""),
+    ("sam", "DELETE", "/users/sam/invitations/{room_id}", None, 404, ""),
+    ("sam", "DELETE", "/users/ines/invitations/{room_id}", None, 403, ""),
+    ("sam", "POST", "{room}/members", None, 403, ""),
+    ("sam", "POST", "/rooms/none/members", None, 403, ""),
+    ("jonas", "POST", "{room}/members", None, 409, ""),
     ("mia", "DELETE", "{room}/members/sam", None, 404, ""),
     ("mia", "DELETE", "{room}/members/mia", None, 409, ""),
     ("mia", "PUT", "{room}/members/mia/role", {"role": "member"}, 409, ""),
@@ -167,8 +188,13 @@ async def test_bad_input_is_refused_with_what_to_do_and_changes_nothing(
     web: Web, home: Home, client: Recorder
 ) -> None:
     listing = await home.listing("7")
+    await home.service.invite(home.room.room_id, "ines", MIA)
     room = f"/rooms/{home.room.room_id}"
-    places = {"room": room, "listing": f"{room}/listings/{listing.listing_id}"}
+    places = {
+        "room": room,
+        "room_id": home.room.room_id,
+        "listing": f"{room}/listings/{listing.listing_id}",
+    }
     before = await client.items()
     for who, method, path, body, status, field in BAD:
         sent = {"json": body} if body is not None else {}

@@ -19,10 +19,12 @@ from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
-from keyfold.serve import Conflict, Identity, Missing, PageRequest
+from keyfold.serve import Conflict, Identity, Missing, NotAllowed, PageRequest
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.entities import (
     Activity,
+    Invitation,
+    InvitationStatus,
     LatestCriteria,
     Listing,
     Member,
@@ -40,11 +42,14 @@ USERS = [f"u{number}" for number in range(8)]
 EXTERNAL = ["1", "2", "3", "a#b", None]
 OPERATIONS = 10_000 if os.environ.get("KEYFOLD_FULL") else 1_000
 AT_ONCE = 8
-REFUSED = (Conflict, Missing, ItemError, ConditionFailed, TransactionConflict)
+REFUSED = (Conflict, Missing, NotAllowed, ItemError, ConditionFailed, TransactionConflict)
 VERBS = {
     "room": 1,
     "rename": 2,
-    "invite": 5,
+    "invite": 7,
+    "join": 9,
+    "decline": 1,
+    "withdraw": 1,
     "leave": 3,
     "add": 6,
     "move": 4,
@@ -63,6 +68,7 @@ class Model:
         self.names: dict[str, tuple[int, str]] = {}
         self.gone: set[str] = set()
         self.places: Counter[tuple[str, str]] = Counter()
+        self.asked: Counter[tuple[str, str]] = Counter()
         self.listings: dict[tuple[str, str], tuple[int, Status]] = {}
         self.external: dict[tuple[str, str], str | None] = {}
         self.dropped: set[tuple[str, str]] = set()
@@ -72,6 +78,9 @@ class Model:
 
     def members(self) -> set[tuple[str, str]]:
         return {place for place, times in self.places.items() if times and self.open(place[0])}
+
+    def invited(self) -> set[tuple[str, str]]:
+        return {place for place, times in self.asked.items() if times and self.open(place[0])}
 
     def open(self, room_id: str) -> bool:
         return room_id not in self.gone
@@ -122,8 +131,27 @@ class Crowd:
 
     async def _invite(self, who: Identity) -> None:
         room_id = self._a_room()
-        await self.service.invite(room_id, who.id)
+        await self.service.invite(room_id, who.id, Identity.of(FOUNDER))
+        self.model.asked[room_id, who.id] += 1
+        self.model.said[room_id] += 1
+
+    async def _join(self, who: Identity) -> None:
+        room_id = self._a_room()
+        await self.service.join(room_id, who)
+        self.model.asked[room_id, who.id] -= 1
         self.model.places[room_id, who.id] += 1
+        self.model.said[room_id] += 1
+
+    async def _decline(self, who: Identity) -> None:
+        room_id = self._a_room()
+        await self.service.decline(who.id, room_id)
+        self.model.asked[room_id, who.id] -= 1
+        self.model.said[room_id] += 1
+
+    async def _withdraw(self, who: Identity) -> None:
+        room_id = self._a_room()
+        await self.service.withdraw(room_id, who.id, Identity.of(FOUNDER))
+        self.model.asked[room_id, who.id] -= 1
         self.model.said[room_id] += 1
 
     async def _leave(self, who: Identity) -> None:
@@ -196,6 +224,7 @@ async def test_random_operations_end_as_the_model(
 
     model = crowd.model
     assert set(model.places.values()) <= {0, 1}
+    assert set(model.asked.values()) <= {0, 1}
     rooms = {room.room_id: room for room in await everything(db, Room)}
     members = model.members()
     assert {r: (x.version, x.name) for r, x in rooms.items()} == {
@@ -206,7 +235,15 @@ async def test_random_operations_end_as_the_model(
     assert {r: x.member_count for r, x in rooms.items()} == {
         room_id: len([1 for room, _ in members if room == room_id]) for room_id in rooms
     }
+    pending = InvitationStatus.PENDING
+    invited = {(i.room_id, i.user_id): i for i in await everything(db, Invitation)}
+    assert {place for place, one in invited.items() if one.status == pending} == model.invited()
+    assert not model.invited() & members
     for user in USERS:
+        open_ones = await service.my_invitations(user, PageRequest(100))
+        assert {one.room_id: one.room_name for one in open_ones} == {
+            room: model.names[room][1] for room, who in model.invited() if who == user
+        }
         listed = await service.rooms(user, PageRequest(100))
         assert {one.room_id: one.room_name for one in listed} == {
             room: model.names[room][1] for room, who in members if who == user

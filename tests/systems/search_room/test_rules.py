@@ -12,7 +12,7 @@ from keyfold import AsyncDb
 from keyfold.clock import ManualClock
 from keyfold.errors import KeyfoldError, NotFound, VersionConflict
 from keyfold.maintain import verification
-from keyfold.serve import Conflict, Missing, PageRequest
+from keyfold.serve import Conflict, Identity, Missing, PageRequest
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import (
@@ -38,6 +38,8 @@ KEYS = {
     "Room": "ROOM#{room_id} / ROOM",
     "Member": "ROOM#{room_id} / MEMBER#{user_id}",
     "UserRoom": "USER#{user_id} / ROOM#{room_id}",
+    "Invitation": "ROOM#{room_id} / INVITATION#{user_id}",
+    "UserInvitation": "USER#{user_id} / INVITATION#{room_id}",
     "Listing": "ROOM#{room_id} / LISTING#{listing_id}",
     "UserCriteria": "ROOM#{room_id} / CRITERIA#{user_id}#{timestamp:iso_ms}#{criteria_id}",
     "LatestCriteria": "ROOM#{room_id} / CRITERIA_LATEST#{user_id}",
@@ -86,7 +88,7 @@ class TestTable:
 class TestMembership:
     async def test_both_sides_of_a_membership_are_equal(self, home: Home, db: AsyncDb) -> None:
         room_id = home.room.room_id
-        await home.service.invite(room_id, INES.id)
+        await home.join(INES)
         await home.service.change_role(room_id, JONAS.id, Role.OWNER)
         await home.service.leave(room_id, INES.id)
         members = {(m.user_id, m.role) async for m in db.scan(Member)}
@@ -110,14 +112,17 @@ class TestMembership:
         assert [operation for operation, _ in client.requests] == ["Query"]
 
     async def test_nobody_is_a_member_twice(self, home: Home) -> None:
-        calls = [home.service.invite(home.room.room_id, INES.id) for _ in range(6)]
+        await home.service.invite(home.room.room_id, INES.id, MIA)
+        calls = [home.service.join(home.room.room_id, INES) for _ in range(6)]
         done, refused = await outcomes(*calls)
         assert len(done) == 1
         assert {type(one) for one in refused} == {Conflict}
 
     async def test_a_room_never_has_too_many_members(self, home: Home, db: AsyncDb) -> None:
-        calls = [home.service.invite(home.room.room_id, f"u{n}") for n in range(MOST_MEMBERS + 5)]
-        done, _ = await outcomes(*calls)
+        many = [Identity.of(f"u{number}") for number in range(MOST_MEMBERS + 5)]
+        for one in many:
+            await home.service.invite(home.room.room_id, one.id, MIA)
+        done, _ = await outcomes(*(home.service.join(home.room.room_id, one) for one in many))
         assert len(done) == MOST_MEMBERS - 2
         assert (await db.get(home.room.ref())).member_count == MOST_MEMBERS
 
@@ -286,10 +291,11 @@ class TestDeletion:
     ) -> None:
         await self.full(home)
         room_id = home.room.room_id
+        await home.service.invite(room_id, INES.id, MIA)
         await outcomes(
-            home.service.invite(room_id, INES.id),
+            home.service.join(room_id, INES),
             home.service.delete_room(room_id),
-            home.service.invite(room_id, "paul"),
+            home.service.invite(room_id, "paul", MIA),
             home.service.say(room_id, "wait", MIA),
             home.listing("new"),
             home.wish(JONAS, price_max=4),
