@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import orjson
 
-from keyfold.engine import indexes
+from keyfold.engine import indexes, restores
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Index, Table
 from keyfold.errors import StorageError
@@ -54,7 +55,7 @@ def _activate(database: Database, session: Session, table: Table, index: Index) 
 
 
 class Backfills:
-    """The backfills under way in this process, a thread each."""
+    """The work on tables that goes on beside the requests of this process, a thread each."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -62,13 +63,16 @@ class Backfills:
         self._threads: list[threading.Thread] = []
 
     def start(self, table: str, index: str, after_row: int = 0) -> None:
-        """Go on with a backfill in the background."""
-        thread = threading.Thread(
-            target=self._run, args=(table, index, after_row), name=f"backfill {table}.{index}"
-        )
-        thread.daemon = True
-        self._threads.append(thread)
-        thread.start()
+        """Go on with the entries of an index in the background."""
+        database, row = self._database, after_row
+
+        def step() -> bool:
+            nonlocal row
+            further = database.write(partial(advance, database, table, index, row))
+            row = further or row
+            return further is not None
+
+        self._in_thread(f"backfill {table}.{index}", step)
 
     def resume(self) -> None:
         """Go on with what an earlier process left unfinished."""
@@ -78,9 +82,11 @@ class Backfills:
             for index in table.global_indexes:
                 if index.status == "CREATING":
                     self.start(table.name, index.name)
+            if table.restored_from is not None:
+                self._restore(table.name)
 
     def wait(self) -> None:
-        """Until all backfills are done."""
+        """Until all of it is done."""
         for thread in self._threads:
             thread.join()
 
@@ -88,11 +94,20 @@ class Backfills:
         self._stopping.set()
         self.wait()
 
-    def _run(self, table: str, index: str, after_row: int) -> None:
-        row: int | None = after_row
-        while row is not None and not self._stopping.is_set():
+    def _restore(self, table: str) -> None:
+        step = partial(restores.advance, self._database, table)
+        self._in_thread(f"restore {table}", lambda: self._database.write(step))
+
+    def _in_thread(self, name: str, step: Callable[[], bool]) -> None:
+        thread = threading.Thread(target=self._run, args=(step,), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _run(self, step: Callable[[], bool]) -> None:
+        more = True
+        while more and not self._stopping.is_set():
             try:
-                row = self._database.write(partial(advance, self._database, table, index, row))
+                more = step()
             except StorageError:
-                # Full or busy: the index stays CREATING, and the next attempt may have room.
+                # Full or busy: nothing of the step was kept, and the next attempt may have room.
                 self._stopping.wait(1.0)

@@ -9,7 +9,7 @@ import orjson
 
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Table
-from keyfold.errors import TableNotFound
+from keyfold.errors import TableInUse, TableNotFound
 
 
 def create(session: Session, definition: dict[str, Any]) -> Table:
@@ -46,7 +46,8 @@ class Catalog:
     def remember(self, table: Table) -> None:
         with self._lock:
             self._generation += 1
-            self._tables[table.name] = table
+            if table.restored_from is None:
+                self._tables[table.name] = table
 
     def drop(self, table: Table) -> None:
         with self._lock:
@@ -73,13 +74,15 @@ class Catalog:
             return None
         table = Table.load(*row)
         with self._lock:
-            if generation == self._generation:
+            # A table that is being restored is complete at any moment, and nobody may tell us.
+            if generation == self._generation and table.restored_from is None:
                 self._tables[name] = table
         return table
 
     def get(self, session: Session, name: str) -> Table:
+        """The table, to read or write its items."""
         table = self.find(session, name)
-        if table is None:
+        if table is None or table.restored_from is not None:
             raise TableNotFound("Requested resource not found")
         return table
 
@@ -88,4 +91,14 @@ class Catalog:
         table = self.load(session, name)
         if table is None:
             raise TableNotFound(f"Requested resource not found: Table: {name} not found")
+        return table
+
+    def changeable(self, session: Session, name: str) -> Table:
+        """The table as it is now, to be changed or deleted."""
+        table = self.named(session, name)
+        if table.restored_from is not None:
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being created: {name}"
+            )
         return table

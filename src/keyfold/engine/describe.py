@@ -30,6 +30,8 @@ def table(session: Session, table: Table, status: str = "ACTIVE") -> dict[str, A
     answer: dict[str, Any] = {name: definition[name] for name in _COPIED if name in definition}
     if any(index.status != "ACTIVE" for index in table.global_indexes):
         status = "UPDATING"
+    if table.restored_from is not None:
+        status = "CREATING"
     answer["TableStatus"] = status
     answer["TableSizeBytes"] = whole.size
     answer["ItemCount"] = whole.items

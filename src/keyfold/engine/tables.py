@@ -155,8 +155,8 @@ class Table:
 
     __slots__ = (
         "arn", "definition", "expiry_noted_to", "follows_changes", "global_indexes", "id",
-        "indexes", "indexes_by_name", "keeps_history", "local_indexes", "name", "schema", "stream",
-        "tracks_changes", "ttl", "view",
+        "indexes", "indexes_by_name", "keeps_history", "local_indexes", "name", "restored_from",
+        "schema", "stream", "tracks_changes", "ttl", "view",
     )  # fmt: skip
 
     def __init__(self, id: int, definition: dict[str, Any]) -> None:
@@ -177,6 +177,8 @@ class Table:
         self.indexes = self.local_indexes + self.global_indexes
         self.indexes_by_name = {index.name: index for index in self.indexes}
         self.ttl: str | None = definition.get("TimeToLive")
+        # Where the table is being restored from, until it is complete.
+        self.restored_from: dict[str, Any] | None = definition.get("RestoredFrom")
         # The row up to which items from before TTL was enabled have their expiry noted.
         self.expiry_noted_to: int | None = definition.get("ExpiryNotedTo")
         stream = definition.get("Stream")

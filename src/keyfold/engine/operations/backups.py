@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import backups, describe
+from keyfold.engine import backups, describe, restores
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Table
-from keyfold.errors import NamedTableNotFound, RecoveryUnavailable, ValidationError
+from keyfold.errors import NamedTableInUse, NamedTableNotFound, RecoveryUnavailable, ValidationError
 
 BACKUPS_PER_PAGE = 100
 
@@ -61,21 +61,23 @@ def restore_table_from_backup(database: Database, request: dict[str, Any]) -> di
     def work(session: Session) -> dict[str, Any]:
         document = backups.find(session, request["BackupArn"])
         source = document["Definition"]
-        table = backups.restore(
+        table = restores.begin(
             database,
             session,
             request,
             source,
-            lambda number: session.restore(document["Number"], number),
+            restores.from_backup(document["Arn"]),
             {
                 "SourceBackupArn": document["Arn"],
                 "SourceTableArn": source["TableArn"],
                 "RestoreDateTime": document["Created"],
             },
         )
-        return _restoring(database, session, table)
+        return {"TableDescription": describe.table(session, table)}
 
-    return database.write(work)
+    answer = database.write(work)
+    restores.finish(database, request["TargetTableName"])
+    return answer
 
 
 def restore_table_to_point_in_time(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -96,17 +98,20 @@ def restore_table_to_point_in_time(database: Database, request: dict[str, Any]) 
                 "Either RestoreDateTime or UseLatestRestorableTime must be specified"
             )
         backups.check_moment(database, source, moment)
-        table = backups.restore(
+        session.index_history(source.id)
+        table = restores.begin(
             database,
             session,
             request,
             source.definition,
-            lambda number: session.restore_past(source.id, moment, number),
+            restores.from_past(source, moment),
             {"SourceTableArn": source.arn, "RestoreDateTime": moment},
         )
-        return _restoring(database, session, table)
+        return {"TableDescription": describe.table(session, table)}
 
-    return database.write(work)
+    answer = database.write(work)
+    restores.finish(database, request["TargetTableName"])
+    return answer
 
 
 def update_continuous_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -140,14 +145,9 @@ def _table(database: Database, session: Session, name: str) -> Table:
     table = database.catalog.load(session, name)
     if table is None:
         raise NamedTableNotFound(f"Table not found: {name}")
+    if table.restored_from is not None:
+        raise NamedTableInUse(f"Table is being created: {name}")
     return table
-
-
-def _restoring(database: Database, session: Session, table: Table) -> dict[str, Any]:
-    database.catalog.remember(table)
-    answer = describe.table(session, table, status="CREATING")
-    answer["RestoreSummary"] = {**answer["RestoreSummary"], "RestoreInProgress": True}
-    return {"TableDescription": answer}
 
 
 def _continuous(database: Database, table: Table) -> dict[str, Any]:

@@ -14,7 +14,7 @@ PAGES_GIVEN_BACK = 100_000
 
 def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     def work(session: Session) -> dict[str, Any]:
-        table = database.catalog.named(session, request["TableName"])
+        table = database.catalog.changeable(session, request["TableName"])
         if table.definition["DeletionProtectionEnabled"]:
             raise ValidationError(
                 f"Resource cannot be deleted as it is currently protected against deletion. "

@@ -15,7 +15,7 @@ def update_time_to_live(database: Database, request: dict[str, Any]) -> dict[str
     attribute, enabled = wish["AttributeName"], wish["Enabled"]
 
     def work(session: Session) -> None:
-        table = database.catalog.named(session, request["TableName"])
+        table = database.catalog.changeable(session, request["TableName"])
         if enabled == (table.ttl is not None):
             state = "enabled" if enabled else "disabled"
             raise ValidationError(f"TimeToLive is already {state}")

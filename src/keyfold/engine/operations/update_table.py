@@ -45,7 +45,7 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     created = [update["Create"] for update in updates if update.get("Create") is not None]
 
     def work(session: Session) -> tuple[dict[str, Any], Table, int | None]:
-        table = database.catalog.named(session, request["TableName"])
+        table = database.catalog.changeable(session, request["TableName"])
         if any(index.status != "ACTIVE" for index in table.global_indexes):
             raise TableInUse(
                 "Attempt to change a resource which is still in use: "

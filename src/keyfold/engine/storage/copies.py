@@ -23,10 +23,11 @@ class Copies(Connected):
         count, size = self._execute(f"SELECT count(*), total(size) FROM backup_{backup}").fetchone()
         return count, int(size)
 
-    def restore(self, backup: int, table: int) -> None:
-        self._execute(
-            f"INSERT INTO items_{table} (place, size, body) "
-            f"SELECT place, size, body FROM backup_{backup} ORDER BY place"
+    def backup_after(self, backup: int, place: bytes, limit: int) -> list[tuple[bytes, int, bytes]]:
+        """Place, size and body of the next items of a backup, in order of place."""
+        return self._all(
+            f"SELECT place, size, body FROM backup_{backup} WHERE place > ? ORDER BY place LIMIT ?",
+            (place, limit),
         )
 
     def drop_backup(self, backup: int) -> None:
@@ -44,6 +45,13 @@ class Copies(Connected):
             "place BLOB NOT NULL, size INTEGER, body BLOB)"
         )
         self._execute(f"CREATE INDEX history_by_age_{table} ON history_{table} (at)")
+        self.index_history(table)
+
+    def index_history(self, table: int) -> None:
+        """Make sure of the index by place: histories of long ago were made without it."""
+        self._execute(
+            f"CREATE INDEX IF NOT EXISTS history_by_place_{table} ON history_{table} (place)"
+        )
 
     def forget_history(self, table: int) -> None:
         self._execute(f"DROP TABLE IF EXISTS history_{table}")
@@ -58,19 +66,25 @@ class Copies(Connected):
     def trim_history(self, table: int, before: float) -> None:
         self._execute(f"DELETE FROM history_{table} WHERE at < ?", (before,))
 
-    def restore_past(self, source: int, at: float, table: int) -> None:
-        """Copy the items as they were: those unchanged since, and what later changes replaced."""
-        self._execute(
-            f"INSERT INTO items_{table} (place, size, body) SELECT place, size, body "
-            f"FROM items_{source} WHERE place NOT IN "
-            f"(SELECT place FROM history_{source} WHERE at > ?) ORDER BY place",
-            (at,),
+    def past_item(
+        self, table: int, at: float, place: bytes
+    ) -> tuple[int, bytes] | tuple[None, None] | None:
+        """Size and body that an item had at a moment; None if it has not changed since."""
+        row = self._one(
+            f"SELECT size, body FROM history_{table} WHERE place = ? AND at > ? "
+            "ORDER BY sequence LIMIT 1",
+            (place, at),
         )
-        self._execute(
-            f"INSERT INTO items_{table} (place, size, body) SELECT place, size, body "
-            f"FROM history_{source} WHERE body IS NOT NULL AND sequence IN "
-            f"(SELECT min(sequence) FROM history_{source} WHERE at > ? GROUP BY place)",
-            (at,),
+        return None if row is None else (row[0], row[1])
+
+    def changes_after(
+        self, table: int, at: float, sequence: int, limit: int
+    ) -> list[tuple[int, bytes]]:
+        """Sequence and place of the next changes later than a moment."""
+        return self._all(
+            f"SELECT sequence, place FROM history_{table} WHERE sequence > ? AND at > ? "
+            "ORDER BY sequence LIMIT ?",
+            (sequence, at, limit),
         )
 
     def past_bodies(self, table: int, at: float) -> dict[bytes, bytes | None]:

@@ -78,6 +78,13 @@ class Items(Connected):
         """Row, place, size and body of the next items in order of insertion."""
         return self._all(statements.items(table).after_row, (row, limit))
 
+    def items_from(self, table: int, place: bytes, limit: int) -> list[tuple[bytes, int, bytes]]:
+        """Place, size and body of the next items in order of place."""
+        return self._all(
+            f"SELECT place, size, body FROM items_{table} WHERE place > ? ORDER BY place LIMIT ?",
+            (place, limit),
+        )
+
     def items_in_rows(
         self, table: int, first: int, end: int
     ) -> list[tuple[int, bytes, int, bytes]]:

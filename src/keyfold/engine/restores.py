@@ -1,0 +1,199 @@
+"""Restores: a table filled from a backup, or from what another table was at a moment.
+
+A restore goes in steps. Each is a commit of its own and keeps how far it came, so that other
+writers wait for a step at most, and a restore that was cut off goes on when the file is opened
+again. Until the last step the table is CREATING, and nobody can use it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import orjson
+
+from keyfold.engine import backups, catalog, definitions, indexes
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import Table, partition_of
+from keyfold.errors import TableAlreadyExists, TableNotFound
+
+if TYPE_CHECKING:
+    from keyfold.engine.database import Database
+
+_ITEMS_PER_STEP = 500
+
+# What a restored table does not take over from its source.
+_LEFT_BEHIND = frozenset(
+    (
+        "Stream",
+        "LatestStream",
+        "TimeToLive",
+        "ExpiryNotedTo",
+        "Recovery",
+        "Tags",
+        "RestoreSummary",
+        "RestoredFrom",
+    )
+)
+
+
+def from_backup(arn: str) -> dict[str, Any]:
+    """The origin of a restore from a backup."""
+    return {"Backup": arn, "After": ""}
+
+
+def from_past(table: Table, moment: float) -> dict[str, Any]:
+    """The origin of a restore from what a table was."""
+    return {"Table": table.name, "Id": table.id, "Moment": moment, "After": ""}
+
+
+def begin(
+    database: Database,
+    session: Session,
+    request: dict[str, Any],
+    source: dict[str, Any],
+    origin: dict[str, Any],
+    summary: dict[str, Any],
+) -> Table:
+    """Make an empty table from the definition of an earlier one; `finish` fills it."""
+    name = request["TargetTableName"]
+    if database.catalog.find(session, name) is not None:
+        raise TableAlreadyExists(f"Table already exists: {name}")
+    definition = _definition(database, request, source)
+    definition["RestoreSummary"] = {**summary, "RestoreInProgress": True}
+    definition["RestoredFrom"] = origin
+    table = catalog.create(session, definition)
+    database.catalog.remember(table)
+    return table
+
+
+def finish(database: Database, name: str) -> None:
+    """Fill the table, step by step."""
+    while database.write(partial(advance, database, name)):
+        pass
+    check_restored(database, name)
+
+
+def check_restored(database: Database, name: str) -> None:
+    with database.read() as session:
+        if database.catalog.find(session, name) is None:
+            raise TableNotFound(
+                f"Table {name} was not restored: what it was restored from has been deleted"
+            )
+
+
+def advance(database: Database, name: str, session: Session) -> bool:
+    """Take the next step of a restore; False when there is none left to take."""
+    table = database.catalog.load(session, name)
+    if table is None or table.restored_from is None:
+        return False
+    origin = table.restored_from
+    if _is_gone(session, origin):
+        session.drop_table(table.id)
+        database.catalog.drop(table)
+        return False
+    if "Backup" in origin:
+        further = _copy_backup(session, table, origin)
+    elif "Changes" in origin:
+        further = _copy_changed(session, table, origin)
+    else:
+        further = _copy_past(session, table, origin)
+    summary = table.definition["RestoreSummary"]
+    changed = table.with_changes(
+        RestoredFrom=further,
+        RestoreSummary={**summary, "RestoreInProgress": further is not None},
+    )
+    session.define_table(table.id, changed.stored())
+    database.catalog.remember(changed)
+    return further is not None
+
+
+def _is_gone(session: Session, origin: dict[str, Any]) -> bool:
+    """Whether what is restored from was deleted meanwhile."""
+    if "Backup" in origin:
+        return not backups.exists(session, origin["Backup"])
+    source = session.table(origin["Table"])
+    return source is None or source[0] != origin["Id"] or "Recovery" not in orjson.loads(source[1])
+
+
+def _copy_backup(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any] | None:
+    number = backups.find(session, origin["Backup"])["Number"]
+    rows = session.backup_after(number, b64decode(origin["After"]), _ITEMS_PER_STEP)
+    for place, size, body in rows:
+        _store(session, table, place, size, body)
+    if len(rows) < _ITEMS_PER_STEP:
+        return None
+    return {**origin, "After": b64encode(rows[-1][0]).decode()}
+
+
+def _copy_past(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any]:
+    """The items that are there now, each as it was."""
+    source, moment = origin["Id"], origin["Moment"]
+    rows = session.items_from(source, b64decode(origin["After"]), _ITEMS_PER_STEP)
+    for place, size, body in rows:
+        past = session.past_item(source, moment, place)
+        if past is None:
+            _store(session, table, place, size, body)
+        elif past[1] is not None:
+            _store(session, table, place, *past)
+    if len(rows) < _ITEMS_PER_STEP:
+        return {**origin, "Changes": 0}
+    return {**origin, "After": b64encode(rows[-1][0]).decode()}
+
+
+def _copy_changed(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any] | None:
+    """The items that were there and have gone since: what the history has beyond the others."""
+    source, moment = origin["Id"], origin["Moment"]
+    changes = session.changes_after(source, moment, origin["Changes"], _ITEMS_PER_STEP)
+    for _sequence, place in changes:
+        past = session.past_item(source, moment, place)
+        if past is not None and past[1] is not None and session.find(table.id, place) is None:
+            _store(session, table, place, *past)
+    return {**origin, "Changes": changes[-1][0]} if len(changes) == _ITEMS_PER_STEP else None
+
+
+def _store(session: Session, table: Table, place: bytes, size: int, body: bytes) -> None:
+    row = session.insert(table.id, place, size, None, body)
+    if not table.indexes:
+        return
+    item = orjson.loads(body)
+    collected = size
+    for index in table.indexes:
+        entry = indexes.entry(index, place, item, size)
+        if entry is not None:
+            session.insert_entry(table.id, index.number, entry.place, entry.size, row)
+            collected += entry.size if index.is_local else 0
+    if table.local_indexes:
+        session.grow_collection(table.id, partition_of(place), collected)
+
+
+def _definition(
+    database: Database, request: dict[str, Any], source: dict[str, Any]
+) -> dict[str, Any]:
+    definition = {name: value for name, value in source.items() if name not in _LEFT_BEHIND}
+    now = database.clock.now()
+    definition.update(
+        TableName=request["TargetTableName"],
+        TableId=str(uuid4()),
+        TableArn=database.arn(f"table/{request['TargetTableName']}"),
+        CreationDateTime=now,
+        DeletionProtectionEnabled=False,
+    )
+    billing = request.get("BillingModeOverride")
+    if billing is not None:
+        definition["BillingMode"] = billing
+        definition["BillingChanged"] = now
+    if request.get("ProvisionedThroughputOverride") is not None:
+        definition["ProvisionedThroughput"] = request["ProvisionedThroughputOverride"]
+    elif billing == "PAY_PER_REQUEST":
+        definition.pop("ProvisionedThroughput", None)
+    for member in ("GlobalSecondaryIndex", "LocalSecondaryIndex"):
+        kept = request.get(f"{member}Override")
+        if kept is not None:
+            names = {index["IndexName"] for index in kept}
+            stays = [i for i in definition.get(f"{member}es", ()) if i["IndexName"] in names]
+            definition[f"{member}es"] = stays
+    definition["AttributeDefinitions"] = definitions.used_attributes(definition)
+    return definition
