@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 from keyfold.clients.signer import (
     ALGORITHM,
@@ -58,7 +58,7 @@ def read(url: bytes, headers: Mapping[bytes, bytes]) -> Signed:
     header = headers.get(b"authorization")
     if header is not None and b"?" not in url:
         return _from_header(header.decode("latin-1"), headers)
-    query = dict(parse_qsl(urlsplit(url).query.decode("latin-1"), keep_blank_values=True))
+    query = dict(parse_qsl(_split(url).query, keep_blank_values=True))
     in_query = "X-Amz-Algorithm" in query
     if header is not None and in_query:
         raise InvalidSignature(
@@ -220,10 +220,10 @@ def canonical_request(
     method: str, url: bytes, headers: Mapping[bytes, bytes], names: list[str], body: bytes
 ) -> str:
     """The request in the one form both sides hash; `names` are the signed headers."""
-    parts = urlsplit(url)
+    parts = _split(url)
     pairs = sorted(
         (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
-        for name, value in parse_qsl(parts.query.decode("latin-1"), keep_blank_values=True)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if name != "X-Amz-Signature"
     )
     query = "&".join(f"{name}={value}" for name, value in pairs)
@@ -231,8 +231,15 @@ def canonical_request(
         f"{name}:{' '.join(headers.get(name.encode(), b'').decode('latin-1').split())}\n"
         for name in names
     )
-    path = parts.path.decode("latin-1") or "/"
+    path = parts.path or "/"
     return f"{method}\n{path}\n{query}\n{lines}\n{';'.join(names)}\n{sha256(body).hexdigest()}"
+
+
+def _split(url: bytes) -> SplitResult:
+    try:
+        return urlsplit(url.decode("latin-1"))
+    except ValueError as error:
+        raise InvalidSignature(f"The URL cannot be read: {error}") from None
 
 
 def _same(expected: str, given: str) -> bool:
