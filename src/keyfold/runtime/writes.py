@@ -32,6 +32,7 @@ from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Put, Updat
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find, get
 from keyfold.runtime.writing import (
+    Lingering,
     StoredOtherwise,
     WireWrite,
     edited,
@@ -77,11 +78,24 @@ def commit(
             if attempt == ATTEMPTS - 1:
                 raise
             stored[_address(found.ref.entity.__spec__, found.ref.wire())] = found.item
+        except Lingering as left:
+            if attempt == ATTEMPTS - 1:
+                raise
+            yield from _bury(context, left)
         except TransactionConflict:
             if attempt == ATTEMPTS - 1:
                 raise
             yield Pause(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
     raise AssertionError("the last attempt returns or raises")
+
+
+def _bury(context: Context, left: Lingering) -> Flow[None]:
+    """Delete an expired item with what is kept for it, as its time to live would have by now."""
+    expired = left.ref.entity.__spec__.decode(left.item)
+    try:
+        yield from commit(context, [Delete(left.ref, known=expired)])
+    except (ConditionFailed, NotFound, VersionConflict):
+        return  # somebody else was faster
 
 
 def _entailed(
@@ -254,6 +268,8 @@ def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
 def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
     """What a failed condition means; where only our own read was stale, it is worth a retry."""
     problem, intent = write.refusal(item), write.intent
+    if isinstance(problem, Lingering):
+        return problem
     raced = (
         (isinstance(problem, VersionConflict) and getattr(intent, "known", None) is None)
         or (isinstance(problem, NotFound) and isinstance(intent, Update) and intent.lenient)

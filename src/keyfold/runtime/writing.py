@@ -26,6 +26,7 @@ from keyfold.runtime.changes import Change, applied
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
+from keyfold.runtime.reads import is_expired
 
 WireItem = dict[str, Any]
 
@@ -35,6 +36,15 @@ class StoredOtherwise(KeyfoldError):
 
     def __init__(self, ref: Ref[Any], item: WireItem) -> None:
         super().__init__(f"{ref} is stored in another form than its declaration writes")
+        self.ref = ref
+        self.item = item
+
+
+class Lingering(AlreadyExists):
+    """The place is taken by an item whose time is over, which nobody has deleted yet."""
+
+    def __init__(self, ref: Ref[Any], item: WireItem) -> None:
+        super().__init__(f"{ref} has expired and is still there")
         self.ref = ref
         self.item = item
 
@@ -94,6 +104,8 @@ def put_write(context: Context, intent: Put) -> WireWrite:
     }
 
     def refusal(item: WireItem | None) -> Exception:
+        if intent.absent and item is not None and is_expired(context, spec, item):
+            return Lingering(intent.new.ref(), item)
         if intent.absent and (item is not None or intent.condition is None):
             return AlreadyExists(f"{intent.new.ref()} exists already; update it instead")
         return ConditionFailed(f"{intent.new.ref()}: {intent.condition} does not hold", item)

@@ -111,6 +111,9 @@ async def test_an_expired_invitation_counts_for_nothing_though_it_is_still_store
         await home.service.decline(INES.id, home.room.room_id)
     with pytest.raises(Missing):
         await home.service.withdraw(home.room.room_id, INES.id, MIA)
+    await invite(home)
+    assert await shown(home) == (["pending"], ["Ours"])
+    await home.service.join(home.room.room_id, INES)
 
 
 async def test_one_answer_counts_when_several_are_given_at_once(home: Home, db: AsyncDb) -> None:
