@@ -20,7 +20,7 @@ from tests.fault.troubles import PASSING, Trouble, in_every_trouble, insistently
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 STEPS = 30
 OPTIONS = Options(
-    batch=7, lease_seconds=0.1, poll_seconds=0.005, policy=Policy(patience=30, backoff=0.0005)
+    batch=7, lease_seconds=0.1, poll_seconds=0.005, policy=Policy(patience=8, backoff=0.0005)
 )
 
 design = Design("followed")

@@ -102,15 +102,15 @@ class Trouble:
 _ONE_ATTEMPT: Final = Options(retries=RetryPolicy(attempts=1))
 
 TROUBLES: Final[dict[str, Trouble]] = {
-    "throttling": Trouble({"throttle": 0.2}),
+    "throttling": Trouble({"throttle": 0.1}),
     "hot partitions": Trouble(partition_units=12),
-    "conflicts": Trouble({"conflict": 0.2}),
+    "conflicts": Trouble({"conflict": 0.15}),
     "unprocessed": Trouble({"unprocessed": 0.5}),
     "latency": Trouble({"latency": (0.0, 0.002)}),
     "commit, then timeout": Trouble({"lose_answer": 0.1}),
     "dropped connections": Trouble(drops=0.03),
     "all of them": Trouble(
-        {"throttle": 0.1, "conflict": 0.1, "unprocessed": 0.3, "lose_answer": 0.03}, 40, 0.01
+        {"throttle": 0.05, "conflict": 0.05, "unprocessed": 0.3, "lose_answer": 0.02}, 40, 0.01
     ),
 }
 
