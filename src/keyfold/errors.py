@@ -200,6 +200,10 @@ class ContinuousBackupsUnavailable(OperationError):
     wire_name = "ContinuousBackupsUnavailableException"
 
 
+class InvalidExportTime(OperationError):
+    wire_name = "InvalidExportTimeException"
+
+
 class ExportNotFound(OperationError):
     wire_name = "ExportNotFoundException"
 

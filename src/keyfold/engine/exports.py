@@ -4,14 +4,15 @@
                                        /manifest-files.json
                                        /data/<name>.json.gz       {"Item": ...} a line
 
-`write` and `read` hold one item at a time, whatever the size of the table.
+The data files of incremental exports lie in <directory>/AWSDynamoDB/data, all together. `write` and
+`read` hold one item at a time, whatever the size of the table.
 """
 
 from __future__ import annotations
 
 import gzip
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import md5
@@ -20,6 +21,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from keyfold.engine import ion
 from keyfold.errors import StorageError
 
 ITEMS_PER_FILE = 200_000
@@ -28,6 +30,24 @@ SUMMARY = "manifest-summary.json"
 FILES = "manifest-files.json"
 # Ours beside DynamoDB's files: the CreateTable request of a table like the exported one.
 DEFINITION = "table.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How an export is written; `line` makes the line of a data file."""
+
+    version: str
+    format: str
+    suffix: str
+    line: Callable[[bytes], bytes]
+    shares_folder: bool = False
+
+
+ITEMS = Form("2020-06-30", "DYNAMODB_JSON", "json", lambda body: b'{"Item":' + body + b"}\n")
+ION_ITEMS = Form("2020-06-30", "ION", "ion", ion.line)
+CHANGES = Form(
+    "2023-08-01", "DYNAMODB_JSON", "json", lambda change: change + b"\n", shares_folder=True
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +65,22 @@ def export_id(moment: float, suffix: str) -> str:
 
 
 def write(
-    directory: Path, export: str, bodies: Iterable[bytes], description: dict[str, Any]
+    directory: Path,
+    export: str,
+    bodies: Iterable[bytes],
+    description: dict[str, Any],
+    form: Form = ITEMS,
 ) -> Written:
     """Write an export of items, given as wire JSON. `description` goes into the summary."""
     place = directory / FOLDER / export
-    (place / "data").mkdir(parents=True, exist_ok=True)
+    data = f"{FOLDER}/data" if form.shares_folder else f"{FOLDER}/{export}/data"
+    for folder in (place, directory / data):
+        folder.mkdir(parents=True, exist_ok=True)
     count = size = 0
     lines: list[bytes] = []
     for number, chunk in enumerate(_chunks(bodies)):
-        key = f"{FOLDER}/{export}/data/{export}-{number:05d}.json.gz"
-        items, written, checksum = _write_file(directory / key, chunk)
+        key = f"{data}/{export}-{number:05d}.{form.suffix}.gz"
+        items, written, checksum = _write_file(directory / key, map(form.line, chunk))
         count += items
         size += written
         lines.append(
@@ -69,12 +95,12 @@ def write(
         )
     _write_with_checksum(place / FILES, b"".join(line + b"\n" for line in lines))
     summary = {
-        "version": "2020-06-30",
+        "version": form.version,
         **description,
         "manifestFilesS3Key": f"{FOLDER}/{export}/{FILES}",
         "billedSizeBytes": size,
         "itemCount": count,
-        "outputFormat": "DYNAMODB_JSON",
+        "outputFormat": form.format,
     }
     # The summary comes last: an export without it is not complete.
     _write_with_checksum(place / SUMMARY, orjson.dumps(summary))
@@ -121,11 +147,17 @@ def read_file(path: Path) -> Iterator[bytes]:
             for line in lines:
                 read += 1
                 if line.strip():
-                    yield orjson.dumps(orjson.loads(line)["Item"])
+                    yield orjson.dumps(_item(path, orjson.loads(line)))
         except (ValueError, KeyError, TypeError, EOFError, OSError) as error:
             raise StorageError(
                 f"{path}, after line {read}: not an item of an export ({error})"
             ) from None
+
+
+def _item(path: Path, record: dict[str, Any]) -> Any:
+    if "Item" not in record and "Metadata" in record:
+        raise StorageError(f"{path} has changes, of an incremental export; give a full export")
+    return record["Item"]
 
 
 def _files_of_manifest(manifest: Path) -> list[Path]:
@@ -137,6 +169,8 @@ def _files_of_manifest(manifest: Path) -> list[Path]:
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{manifest}: not a manifest of an export ({error})") from None
         path = export / "data" / name
+        if not path.exists():
+            path = export.parent / "data" / name
         if not path.exists():
             raise StorageError(f"{manifest} names {name}, which is not in {path.parent}")
         files.append(path)
@@ -178,15 +212,15 @@ class _Checksum:
         self._file.flush()
 
 
-def _write_file(path: Path, bodies: Iterator[bytes]) -> tuple[int, int, Any]:
+def _write_file(path: Path, lines: Iterator[bytes]) -> tuple[int, int, Any]:
     count = size = 0
     with path.open("wb") as file:
         checked = _Checksum(file)
         with gzip.GzipFile(fileobj=checked, mode="wb", mtime=0, filename="") as packed:
-            for body in bodies:
-                packed.write(b'{"Item":' + body + b"}\n")
+            for line in lines:
+                packed.write(line)
                 count += 1
-                size += len(body)
+                size += len(line)
     return count, size, checked.sum
 
 

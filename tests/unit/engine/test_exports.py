@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from keyfold.engine import Engine, exports
 from keyfold.errors import (
     ExportNotFound,
     ImportNotFound,
+    InvalidExportTime,
     RecoveryUnavailable,
+    StorageError,
     ValidationError,
 )
 
@@ -152,3 +155,164 @@ def test_a_large_table_is_written_in_several_files(
     assert written.count == 7
     assert len(exports.data_files(tmp_path)) == 3
     assert list(exports.read(tmp_path)) == bodies
+
+
+HOUR = 3600
+
+
+def _changes(engine: Engine, arn: str, start: float, **more: Any) -> list[dict[str, Any]]:
+    """The records of an incremental export, in order of their keys."""
+    wish = {"ExportFromTime": start, **more}
+    done = engine.call(
+        "ExportTableToPointInTime",
+        {
+            "TableArn": arn,
+            "S3Bucket": "changes",
+            "ExportType": "INCREMENTAL_EXPORT",
+            "IncrementalExportSpecification": wish,
+        },
+    )["ExportDescription"]
+    assert engine._database.buckets is not None
+    bucket = engine._database.buckets / "changes"
+    summary = orjson.loads((bucket / done["ExportManifest"]).read_bytes())
+    assert summary["exportType"] == "INCREMENTAL_EXPORT"
+    assert summary["outputView"] == more.get("ExportViewType", "NEW_AND_OLD_IMAGES")
+    files = (bucket / summary["manifestFilesS3Key"]).read_bytes().splitlines()
+    records = [
+        orjson.loads(line)
+        for file in files
+        for line in _unpacked(bucket / orjson.loads(file)["dataFileS3Key"])
+    ]
+    assert len(records) == done["ItemCount"] == summary["itemCount"]
+    return sorted(records, key=lambda record: int(record["Keys"]["pk"]["N"]))
+
+
+def _unpacked(path: Path) -> list[bytes]:
+    return gzip.decompress(path.read_bytes()).splitlines()
+
+
+def _set(engine: Engine, number: int, value: str) -> None:
+    item = {"pk": {"N": str(number)}, "v": {"S": value}}
+    engine.call("PutItem", {"TableName": "Things", "Item": item})
+
+
+def _delete(engine: Engine, number: int) -> None:
+    engine.call("DeleteItem", {"TableName": "Things", "Key": {"pk": {"N": str(number)}}})
+
+
+def _image(number: int, value: str) -> dict[str, Any]:
+    return {"pk": {"N": str(number)}, "v": {"S": value}}
+
+
+@pytest.fixture
+def window(engine: Engine, clock: ManualClock) -> tuple[str, float, float]:
+    """A table's ARN and a window in which it changed, with changes before and behind it."""
+    arn = _fill(engine, range(0))
+    for number in (1, 2, 3):
+        _set(engine, number, "before")
+    clock.advance(HOUR)
+    start = clock.now()
+    _set(engine, 1, "between")
+    clock.advance(10)
+    _set(engine, 1, "changed")
+    _delete(engine, 2)
+    _set(engine, 4, "made")
+    _set(engine, 5, "made and gone")
+    _delete(engine, 5)
+    clock.advance(HOUR)
+    end = clock.now()
+    _set(engine, 1, "after")
+    _set(engine, 3, "after")
+    _delete(engine, 4)
+    clock.advance(HOUR)
+    return arn, start, end
+
+
+def test_an_incremental_export_has_the_last_change_of_each_item_in_its_window(
+    engine: Engine, window: tuple[str, float, float]
+) -> None:
+    arn, start, end = window
+    changed, removed, made = _changes(engine, arn, start, ExportToTime=end)
+    assert (changed["OldImage"], changed["NewImage"]) == (_image(1, "before"), _image(1, "changed"))
+    micros = round((start + 10) * 1_000_000)
+    assert changed["Metadata"] == {"WriteTimestampMicros": {"N": str(micros)}}
+    assert removed["OldImage"] == _image(2, "before")
+    assert "NewImage" not in removed
+    assert made["NewImage"] == _image(4, "made")
+    assert "OldImage" not in made
+
+
+def test_an_incremental_export_of_new_images_has_no_old_ones(
+    engine: Engine, window: tuple[str, float, float]
+) -> None:
+    arn, start, end = window
+    records = _changes(engine, arn, start, ExportToTime=end, ExportViewType="NEW_IMAGE")
+    assert [sorted(record) for record in records] == [
+        ["Keys", "Metadata", "NewImage"],
+        ["Keys", "Metadata"],
+        ["Keys", "Metadata", "NewImage"],
+    ]
+
+
+def test_an_incremental_export_without_an_end_reaches_to_now(
+    engine: Engine, window: tuple[str, float, float]
+) -> None:
+    arn, _start, end = window
+    records = _changes(engine, arn, end)
+    assert [record["Keys"]["pk"]["N"] for record in records] == ["1", "3", "4"]
+
+
+@pytest.mark.parametrize("length", [14 * 60, 25 * HOUR])
+def test_a_window_lasts_from_a_quarter_of_an_hour_to_a_day(
+    engine: Engine, clock: ManualClock, length: int
+) -> None:
+    arn = _fill(engine, range(1))
+    start = clock.now()
+    clock.advance(30 * HOUR)
+    with pytest.raises(InvalidExportTime, match="15 minutes"):
+        _changes(engine, arn, start, ExportToTime=start + length)
+
+
+def test_an_export_of_a_time_that_is_not_kept_is_refused(
+    engine: Engine, clock: ManualClock
+) -> None:
+    arn = _fill(engine, range(1))
+    request = {"TableArn": arn, "S3Bucket": "exports", "ExportTime": clock.now() - HOUR}
+    with pytest.raises(InvalidExportTime, match="outside"):
+        engine.call("ExportTableToPointInTime", request)
+
+
+def test_changes_are_not_loaded_as_items(
+    engine: Engine, window: tuple[str, float, float], tmp_path: Path
+) -> None:
+    arn, start, end = window
+    _changes(engine, arn, start, ExportToTime=end)
+    with pytest.raises(StorageError, match="give a full export"):
+        list(exports.read(tmp_path / "changes"))
+
+
+def test_an_export_in_ion_has_every_kind_of_value(engine: Engine, tmp_path: Path) -> None:
+    arn = _fill(engine, range(0))
+    item = {
+        "pk": {"N": "1"},
+        "text": {"S": 'a "b"'},
+        "price": {"N": "-12.5"},
+        "raw": {"B": "AAEC"},
+        "yes": {"BOOL": True},
+        "none": {"NULL": True},
+        "words": {"SS": ["a", "b"]},
+        "sizes": {"NS": ["1", "2.5"]},
+        "blobs": {"BS": ["AA=="]},
+        "list": {"L": [{"N": "7"}, {"S": "x"}]},
+        "map": {"M": {"inner": {"BOOL": False}}},
+    }
+    engine.call("PutItem", {"TableName": "Things", "Item": item})
+    request = {"TableArn": arn, "S3Bucket": "exports", "ExportFormat": "ION"}
+    done = engine.call("ExportTableToPointInTime", request)["ExportDescription"]
+    assert done["ExportFormat"] == "ION"
+    [path] = (tmp_path / "exports").rglob("*.ion.gz")
+    assert _unpacked(path)[0].decode() == (
+        '$ion_1_0 {Item:{"pk":1.,"text":"a \\"b\\"","price":-12.5,"raw":{{AAEC}},"yes":true,'
+        '"none":null,"words":$dynamodb_SS::["a","b"],"sizes":$dynamodb_NS::[1.,2.5],'
+        '"blobs":$dynamodb_BS::[{{AA==}}],"list":[7.,"x"],"map":{"inner":false}}}'
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import nextafter
 from typing import Any
 from uuid import uuid4
 
@@ -12,9 +13,10 @@ from keyfold.engine import backups, exports
 from keyfold.engine.buckets import bucket
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import END, START
+from keyfold.engine.tables import END, START, Table
 from keyfold.errors import (
     ExportNotFound,
+    InvalidExportTime,
     NamedTableNotFound,
     RecoveryUnavailable,
     ValidationError,
@@ -22,16 +24,15 @@ from keyfold.errors import (
 
 _KIND = "export"
 EXPORTS_PER_PAGE = 25
+_SHORTEST_WINDOW = 15 * 60
+_LONGEST_WINDOW = 24 * 3600
 
 
 def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    if request.get("ExportFormat", "DYNAMODB_JSON") != "DYNAMODB_JSON":
-        raise ValidationError("keyfold exports DYNAMODB_JSON only")
-    if request.get("ExportType", "FULL_EXPORT") != "FULL_EXPORT":
-        raise ValidationError("keyfold makes full exports only")
+    kind = request.get("ExportType", "FULL_EXPORT")
+    form = _form(kind, request.get("ExportFormat", "DYNAMODB_JSON"))
     directory = bucket(database, request["S3Bucket"], request.get("S3Prefix"))
     started = database.clock.now()
-    moment = request.get("ExportTime") or started
     export = exports.export_id(started, uuid4().hex[:8])
     with database.snapshot() as session:
         table = database.catalog.load(session, request["TableArn"])
@@ -41,7 +42,8 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
             raise RecoveryUnavailable(
                 f"Point in time recovery is not enabled for table '{table.name}'"
             )
-        backups.check_moment(database, table, moment)
+        content = _window if kind == "INCREMENTAL_EXPORT" else _moment
+        bodies, spelled, shown = content(database, session, table, request, started)
         arn = f"{table.arn}/export/{export}"
         description = {
             "exportArn": arn,
@@ -49,15 +51,14 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
             "endTime": exports.timestamp(started),
             "tableArn": table.arn,
             "tableId": table.definition["TableId"],
-            "exportTime": exports.timestamp(moment),
+            **spelled,
             "s3Bucket": request["S3Bucket"],
             "s3Prefix": request.get("S3Prefix"),
             "s3SseAlgorithm": "AES256",
             "s3SseKmsKeyId": None,
-            "exportType": "FULL_EXPORT",
+            "exportType": kind,
         }
-        bodies = _bodies_at(session, table.id, moment)
-        written = exports.write(directory, export, bodies, description)
+        written = exports.write(directory, export, bodies, description, form)
     document = {
         "ExportArn": arn,
         "ExportStatus": "COMPLETED",
@@ -66,11 +67,11 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
         "ExportManifest": written.manifest,
         "TableArn": table.arn,
         "TableId": table.definition["TableId"],
-        "ExportTime": moment,
+        **shown,
         "S3Bucket": request["S3Bucket"],
         "S3SseAlgorithm": "AES256",
-        "ExportFormat": "DYNAMODB_JSON",
-        "ExportType": "FULL_EXPORT",
+        "ExportFormat": form.format,
+        "ExportType": kind,
         "BilledSizeBytes": written.size,
         "ItemCount": written.count,
     }
@@ -78,6 +79,61 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
         document["S3Prefix"] = request["S3Prefix"]
     database.write(lambda session: session.keep_document(_KIND, arn, orjson.dumps(document)))
     return {"ExportDescription": document}
+
+
+def _form(kind: str, output: str) -> exports.Form:
+    if kind == "INCREMENTAL_EXPORT":
+        if output != "DYNAMODB_JSON":
+            raise ValidationError("keyfold writes incremental exports as DYNAMODB_JSON only")
+        return exports.CHANGES
+    return exports.ION_ITEMS if output == "ION" else exports.ITEMS
+
+
+# The lines of an export, and when they are of: as its manifest spells it, and the answer.
+Content = tuple[Iterator[bytes], dict[str, Any], dict[str, Any]]
+
+
+def _moment(
+    database: Database, session: Session, table: Table, request: dict[str, Any], now: float
+) -> Content:
+    """A full export: the items as they were at a moment."""
+    moment = request.get("ExportTime") or now
+    _check(database, table, moment, now)
+    bodies = _bodies_at(session, table.id, moment)
+    return bodies, {"exportTime": exports.timestamp(moment)}, {"ExportTime": moment}
+
+
+def _window(
+    database: Database, session: Session, table: Table, request: dict[str, Any], now: float
+) -> Content:
+    """An incremental export: what changed from a moment until before another."""
+    wish = request.get("IncrementalExportSpecification") or {}
+    start, end = wish.get("ExportFromTime"), wish.get("ExportToTime") or now
+    view = wish.get("ExportViewType", "NEW_AND_OLD_IMAGES")
+    if start is None:
+        raise ValidationError("ExportFromTime is required for an incremental export")
+    _check(database, table, start, now)
+    _check(database, table, end, now)
+    if not _SHORTEST_WINDOW <= end - start <= _LONGEST_WINDOW:
+        raise InvalidExportTime(
+            "The time from ExportFromTime to ExportToTime must be at least 15 minutes and at most "
+            "24 hours"
+        )
+    spelled = {
+        "exportFromTime": exports.timestamp(start),
+        "exportToTime": exports.timestamp(end),
+        "outputView": view,
+    }
+    shown = {"ExportFromTime": start, "ExportToTime": end, "ExportViewType": view}
+    changes = _changes(session, table, start, end, with_old=view == "NEW_AND_OLD_IMAGES")
+    return changes, spelled, {"IncrementalExportSpecification": shown}
+
+
+def _check(database: Database, table: Table, moment: float, now: float) -> None:
+    if not backups.earliest_moment(database, table) <= moment <= now:
+        raise InvalidExportTime(
+            "The specified time is outside of the time that the table can be recovered to"
+        )
 
 
 def describe_export(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -112,3 +168,30 @@ def _bodies_at(session: Session, table: int, moment: float) -> Iterator[bytes]:
     for before in past.values():
         if before is not None:
             yield before
+
+
+def _changes(
+    session: Session, table: Table, start: float, end: float, *, with_old: bool
+) -> Iterator[bytes]:
+    """Each item that is not what it was, with its last change; what came and went is left out."""
+    before_end = nextafter(end, 0.0)
+    for place, at, old in session.changed_between(table.id, start, end):
+        new: bytes | None
+        past = session.past_item(table.id, before_end, place)
+        if past is not None:
+            new = past[1]
+        else:
+            stored = session.find(table.id, place)
+            new = None if stored is None else stored.body
+        known = new if new is not None else old
+        if known is None:
+            continue
+        change: dict[str, Any] = {
+            "Metadata": {"WriteTimestampMicros": {"N": str(round(at * 1_000_000))}},
+            "Keys": table.schema.key_of(orjson.loads(known)),
+        }
+        if new is not None:
+            change["NewImage"] = orjson.Fragment(new)
+        if old is not None and with_old:
+            change["OldImage"] = orjson.Fragment(old)
+        yield orjson.dumps(change)

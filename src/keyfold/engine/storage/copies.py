@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from keyfold.engine.storage.connected import Connected
 from keyfold.engine.storage.items import StoredItem
 
@@ -86,6 +88,18 @@ class Copies(Connected):
             "ORDER BY sequence LIMIT ?",
             (sequence, at, limit),
         )
+
+    def changed_between(
+        self, table: int, start: float, end: float
+    ) -> Iterator[tuple[bytes, float, bytes | None]]:
+        """Items changed from `start` until before `end`: place, last change, body before them."""
+        rows: Iterator[tuple[bytes, float, bytes | None]] = self._execute(
+            f"SELECT w.place, w.last, h.body FROM (SELECT place, min(sequence) AS first, "
+            f"max(at) AS last FROM history_{table} WHERE at >= ? AND at < ? GROUP BY place) w "
+            f"JOIN history_{table} h ON h.sequence = w.first",
+            (start, end),
+        )
+        return rows
 
     def past_bodies(self, table: int, at: float) -> dict[bytes, bytes | None]:
         """By place, what items changed after a moment were at that moment."""
