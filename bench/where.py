@@ -12,7 +12,7 @@ from collections import Counter
 from types import FrameType
 
 from bench import load
-from bench.cases.wire import ITEMS, OPERATIONS
+from bench.cases.wire import ITEMS, OPERATIONS, requests_of
 from bench.items import TABLE, item
 from keyfold.engine import Engine
 from keyfold.serve.dynamodb import Server, Settings
@@ -67,8 +67,7 @@ async def measure(seconds: float) -> dict[str, Counter[str]]:
             engine.call("PutItem", {"TableName": "bench", "Item": item(number)})
         server = await Server(engine, Settings(port=0)).start()
         for title, operation, request in OPERATIONS:
-            requests = [request(number * 37 % ITEMS) for number in range(200)]
-            prepared = load.prepared(server.port, operation, requests)
+            prepared = load.prepared(server.port, operation, requests_of(request))
             with Samples() as samples:
                 await asyncio.to_thread(load.drive, server.port, prepared, _CONNECTIONS, seconds)
             found[title] = samples.taken
