@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -10,6 +11,8 @@ import orjson
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Table
 from keyfold.errors import TableInUse, TableNotFound
+
+_PARSED_TABLES = 256
 
 
 def create(session: Session, definition: dict[str, Any]) -> Table:
@@ -34,6 +37,9 @@ class Catalog:
 
     def __init__(self) -> None:
         self._tables: dict[str, Table] = {}
+        # Two processes that write in turns doubt their tables all the time, and rightly find them
+        # as they were.
+        self._parsed = lru_cache(_PARSED_TABLES)(Table.load)
         self._lock = Lock()
         # Counts changes, so that a reader does not cache what it read before one.
         self._generation = 0
@@ -72,7 +78,7 @@ class Catalog:
         row = session.table(name)
         if row is None:
             return None
-        table = Table.load(*row)
+        table = self._parsed(*row)
         with self._lock:
             # A table that is being restored is complete at any moment, and nobody may tell us.
             if generation == self._generation and table.restored_from is None:
