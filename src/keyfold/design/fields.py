@@ -64,6 +64,7 @@ class FieldSpec:
     def describe(self) -> Attribute:
         limit = self.mark(markers.AtMost)
         normalised = self.mark(markers.Normalised)
+        spread = (mark for mark in self.marks if getattr(mark, "kind", "") == "shard")
         return Attribute(
             name=self.attribute,
             field=self.name,
@@ -71,6 +72,7 @@ class FieldSpec:
             optional=self.optional,
             mutable=self.mark(markers.Created) is None,
             values=self.values,
+            shards=next((getattr(mark, "shards", None) for mark in spread), None),
             stored=self.stored,
             max_items=limit.items if limit else None,
             normalise=getattr(normalised.function, "__name__", "") if normalised else "",

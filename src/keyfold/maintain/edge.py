@@ -32,6 +32,8 @@ class Sharded:
     shards may grow: edges stay where they are, and reads ask every shard.
     """
 
+    kind = "shard"
+
     def __init__(self, by: str, shards: int) -> None:
         if shards < 1:
             raise DeclarationError(

@@ -13,6 +13,7 @@ from keyfold.review.advise.proof import Proof, concerned
 from keyfold.review.advise.redesign import redesign
 from keyfold.review.advise.refine import refine
 from keyfold.review.advise.search import STRATEGIES, Search, Strategy
+from keyfold.review.advise.sharding import overloaded, spread
 from keyfold.review.cost.bill import Bill, PatternLine
 from keyfold.review.cost.counting import bill
 from keyfold.review.cost.figures import Figures
@@ -23,6 +24,10 @@ LOST = 10.0
 """In the ranking a consistent read that is lost weighs as much as so many reads."""
 COPY_UPKEEP, INDEX_UPKEEP = 0.06, 0.01
 """In the ranking everything that must be kept right weighs such a share of today's bill."""
+ROUND_TRIP = 0.25
+"""In the ranking a request weighs so many read units, for the time that it takes."""
+OVERLOAD = 1.0
+"""In the ranking a key whose partition cannot take its writes weighs such a share of the bill."""
 TRIES = 12
 
 Step = Callable[[int, int], None]
@@ -66,10 +71,11 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
     figures = Figures(schema, workload)
     search, proof = Search(figures), Proof(schema)
     today = bill(schema, workload)
-    total = len(STRATEGIES) * max(1, len(schema.entities))
     kept = Alternative("as it is", "nothing changes", schema, today, {})
     found = [replace(kept, score=_score(kept, kept, workload))]
-    for number, strategy in enumerate(STRATEGIES):
+    strategies = [s for s in STRATEGIES if workload.views or not s.gathers]
+    total = len(strategies) * max(1, len(schema.entities))
+    for number, strategy in enumerate(strategies):
 
         def told(done: int, _: int, start: int = number * len(schema.entities)) -> None:
             if step is not None:
@@ -78,12 +84,35 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
         made = _alternative(search, proof, workload, strategy, told)
         if made is None or any(_same(made.schema, other.schema) for other in found):
             continue
-        gains, losses = _differences(kept, made)
-        scored = replace(made, gains=gains, losses=losses)
-        found.append(replace(scored, score=_score(scored, kept, workload)))
+        found.append(_compared(made, kept, workload))
+    for each in list(found):
+        spreading = _spread(each, proof, workload)
+        if spreading is not None:
+            found.append(_compared(spreading, kept, workload))
     if step is not None:
         step(total, total)
     return Advice(kept, tuple(sorted(found, key=lambda each: each.score)), search)
+
+
+def _compared(made: Alternative, before: Alternative, workload: Workload) -> Alternative:
+    gains, losses = _differences(before, made)
+    scored = replace(made, gains=gains, losses=losses)
+    return replace(scored, score=_score(scored, before, workload))
+
+
+def _spread(each: Alternative, proof: Proof, workload: Workload) -> Alternative | None:
+    """The same with its overloaded keys over several partitions."""
+    made = spread(each.schema, workload)
+    if made is None or proof.against(made):
+        return None
+    return Alternative(
+        f"{each.name}, spread",
+        f"{each.aim}; keys that take too many writes over several partitions",
+        made,
+        bill(made, workload),
+        each.choices,
+        each.located,
+    )
 
 
 def _alternative(
@@ -94,7 +123,9 @@ def _alternative(
     schema = proof.before
     for _ in range(TRIES):
         choices = search.choose(strategy, kept, step)
-        made = merged(refine(redesign(schema, choices), workload))
+        views = workload.views if strategy.gathers else {}
+        made = redesign(schema, choices, views)
+        made = merged(refine(schema, made, workload))
         against = proof.against(made)
         if not against:
             after = bill(made, workload)
@@ -131,10 +162,12 @@ def _located(search: Search, choices: Mapping[str, Choice]) -> float:
 def _score(made: Alternative, before: Alternative, workload: Workload) -> float:
     """Dollars, with what stale and lost reads are taken to cost."""
     per_read = made.bill.prices.read * SECONDS_A_MONTH / 1e6
-    stale = made.bill.requests * (1 - made.bill.consistent_share)
+    stale = made.bill.reads * (1 - made.bill.consistent_share)
     lost = sum(rate for _, rate in lost_reads(before.bill, made.bill))
     upkeep = made.bill.copies * COPY_UPKEEP + made.bill.indexes * INDEX_UPKEEP
-    weighed = (stale * workload.stale_read + lost * LOST) * per_read
+    upkeep += len(overloaded(made.bill)) * OVERLOAD
+    asked = made.bill.requests * ROUND_TRIP
+    weighed = (stale * workload.stale_read + lost * LOST + asked) * per_read
     return made.dollars + weighed + upkeep * before.dollars
 
 
@@ -154,6 +187,7 @@ def _differences(
     now = {line.pattern.name: line for line in after.bill.patterns}
     for line in before.bill.patterns:
         _compare_reads(line, now[line.pattern.name], gains, losses)
+    _compare_views(before.bill, after.bill, gains, losses)
     written = {line.write.name: line for line in after.bill.writes}
     for old in before.bill.writes:
         new = written[old.write.name]
@@ -175,6 +209,20 @@ def _differences(
 def _old_key(before: Alternative, name: str) -> tuple[str, ...]:
     key = before.schema.by_entity[name].key
     return key.fields if key else ()
+
+
+def _compare_views(before: Bill, after: Bill, gains: list[str], losses: list[str]) -> None:
+    now = {line.name: line for line in after.views}
+    for old in before.views:
+        new = now[old.name]
+        for what, was, becomes in (
+            ("requests", old.requests, new.requests),
+            ("read units", old.units, new.units),
+        ):
+            if abs(becomes - was) > 1e-9:
+                some = what.removesuffix("s") if becomes == 1 else what
+                words = f"the view {old.name} takes {becomes:g} {some} instead of {was:g}"
+                (gains if becomes < was else losses).append(words)
 
 
 def _compare_reads(old: PatternLine, new: PatternLine, gains: list[str], losses: list[str]) -> None:

@@ -9,6 +9,7 @@ from keyfold.design.schema import Effect, Entity, Placement
 from keyfold.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.demand import Demand, Shape, serves, shape_of
+from keyfold.review.advise.naming import is_generic
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.part import IN_TRANSACTION
 from keyfold.values.units import entry_units, read_units, write_units
@@ -57,6 +58,8 @@ class Choice:
     located_by: Access | None = None
     """Where writes find the whole key first, when their callers only have the old one."""
     kept: bool = field(default=False)
+    home: str = ""
+    """The table that it shares with others, where one view reads them together."""
 
     def of(self, kind: Kind) -> tuple[Access, ...]:
         return tuple(dict.fromkeys(a for _, a in self.paths if a.kind == kind))
@@ -208,6 +211,17 @@ class Pricing:
         optional = (self.entity.by_field.get(f) for f in shape.fields)
         return None if any(a is not None and a.optional for a in optional) else shape
 
+    def under(self, demand: Demand, field_: str) -> Access | None:
+        """The base key for a demand with a field alone in its partition."""
+        rest = tuple(f for f in demand.given if f != field_)
+        sort = rest + ((demand.order,) if demand.order else ())
+        ties = tuple(f for f in self.identity if f != field_ and f not in sort)
+        shape = Shape((field_,), sort + ties)
+        optional = (self.entity.by_field.get(f) for f in shape.fields)
+        if any(self.changes(f) for f in shape.fields) or any(a and a.optional for a in optional):
+            return None
+        return Access("base", shape)
+
     def _shape(self, demand: Demand) -> Shape:
         """The key that answers a demand and nothing more."""
         key = self.entity.key
@@ -235,8 +249,8 @@ class Pricing:
         if serves(base.shape, demand):
             return [base]
         found: list[Access] = []
+        table = self.figures.schema.by_table[self.entity.table]
         for placement in self.entity.placements:
-            table = self.figures.schema.by_table[self.entity.table]
             index = table.index(placement.index)
             shape = shape_of(placement.key)
             if index is not None and serves(shape, demand):
@@ -247,7 +261,9 @@ class Pricing:
         shape = self._shape(demand)
         if not found:
             found.append(Access("global", shape))
-        if rebuilt and base.shape.sort and shape.partition == base.shape.partition:
+        moves = rebuilt and not is_generic(self.figures.schema, table)
+        # A local index is made with its table or never.
+        if moves and base.shape.sort and shape.partition == base.shape.partition:
             collected = self.figures.matched(self.entity, shape.partition) * self.bytes
             if collected < ITEM_COLLECTION_BYTES / 4:
                 found.append(Access("local", shape))

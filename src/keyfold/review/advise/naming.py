@@ -109,6 +109,25 @@ def table_for(schema: Schema, entity: Entity, field: str) -> str:
     return name
 
 
+def gathered(schema: Schema, owner: str) -> str:
+    """A name for the table that holds what belongs to one entity."""
+    table = schema.by_entity[owner].table
+    if is_generic(schema, schema.by_table[table]):
+        return table
+    name, taken = f"{table}Together", schema.by_table
+    while name in taken:
+        name += "2"
+    return name
+
+
+def free(name: str, *tables: Table) -> str:
+    """A name that no index of these tables has."""
+    taken = {index.name for table in tables for index in table.indexes}
+    while name in taken:
+        name += "-2"
+    return name
+
+
 def index_for(table: Table, partition: str) -> str:
     """A name for a new index, like the ones that are there."""
     taken = {index.name for index in table.indexes}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyfold.design.schema import Entity, Index, Schema, Table
+from keyfold.design.schema import Entity, Index, Placement, Schema, Table
 from keyfold.review.advise.advice import Alternative
 from keyfold.review.cost.bill import Bill, HotKey
 
@@ -33,6 +33,10 @@ def _changes(before: Alternative, after: Alternative, table: Table) -> Iterator[
     entities = old.entities_of(table.name)
     moved = [e for e in entities if new.by_entity[e.name].table != table.name]
     stays = [e for e in entities if e not in moved]
+    gathered = [e for e in entities if e.name in after.choices and after.choices[e.name].home]
+    if gathered:
+        yield Recommendation("merge", _gathered(after, gathered))
+        moved = [e for e in moved if e not in gathered]
     if len(entities) > 1 and moved:
         homes = ", ".join(f"{e.name} in {new.by_entity[e.name].table}" for e in moved)
         rest = f"; {', '.join(e.name for e in stays)} stays" if stays else ""
@@ -45,6 +49,15 @@ def _changes(before: Alternative, after: Alternative, table: Table) -> Iterator[
             yield Recommendation("re-key", _rekeyed(after, entity, now))
         yield from _copies(old, new, entity)
     yield from _indexes(old, new, entities, table)
+
+
+def _gathered(after: Alternative, entities: list[Entity]) -> str:
+    new = after.schema
+    home = new.by_entity[entities[0].name].table
+    shared = [e.name for e in new.entities_of(home) if e.copy is None]
+    views = [p.name for p in new.patterns if p.kind == "collection" and p.table == home]
+    told = f"{', '.join(shared)} in one table, {home}, in the same partitions"
+    return f"{told}: one request reads all of {', '.join(views)}." if views else f"{told}."
 
 
 def _rekeyed(after: Alternative, entity: Entity, now: Entity) -> str:
@@ -75,20 +88,20 @@ def _indexes(
     homes = {new.by_entity[e.name].table for e in entities} & set(new.by_table)
     after = {i.name: (new.by_table[home], i) for home in homes for i in new.by_table[home].indexes}
     before = {index.name: index for index in table.indexes}
+    replaced: set[str] = set()
     for name, index in before.items():
-        if name not in after:
-            yield _gone(old, new, table, index)
-            continue
-        now = after[name][1]
-        if now.projection != index.projection:
-            held = ", ".join(now.included) or "the keys alone"
-            yield Recommendation(
-                "project",
-                f"{name} holds {held}: its readers need no more, and updates of "
-                "anything else no longer write to it.",
-            )
+        heirs = [i for _, i in after.values() if i.name not in before and _succeeds(i, index)]
+        if name not in after and heirs:
+            replaced.add(heirs[0].name)
+            yield Recommendation("project", _narrowed(index, heirs[0]))
+        elif name not in after:
+            yield from _gone(old, new, table, index)
+        elif after[name][1].projection != index.projection:
+            yield Recommendation("project", _narrowed(index, after[name][1]))
+    spread = {placement.index for _, placement in _spread(new, entities)}
+    known = {t.name for t in old.tables if t is not table}
     for name, (home, index) in after.items():
-        if name not in before and home.name not in {t.name for t in old.tables if t is not table}:
+        if name not in before and name not in replaced | spread and home.name not in known:
             verb = "local index" if index.local else "add index"
             yield Recommendation(verb, f"{name} on {home.name}, for {_readers(new, home, index)}.")
     for entity in entities:
@@ -102,15 +115,41 @@ def _indexes(
                 )
 
 
-def _gone(old: Schema, new: Schema, table: Table, index: Index) -> Recommendation:
+def _succeeds(new: Index, old: Index) -> bool:
+    """Whether an index is another one with less in it."""
+    same = (new.partition, new.sort) == (old.partition, old.sort)
+    return same and new.projection != old.projection
+
+
+def _narrowed(old: Index, new: Index) -> str:
+    held = ", ".join(new.included) or "the keys alone"
+    name = old.name if old.name == new.name else f"{new.name} in the place of {old.name}"
+    return (
+        f"{name} holds {held}: its readers need no more, and updates of anything else no longer "
+        "write to it."
+    )
+
+
+def _spread(new: Schema, entities: tuple[Entity, ...]) -> Iterator[tuple[Entity, Placement]]:
+    """Placements whose partition has a shard number now."""
+    for entity in entities:
+        now = new.by_entity[entity.name]
+        added = {a.field for a in now.attributes if a.shards} - set(entity.by_field)
+        for placement in now.placements:
+            if added & set(placement.key.partition.fields):
+                yield now, placement
+
+
+def _gone(old: Schema, new: Schema, table: Table, index: Index) -> Iterator[Recommendation]:
     readers = [p.name for p in old.patterns if (p.table, p.index) == (table.name, index.name)]
     homes = {new.by_pattern[name].index for name in readers}
     others = [i.name for i in table.indexes if i.name != index.name and {i.name} == homes]
     if others:
-        return Recommendation(
+        yield Recommendation(
             "merge", f"{index.name} into {others[0]}: no item is in both, so that one is enough."
         )
-    return Recommendation("drop index", f"{index.name}: {_why_dropped(old, table, index)}")
+    elif not any(new.by_pattern[name].max_partitions for name in readers):
+        yield Recommendation("drop index", f"{index.name}: {_why_dropped(old, table, index)}")
 
 
 def _why_dropped(schema: Schema, table: Table, index: Index) -> str:
@@ -125,12 +164,27 @@ def _readers(schema: Schema, table: Table, index: Index) -> str:
 
 
 def _shards(before: Bill, after: Bill, table: Table) -> Iterator[Recommendation]:
-    homes = {table.name} | {
-        after.schema.by_entity[e.name].table for e in before.schema.entities_of(table.name)
-    }
+    entities = before.schema.entities_of(table.name)
+    for entity, placement in _spread(after.schema, entities):
+        yield Recommendation("shard", _over(before, after, entity, placement))
+    homes = {table.name} | {after.schema.by_entity[e.name].table for e in entities}
     for hot in after.hot:
         if hot.path.table in homes and hot.share >= HOT:
             yield Recommendation("shard", _shard(hot))
+
+
+def _over(before: Bill, after: Bill, entity: Entity, placement: Placement) -> str:
+    shards = next(a.shards for a in entity.attributes if a.shards)
+    readers = [p.name for p in after.schema.patterns if p.index == placement.index]
+    was = next(
+        (hot for hot in before.hot if hot.kind == "write" and hot.path.index == placement.name),
+        None,
+    )
+    why = f" Today it needs {was.units:,.0f} write units a second at its peak." if was else ""
+    return (
+        f"{entity.name} in {placement.index} under `{placement.key.partition}`, over {shards} "
+        f"partitions.{why} {', '.join(readers)} then asks {shards} partitions and merges them."
+    )
 
 
 def _shard(hot: HotKey) -> str:
@@ -139,8 +193,13 @@ def _shard(hot: HotKey) -> str:
             f"`{hot.key}` of {hot.path} reaches {hot.share:.0%} of a partition's "
             f"{hot.limit:,} {hot.kind} units a second at its peak: watch it."
         )
-    return (
+    need = (
         f"`{hot.key}` of {hot.path} needs {hot.units:,.0f} {hot.kind} units a second at its peak, "
-        f"and a partition takes {hot.limit:,}: spread it over {hot.shards} with a shard number in "
-        f"the key. Its readers then ask {hot.shards} partitions."
+        f"and a partition takes {hot.limit:,}"
+    )
+    if hot.kind == "read":
+        return f"{need}: keep its answer in a cache, or {hot.shards} copies under numbered keys."
+    return (
+        f"{need}: spread it over {hot.shards} with a shard number in the key. Its readers then ask "
+        f"{hot.shards} partitions."
     )

@@ -22,11 +22,38 @@ from keyfold.design.template import Literal, Slot, Template
 from keyfold.review.advise import naming
 from keyfold.review.advise.choice import Access, Choice
 from keyfold.review.advise.demand import Demand, Shape, written_through
+from keyfold.review.cost.workload import ViewLoad
 
 
-def redesign(schema: Schema, choices: Mapping[str, Choice]) -> Schema:
-    """The design that the choices come to."""
-    return _Builder(schema, choices).build()
+def redesign(
+    schema: Schema, choices: Mapping[str, Choice], views: Mapping[str, ViewLoad] | None = None
+) -> Schema:
+    """The design that the choices come to; views that it gathers become collections."""
+    made = _Builder(schema, choices).build()
+    found = [_collection(made, name, view) for name, view in (views or {}).items()]
+    return replace(made, patterns=(*made.patterns, *(each for each in found if each is not None)))
+
+
+def _collection(schema: Schema, name: str, view: ViewLoad) -> Pattern | None:
+    """One query for all that a view reads, where it stands in one partition."""
+    read = [schema.by_pattern[pattern] for pattern in view.reads]
+    entities = tuple(dict.fromkeys(entity for pattern in read for entity in pattern.entities))
+    first = read[0]
+    together = all((p.table, p.partition) == (first.table, first.partition) for p in read)
+    if name in schema.by_pattern or not together or any(p.index for p in read):
+        return None
+    if first.partition is None or len(entities) < 2:
+        return None
+    return Pattern(
+        name,
+        entities,
+        "collection",
+        first.table,
+        partition=first.partition,
+        parameters=first.partition.fields,
+        requests=1,
+        description=f"{', '.join(view.reads)} at once.",
+    )
 
 
 class _Builder:
@@ -92,6 +119,11 @@ class _Builder:
     def _table(self, entity: Entity, choice: Choice) -> Table:
         table = self.tables[entity.table]
         copies = bool(choice.of("lookup"))
+        if choice.home:
+            if choice.home not in self.tables:
+                made = self._own(choice.home, table, entity, choice.base.shape, generic=True)
+                self.tables[choice.home] = made
+            return self.tables[choice.home]
         if naming.is_generic(self.schema, table):
             return table
         if not choice.rekeyed and not copies:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from keyfold.design.schema import Entity, Index, Pattern, Placement, Schema, Table
-from keyfold.review.advise.demand import Demands
+from keyfold.review.advise import naming
+from keyfold.review.advise.demand import Demands, written_through
 from keyfold.review.cost.counting import bill
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.workload import Workload
@@ -14,13 +15,16 @@ from keyfold.review.cost.workload import Workload
 FEW = 10
 
 
-def refine(schema: Schema, workload: Workload) -> Schema:
-    """The design with every projection and sparse index that pays."""
+def refine(before: Schema, schema: Schema, workload: Workload) -> Schema:
+    """The design with every projection and sparse index that pays.
+
+    An index cannot be changed: one that the design has today is narrowed under another name.
+    """
     now, dollars = schema, bill(schema, workload).dollars
     for table in schema.tables:
         for index in table.indexes:
             for changed in (
-                *_projected(now, workload, table.name, index),
+                *_projected(before, now, workload, table.name, index),
                 *_sparse(now, workload, table.name, index),
             ):
                 cost = bill(changed, workload).dollars
@@ -29,7 +33,9 @@ def refine(schema: Schema, workload: Workload) -> Schema:
     return now
 
 
-def _projected(schema: Schema, workload: Workload, name: str, index: Index) -> Iterator[Schema]:
+def _projected(
+    before: Schema, schema: Schema, workload: Workload, name: str, index: Index
+) -> Iterator[Schema]:
     """The index with what its readers need and no more, where all of them say what that is."""
     table = schema.by_table[name]
     if index.projection != "ALL" or index.local:
@@ -37,7 +43,8 @@ def _projected(schema: Schema, workload: Workload, name: str, index: Index) -> I
     readers = [p for p in schema.patterns if (p.table, p.index) == (name, index.name)]
     figures = Figures(schema, workload)
     needs = [_needs(figures, pattern) for pattern in readers]
-    if not readers or any(need is None for need in needs):
+    followed = {(schema.by_entity[e].table, i) for e, i in written_through(schema)}
+    if not readers or any(need is None for need in needs) or (name, index.name) in followed:
         return
     wanted = {field for need in needs if need for field in need}
     placed = [entity for entity, _ in schema.placed_on(name, index.name)]
@@ -51,7 +58,10 @@ def _projected(schema: Schema, workload: Workload, name: str, index: Index) -> I
         }
     included = tuple(sorted(held - {key for key in keys if key}))
     narrowed = replace(index, projection="INCLUDE" if included else "KEYS_ONLY", included=included)
-    yield _with_index(schema, table, narrowed)
+    today = before.by_table.get(name)
+    if today is not None and today.index(index.name) is not None:
+        narrowed = replace(narrowed, name=naming.free(f"{index.name}-narrow", today, table))
+    yield with_index(schema, table, index, narrowed)
 
 
 def _needs(figures: Figures, pattern: Pattern) -> tuple[str, ...] | None:
@@ -83,12 +93,26 @@ def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iter
             yield _with_placement(schema, entity, placement, made)
 
 
-def _with_index(schema: Schema, table: Table, index: Index) -> Schema:
-    indexes = tuple(index if known.name == index.name else known for known in table.indexes)
-    changed = replace(table, indexes=indexes)
-    return replace(
-        schema, tables=tuple(changed if t.name == table.name else t for t in schema.tables)
+def with_index(schema: Schema, table: Table, old: Index, new: Index) -> Schema:
+    """The design with an index in the place of another, for everything that is in it."""
+    indexes = tuple(new if known.name == old.name else known for known in table.indexes)
+    tables = {**schema.by_table, table.name: replace(table, indexes=indexes)}
+    entities = tuple(
+        replace(
+            entity,
+            placements=tuple(
+                replace(p, index=new.name) if p.index == old.name else p for p in entity.placements
+            ),
+        )
+        if entity.table == table.name
+        else entity
+        for entity in schema.entities
     )
+    patterns = tuple(
+        replace(p, index=new.name) if (p.table, p.index) == (table.name, old.name) else p
+        for p in schema.patterns
+    )
+    return replace(schema, tables=tuple(tables.values()), entities=entities, patterns=patterns)
 
 
 def _with_placement(schema: Schema, entity: Entity, old: Placement, new: Placement) -> Schema:

@@ -67,6 +67,24 @@ class FeedLine:
 
 
 @dataclass(frozen=True)
+class ViewLine:
+    """A view, and all that one call of it reads."""
+
+    name: str
+    reads: tuple[Read, ...]
+    rate: Rate
+    dollars: float
+
+    @property
+    def units(self) -> float:
+        return sum(read.total for read in self.reads)
+
+    @property
+    def requests(self) -> float:
+        return sum(read.requests for read in self.reads)
+
+
+@dataclass(frozen=True)
 class PurposeLine:
     """All writes' units that have one purpose."""
 
@@ -135,6 +153,7 @@ class Bill:
     writes: tuple[WriteLine, ...]
     paths: tuple[PathLine, ...]
     feeds: tuple[FeedLine, ...]
+    views: tuple[ViewLine, ...]
     purposes: tuple[PurposeLine, ...]
     upkeep: tuple[UpkeepLine, ...]
     hot: tuple[HotKey, ...]
@@ -143,7 +162,8 @@ class Bill:
     @cached_property
     def reads_dollars(self) -> float:
         asked = sum(line.dollars for line in self.patterns)
-        return asked + sum(line.dollars for line in self.feeds)
+        together = sum(line.dollars for line in self.views)
+        return asked + together + sum(line.dollars for line in self.feeds)
 
     @cached_property
     def writes_dollars(self) -> float:
@@ -177,31 +197,43 @@ class Bill:
     def _beside(self) -> float:
         return self.storage_dollars + self.upkeep_dollars
 
+    @cached_property
+    def _reads(self) -> tuple[tuple[Read, float], ...]:
+        """Every read with its rate."""
+        alone = [(line.read, line.rate.average) for line in self.patterns]
+        seen = [(read, line.rate.average) for line in self.views for read in line.reads]
+        return (*alone, *seen)
+
+    @property
+    def reads(self) -> float:
+        """Reads a second."""
+        return sum(rate for _, rate in self._reads)
+
     @property
     def requests(self) -> float:
-        """Reads a second."""
-        return sum(line.rate.average for line in self.patterns)
+        """Requests a second that these reads take."""
+        return sum(read.requests * rate for read, rate in self._reads)
 
     @property
     def index_share(self) -> float:
         """The share of reads that an index serves."""
-        return self._share(lambda line: line.by_index)
+        return self._share(lambda read: read.path.index is not None)
 
     @property
     def consistent_share(self) -> float:
         """The share of reads that could be consistent: those that no global index serves."""
         by_name = self.schema.by_table
 
-        def could(line: PatternLine) -> bool:
-            path = line.read.path
+        def could(read: Read) -> bool:
+            path = read.path
             index = by_name[path.table].index(path.index) if path.index else None
             return index is None or index.local
 
         return self._share(could)
 
-    def _share(self, holds: Callable[[PatternLine], bool]) -> float:
-        total = self.requests
-        return sum(x.rate.average for x in self.patterns if holds(x)) / total if total else 0.0
+    def _share(self, holds: Callable[[Read], bool]) -> float:
+        total = self.reads
+        return sum(rate for read, rate in self._reads if holds(read)) / total if total else 0.0
 
     @property
     def indexes(self) -> int:

@@ -14,7 +14,7 @@ from keyfold.limits import (
     STORAGE_OVERHEAD_BYTES,
 )
 from keyfold.prices import HOURS_A_MONTH, SECONDS_A_MONTH
-from keyfold.review.cost import feeds, upkeep
+from keyfold.review.cost import feeds, upkeep, views
 from keyfold.review.cost.bill import (
     Bill,
     FeedLine,
@@ -22,6 +22,7 @@ from keyfold.review.cost.bill import (
     PathLine,
     PatternLine,
     PurposeLine,
+    ViewLine,
     WriteLine,
 )
 from keyfold.review.cost.figures import Figures
@@ -53,6 +54,7 @@ class _Counting:
     def bill(self) -> Bill:
         patterns = [self._pattern(pattern) for pattern in self.schema.patterns]
         pages = [line for feed in self.schema.feeds for line in self._feed(feed)]
+        shown = tuple(self._view(name) for name in self.figures.workload.views)
         writes = list(self._writes())
         paths = list(self._paths())
         return Bill(
@@ -62,6 +64,7 @@ class _Counting:
             tuple(sorted(writes, key=lambda line: -line.dollars)),
             tuple(sorted(paths, key=lambda line: -line.dollars)),
             tuple(pages),
+            shown,
             tuple(sorted(self._purposes(), key=lambda line: -line.dollars)),
             tuple(upkeep.lines(self.figures, paths, writes)),
             tuple(self._hot()),
@@ -92,6 +95,15 @@ class _Counting:
             self.heat[key] += once.units / partitions * rate.peak * share
             break
         return PatternLine(pattern, once, rate, self._dollars(once.total, 0.0, rate))
+
+    def _view(self, name: str) -> ViewLine:
+        rate = self.figures.view_rate(self.figures.workload.views[name])
+        found = tuple(views.reads(self.figures, name))
+        for each in found:
+            self.reads[each.path].append((each.total, rate))
+            self.serves[each.path].append(name)
+        units = sum(each.total for each in found)
+        return ViewLine(name, found, rate, self._dollars(units, 0.0, rate))
 
     def _writes(self) -> Iterator[WriteLine]:
         for load in self.figures.writes:

@@ -28,6 +28,7 @@ from keyfold.review.cost.workload import (
     FeedLoad,
     PatternLoad,
     Rate,
+    ViewLoad,
     Workload,
     WriteLoad,
 )
@@ -145,7 +146,8 @@ class Figures:
 
     def share(self, entity: Entity, placement: Placement) -> float:
         """The share of an entity's items that an index holds."""
-        stated = self.load(entity).share.get(placement.index)
+        shares = self.load(entity).share
+        stated = shares.get(placement.index, shares.get(placement.name))
         if stated is not None:
             return stated
         if not placement.when and not placement.condition:
@@ -170,8 +172,8 @@ class Figures:
             return items
         attribute = entity.by_field.get(field)
         if attribute is not None:
-            if attribute.values:
-                return float(len(attribute.values))
+            if attribute.shards or attribute.values:
+                return float(attribute.shards or len(attribute.values))
             if attribute.type == "boolean":
                 return 2.0
             if attribute.type in ("timestamp", "date") or _plain(field) in ALONE:
@@ -212,10 +214,17 @@ class Figures:
     def hottest(self, entity: Entity, fields: tuple[str, ...]) -> float:
         """The share of traffic that the most popular partition gets."""
         stated = self.load(entity).hottest
+        spreading = [f for f in fields if self._is_shard(entity, f)]
+        shards = self.distinct(entity, spreading)
         shares = [stated[field] for field in fields if field in stated]
         if shares:
-            return min(shares)
-        return min(1.0, HOT_FACTOR / self.distinct(entity, fields))
+            return min(shares) / shards
+        values = self.distinct(entity, [f for f in fields if f not in spreading])
+        return min(1.0, HOT_FACTOR / values) / shards
+
+    def _is_shard(self, entity: Entity, field: str) -> bool:
+        attribute = entity.by_field.get(field)
+        return attribute is not None and attribute.shards is not None
 
     # Traffic
 
@@ -223,6 +232,8 @@ class Figures:
         return self.workload.patterns.get(pattern.name, PatternLoad())
 
     def rate(self, pattern: Pattern) -> Rate:
+        if pattern.name in self.workload.views:
+            return Rate(0.0, 0.0)
         load = self.pattern(pattern)
         average = load.rate if load.rate is not None else pattern.rate
         if average is None:
@@ -279,6 +290,9 @@ class Figures:
         if stated is None:
             self.assume(f"no source of the feed {feed.name} pushes copies, and nobody reads it")
         return stated or FeedLoad()
+
+    def view_rate(self, view: ViewLoad) -> Rate:
+        return self._rate(RATE if view.rate is None else view.rate, view.peak)
 
     def feed_rate(self, feed: Feed) -> Rate:
         load = self.feed(feed)
@@ -345,10 +359,10 @@ class Figures:
         stated = self.pattern(pattern).partitions
         if stated is not None:
             return max(stated, 1.0)
-        if pattern.partitions or pattern.max_partitions:
+        if pattern.partitions:
             self.assume(f"{pattern.name} reads {PARTITIONS:g} partitions a call")
             return min(PARTITIONS, float(pattern.max_partitions or PARTITIONS))
-        return 1.0 + len(pattern.other_partitions)
+        return float(pattern.max_partitions or 1 + len(pattern.other_partitions))
 
     def each(self, write: WriteLoad) -> float:
         if write.each is not None:

@@ -58,6 +58,16 @@ def plain(bill: Bill) -> dict[str, Any]:
             }
             for line in bill.writes
         ],
+        "views": [
+            {
+                "name": line.name,
+                "rate": line.rate.average,
+                "units": line.units,
+                "requests": line.requests,
+                "dollars": line.dollars,
+            }
+            for line in bill.views
+        ],
         "feeds": [
             {
                 "name": line.feed.name,

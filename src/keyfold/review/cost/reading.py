@@ -34,6 +34,7 @@ from keyfold.review.cost.workload import (
     FeedLoad,
     PatternLoad,
     StreamLoad,
+    ViewLoad,
     Workload,
     WriteLoad,
 )
@@ -90,6 +91,7 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
             "writes": reader.writes,
             "consumers": reader.consumers,
             "feeds": reader.feeds,
+            "views": reader.views,
         },
     )
     stated.pop("design", None)
@@ -212,6 +214,18 @@ class _Reader:
             )
             refuse_low_peak(inner, stated)
             found[word] = FeedLoad(**stated)
+        return found
+
+    def views(self, value: Value) -> dict[str, ViewLoad]:
+        found = {}
+        for name, inner in value.items("views with what they read"):
+            word = name.text("the name of a view")
+            readers = {"reads": self._called, "rate": rate, "peak": rate}
+            stated = read_words(inner, f"the view {word}", readers)
+            if len(set(stated.get("reads", ()))) < 2:
+                inner.refuse(f"the view {word} should say which two or more patterns it reads")
+            refuse_low_peak(inner, stated)
+            found[word] = ViewLoad(**stated)
         return found
 
     def _called(self, value: Value) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ def document(bill: Bill) -> Document:
     )
     sections = [
         Section("Access patterns", "patterns", tuple(_patterns(bill))),
+        *([Section("Views", "views", tuple(_views(bill)))] if bill.views else []),
         *([Section("Feeds", "feeds", tuple(_feeds(bill)))] if bill.feeds else []),
         Section("Writes", "writes", tuple(_writes(bill))),
         Section("What the writes are for", "purposes", tuple(_purposes(bill))),
@@ -91,6 +92,23 @@ def _pattern_row(line: PatternLine, bill: Bill) -> tuple[str, ...]:
         money(line.dollars),
         percent(line.dollars / bill.dollars if bill.dollars else 0.0),
     )
+
+
+def _views(bill: Bill) -> list[Block]:
+    told = "What is read together for one view, beside the calls of single patterns above."
+    head = ("View", "Reads", "A second", "Units", "Requests", "A month")
+    rows = tuple(
+        (
+            line.name,
+            ", ".join(f"`{read.path}`" for read in line.reads),
+            number(line.rate.average),
+            number(line.units),
+            number(line.requests),
+            money(line.dollars),
+        )
+        for line in bill.views
+    )
+    return [Text(told), Table(head, rows)]
 
 
 def _feeds(bill: Bill) -> list[Block]:

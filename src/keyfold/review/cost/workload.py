@@ -100,6 +100,15 @@ class FeedLoad:
 
 
 @dataclass(frozen=True)
+class ViewLoad:
+    """Access patterns that one view calls together, for the same thing."""
+
+    reads: tuple[str, ...] = ()
+    rate: float | None = None
+    peak: float | None = None
+
+
+@dataclass(frozen=True)
 class StreamLoad:
     """Who reads the streams: functions that are triggered, or workers that ask."""
 
@@ -118,6 +127,7 @@ class Workload:
     writes: tuple[WriteLoad, ...] = ()
     consumers: Mapping[str, ConsumerLoad] = field(default_factory=dict)
     feeds: Mapping[str, FeedLoad] = field(default_factory=dict)
+    views: Mapping[str, ViewLoad] = field(default_factory=dict)
     stream: StreamLoad = StreamLoad()
     recovery: bool | None = None
     """Point-in-time recovery; tables that are exported have it."""
