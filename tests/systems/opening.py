@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb, Db, Design, new_ulid
+from keyfold.serve import Identity, Service
+from keyfold.serve.dispatch import Caller, Dispatch
 from keyfold.serve.dynamodb import BackgroundServer
 from keyfold.testing import Sandbox
 from tests.systems.conftest import ADDRESS
@@ -70,3 +72,14 @@ async def forget_progress(db: AsyncDb) -> None:
                     "Key": {name: item[name] for name in ("PK", "SK")},
                 },
             )
+
+
+async def ask(
+    service: Service, name: str, caller: Identity, request_id: str | None = None, **arguments: Any
+) -> Any:
+    """Call an operation as the API does: with its rule, and once for a request id."""
+    operation = service.operations[name]
+    given = {"request_id": request_id} if operation.takes_request_id else {}
+    return await Dispatch(service).call(
+        operation, lambda: {**given, **arguments}, Caller(caller), "rest"
+    )

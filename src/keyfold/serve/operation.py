@@ -47,6 +47,7 @@ class Declaration:
     name: str | None
     status: int | None
     example: Mapping[str, Any]
+    remembered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,16 @@ def mutation(
     method: Verb = "POST",
     status: int | None = None,
     example: Mapping[str, Any] | None = None,
+    remembered: bool = True,
 ) -> Callable[[Method[P, R]], Method[P, R]]:
-    """Declare an operation that writes; it answers 200, or 204 where it returns None."""
-    return _declared(Declaration("mutation", path, allow, method, name, status, example or {}))
+    """Declare an operation that writes; it answers 200, or 204 where it returns None.
+
+    An idempotent service does not keep the answer of one that is not `remembered`: one that holds
+    a token or a link that expires.
+    """
+    return _declared(
+        Declaration("mutation", path, allow, method, name, status, example or {}, remembered)
+    )
 
 
 def related(

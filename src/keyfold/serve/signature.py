@@ -193,7 +193,12 @@ class _Reader:
         declared = self.declared
         if self.page is not None and page_item(result) is None:
             raise self.refuse("O5", "it takes a PageRequest, so it must return Page[...].")
-        remembered = idempotent and declared.kind == "mutation" and not self.takes_request_id
+        remembered = (
+            idempotent
+            and declared.kind == "mutation"
+            and declared.remembered
+            and not self.takes_request_id
+        )
         summary, _, description = (inspect.getdoc(self.function) or "").partition("\n")
         return Operation(
             name=declared.name or camel(self.function.__name__),

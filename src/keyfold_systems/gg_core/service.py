@@ -18,6 +18,7 @@ class GgCore(People, Feeds, Groups, Goals, Quests, Chat):
     """Goals, groups, quests, chat and a feed."""
 
     design: ClassVar[Design] = design
+    idempotent = True
 
 
 def service(db: AsyncDb) -> GgCore:

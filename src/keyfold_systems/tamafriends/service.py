@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, ClassVar, TypeVar
 
@@ -89,11 +88,12 @@ class TamaFriends(Service):
     """Posts, comments, likes and follows."""
 
     design: ClassVar[Design] = design
+    idempotent = True
 
     def __init__(self, db: AsyncDb) -> None:
         self.db = db
 
-    @mutation("/accounts", name="signUp", allow=anyone, status=201)
+    @mutation("/accounts", name="signUp", allow=anyone, status=201, remembered=False)
     async def sign_up(self, input: NewAccount) -> Signed:
         """Join; email, username and handle are yours alone."""
         user_id, salt = new_ulid(), passwords.new_salt()
@@ -106,7 +106,7 @@ class TamaFriends(Service):
         )
         return Signed(user_id=user_id, token=token)
 
-    @mutation("/sessions", name="signIn", allow=anyone, status=201)
+    @mutation("/sessions", name="signIn", allow=anyone, status=201, remembered=False)
     async def sign_in(self, input: Login) -> Signed:
         """Sign in with your email or username."""
         lookup = profile_by_email if "@" in input.login else profile_by_username
@@ -161,7 +161,6 @@ class TamaFriends(Service):
         text: Text,
         caller: Identity,
         hours: Hours | None = None,
-        request_id: str | None = None,
     ) -> Post:
         """Share something, for some hours or for good."""
         now = self.db.context.now()
@@ -173,13 +172,10 @@ class TamaFriends(Service):
             expires_at=None if hours is None else now + timedelta(hours=hours),
         )
 
-        async def work() -> Post:
-            made: Post = (
-                await self.db.transact(create(post), check(UserProfile.key(user_id=caller.id)))
-            )[0]
-            return made
-
-        return await self._once(request_id, [text, hours], Post, work)
+        made: Post = (
+            await self.db.transact(create(post), check(UserProfile.key(user_id=caller.id)))
+        )[0]
+        return made
 
     @query("/posts/{post_id}", allow=authenticated)
     async def post(self, post_id: str) -> Post:
@@ -239,26 +235,21 @@ class TamaFriends(Service):
         post_id: str,
         text: Text,
         caller: Identity,
-        request_id: str | None = None,
     ) -> Comment:
         """Say something about a post."""
-
-        async def work() -> Comment:
-            post = await self._post(post_id)
-            profile = await self.db.get(UserProfile.key(user_id=caller.id))
-            said = Comment(
-                post_id=post_id,
-                comment_id=new_ulid(),
-                user_id=caller.id,
-                user_handle=profile.handle,
-                text=text,
-                post_user_id=post.user_id,
-                post_created_at=post.created_at,
-                created_at=self.db.context.now(),
-            )
-            return await self._add(said, post.ref(), between=(post.user_id, caller.id))
-
-        return await self._once(request_id, [post_id, text], Comment, work)
+        post = await self._post(post_id)
+        profile = await self.db.get(UserProfile.key(user_id=caller.id))
+        said = Comment(
+            post_id=post_id,
+            comment_id=new_ulid(),
+            user_id=caller.id,
+            user_handle=profile.handle,
+            text=text,
+            post_user_id=post.user_id,
+            post_created_at=post.created_at,
+            created_at=self.db.context.now(),
+        )
+        return await self._add(said, post.ref(), between=(post.user_id, caller.id))
 
     @query("/comments/{comment_id}", allow=authenticated)
     async def comment_by_id(self, comment_id: str) -> Comment:
@@ -369,13 +360,6 @@ class TamaFriends(Service):
             raise NotAllowed("One of you has blocked the other.", code="BLOCKED") from None
         made: E = results[0]
         return made
-
-    async def _once(
-        self, request_id: str | None, payload: Any, kind: type[E], work: Callable[[], Awaitable[E]]
-    ) -> E:
-        if request_id is None:
-            return await work()
-        return await self.db.once(request_id, work, result=kind, payload=payload)
 
     def _token(self, user_id: str) -> str:
         if self.issue is None:

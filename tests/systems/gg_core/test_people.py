@@ -9,7 +9,7 @@ import pytest
 from keyfold.errors import NotFound, RequestReused, UniqueTaken
 from keyfold.serve import Conflict, Identity, Invalid, Missing, NotAllowed
 from keyfold_systems.gg_core.payloads import NewUser, UserChange
-from tests.systems.opening import LATER
+from tests.systems.opening import LATER, ask
 
 from .conftest import FIRST, MIA, OLGA, SAM, World
 
@@ -109,10 +109,10 @@ async def test_no_follow_slips_through_while_somebody_blocks(world: World) -> No
 async def test_a_repeated_request_has_one_effect_and_another_payload_is_refused(
     world: World,
 ) -> None:
-    first = await world.service.follow_user("mia", caller=OLGA, request_id="r1")
-    assert await world.service.follow_user("mia", caller=OLGA, request_id="r1") == first
+    first = await ask(world.service, "followUser", OLGA, "r1", followee_id="mia")
+    assert await ask(world.service, "followUser", OLGA, "r1", followee_id="mia") == first
     with pytest.raises(RequestReused):
-        await world.service.follow_user("sam", caller=OLGA, request_id="r1")
+        await ask(world.service, "followUser", OLGA, "r1", followee_id="sam")
     await world.settle()
     assert (await world.service.counts("olga")).following == 1
 

@@ -11,7 +11,7 @@ from keyfold.serve import Conflict, Invalid, Missing, NotAllowed, NotAuthenticat
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold_systems.tamafriends.design import Block, Credential, Follow, UserProfile
 from keyfold_systems.tamafriends.payloads import Login, NewAccount, ProfileChange
-from tests.systems.opening import LATER
+from tests.systems.opening import LATER, ask
 
 from .conftest import LENA, OMAR, PAGE, STRANGER, YUKI, World
 
@@ -109,13 +109,13 @@ class TestAccounts:
 
 class TestPosts:
     async def test_a_request_id_makes_one_post_and_one_comment(self, world: World) -> None:
-        first = await world.post(request_id="r")
-        assert await world.post(request_id="r") == first
+        first = await ask(world.service, "createPost", YUKI, "r", text="Look!")
+        assert await ask(world.service, "createPost", YUKI, "r", text="Look!") == first
         with pytest.raises(RequestReused):
-            await world.post(text="Another", request_id="r")
+            await ask(world.service, "createPost", YUKI, "r", text="Another")
         assert len(await world.service.posts("yuki", PAGE)) == 1
         for _ in range(2):
-            await world.service.comment(first.post_id, "Hi", caller=OMAR, request_id="c")
+            await ask(world.service, "comment", OMAR, "c", post_id=first.post_id, text="Hi")
         assert len(await world.service.comments(first.post_id, PAGE)) == 1
 
     async def test_a_post_is_liked_once_by_each(self, world: World) -> None:

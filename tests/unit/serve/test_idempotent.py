@@ -55,6 +55,12 @@ class Notes(Service):
         """Tear a note up."""
         await self.db.delete(Note.key(note_id=note_id), must_exist=True)
 
+    @mutation("/links", allow=authenticated, remembered=False)
+    async def link(self) -> str:
+        """A link that is good for a while."""
+        self.made += 1
+        return str(self.made)
+
     @query("/notes/{note_id}", allow=owner)
     async def note(self, note_id: str) -> Note:
         """A note."""
@@ -124,9 +130,19 @@ async def test_graphql_takes_the_request_id_as_an_argument(service: Notes) -> No
     assert [one["data"]["write"]["noteId"] for one in answers] == ["1", "1", "2"]
 
 
-def test_reading_takes_no_request_id() -> None:
+def test_what_reads_or_is_not_remembered_takes_no_request_id() -> None:
     assert {name: one.takes_request_id for name, one in Notes.operations.items()} == {
         "write": True,
         "tearUp": True,
+        "link": False,
         "note": False,
     }
+
+
+async def test_what_is_not_remembered_is_made_again_and_kept_nowhere(
+    service: Notes, rest: httpx.AsyncClient
+) -> None:
+    headers = {"idempotency-key": "k"}
+    first, second = [(await rest.post("/links", headers=headers)).json() for _ in range(2)]
+    assert first != second
+    assert (await service.db.client.call("Scan", {"TableName": "notes"}))["Count"] == 0

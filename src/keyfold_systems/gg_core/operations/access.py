@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
-
 from keyfold import AsyncDb
 from keyfold.serve import Arguments, Identity, Service, rule
 from keyfold_systems.gg_core.entities import GroupMember, Role, Room, User
-
-T = TypeVar("T")
 
 
 class Part(Service):
@@ -17,18 +12,6 @@ class Part(Service):
 
     def __init__(self, db: AsyncDb) -> None:
         self.db = db
-
-    async def once(
-        self,
-        request_id: str | None,
-        payload: Any,
-        result: type[T],
-        work: Callable[[], Awaitable[T]],
-    ) -> T:
-        """Do a mutation once for a request id; a repeated request gets the first one's result."""
-        if request_id is None:
-            return await work()
-        return await self.db.once(request_id, work, result=result, payload=payload)
 
     async def role(self, group_id: str, user_id: str) -> Role | None:
         """A user's role in a group."""

@@ -34,23 +34,17 @@ class Chat(Part):
     """Asynchronous chat."""
 
     @mutation("/rooms", name="createRoom", allow=registered, status=201)
-    async def create_room(
-        self, input: NewRoom, caller: Identity, request_id: str | None = None
-    ) -> Room:
+    async def create_room(self, input: NewRoom, caller: Identity) -> Room:
         """Open a room with others, or for a group that you are an admin of."""
-
-        async def work() -> Room:
-            members = await self._members(input, caller.id)
-            return await self.db.create(
-                Room(
-                    room_id=new_ulid(),
-                    scope=input.scope,
-                    members=members,
-                    group_id=input.group_id,
-                )
+        members = await self._members(input, caller.id)
+        return await self.db.create(
+            Room(
+                room_id=new_ulid(),
+                scope=input.scope,
+                members=members,
+                group_id=input.group_id,
             )
-
-        return await self.once(request_id, input, Room, work)
+        )
 
     @query("/rooms/{room_id}", allow=in_room)
     async def room(self, room_id: str) -> Room:
@@ -68,29 +62,19 @@ class Chat(Part):
         return await rooms_of_group.after(page.cursor)(self.db, group_id, limit=page.limit)
 
     @mutation("/rooms/{room_id}/members/{user_id}", name="addToRoom", method="PUT", allow=in_room)
-    async def add_to_room(self, room_id: str, user_id: str, request_id: str | None = None) -> Room:
+    async def add_to_room(self, room_id: str, user_id: str) -> Room:
         """Bring somebody into a room."""
-
-        async def work() -> Room:
-            room = await self._open_room(room_id)
-            await self.db.get(User.key(id=user_id))
-            if len(room.members | {user_id}) > MOST_MEMBERS_OF_A_ROOM:
-                raise Invalid("userId", f"a room has at most {MOST_MEMBERS_OF_A_ROOM} members")
-            return await self.db.update(room, members=add({user_id}))
-
-        return await self.once(request_id, [room_id, user_id], Room, work)
+        room = await self._open_room(room_id)
+        await self.db.get(User.key(id=user_id))
+        if len(room.members | {user_id}) > MOST_MEMBERS_OF_A_ROOM:
+            raise Invalid("userId", f"a room has at most {MOST_MEMBERS_OF_A_ROOM} members")
+        return await self.db.update(room, members=add({user_id}))
 
     @mutation("/rooms/{room_id}/membership", name="leaveRoom", method="DELETE", allow=in_room)
-    async def leave_room(
-        self, room_id: str, caller: Identity, request_id: str | None = None
-    ) -> None:
+    async def leave_room(self, room_id: str, caller: Identity) -> None:
         """Leave a room."""
-
-        async def work() -> None:
-            room = await self._open_room(room_id)
-            await self.db.update(room, members=remove({caller.id}))
-
-        await self.once(request_id, room_id, type(None), work)
+        room = await self._open_room(room_id)
+        await self.db.update(room, members=remove({caller.id}))
 
     @mutation("/rooms/{room_id}/messages", name="sendMessage", allow=in_room, status=201)
     async def send_message(
@@ -98,21 +82,16 @@ class Chat(Part):
         room_id: str,
         text: Annotated[str, Field(min_length=1, max_length=4000)],
         caller: Identity,
-        request_id: str | None = None,
     ) -> Message:
         """Write something in a room."""
-
-        async def work() -> Message:
-            message = Message(
-                room_id=room_id,
-                message_id=new_ulid(),
-                user_id=caller.id,
-                text=text,
-                created_at=self.db.context.now(),
-            )
-            return await self.db.create(message)
-
-        return await self.once(request_id, [room_id, text], Message, work)
+        message = Message(
+            room_id=room_id,
+            message_id=new_ulid(),
+            user_id=caller.id,
+            text=text,
+            created_at=self.db.context.now(),
+        )
+        return await self.db.create(message)
 
     @query("/rooms/{room_id}/messages", allow=in_room)
     async def messages(self, room_id: str, page: PageRequest) -> Page[Message]:

@@ -37,26 +37,20 @@ class Feeds(Part):
     """What people and groups do, and who sees it."""
 
     @mutation("/activities", name="postActivity", allow=registered, status=201)
-    async def post_activity(
-        self, input: NewActivity, caller: Identity, request_id: str | None = None
-    ) -> Activity:
+    async def post_activity(self, input: NewActivity, caller: Identity) -> Activity:
         """Tell your followers what you did, or the members of a group what it does."""
         actor = input.actor_id or caller.id
         if actor != caller.id and await self.role(actor, caller.id) is None:
             raise NotAllowed("You can post as yourself and in groups that you are in.")
         if input.media is not None and not input.media.s3_key.startswith(_folder(caller.id)):
             raise NotAllowed("You can post files that you uploaded.")
-
-        async def work() -> Activity:
-            await self._check_object(input, caller.id)
-            new = new_ulid()
-            values = dict(input) | {"actor_id": actor, "object_id": input.object_id or new}
-            activity = Activity(
-                activity_id=new, author_id=caller.id, created_at=self.db.context.now(), **values
-            )
-            return await home.post(self.db, activity)
-
-        return await self.once(request_id, input, Activity, work)
+        await self._check_object(input, caller.id)
+        new = new_ulid()
+        values = dict(input) | {"actor_id": actor, "object_id": input.object_id or new}
+        activity = Activity(
+            activity_id=new, author_id=caller.id, created_at=self.db.context.now(), **values
+        )
+        return await home.post(self.db, activity)
 
     @mutation(
         "/actors/{actor_id}/activities/{activity_id}",
@@ -69,19 +63,14 @@ class Feeds(Part):
         actor_id: str,
         activity_id: str,
         created_at: Timestamp,
-        request_id: str | None = None,
     ) -> None:
         """Take an activity back; it leaves every feed at once."""
         ref = Activity.key(actor_id=actor_id, activity_id=activity_id, created_at=created_at)
-
-        async def work() -> None:
-            try:
-                activity: Activity = await self.db.get(ref)
-                await self.db.transact(*home.removing(activity))
-            except NotFound:
-                raise Missing("There is no such activity.") from None
-
-        await self.once(request_id, [actor_id, activity_id], type(None), work)
+        try:
+            activity: Activity = await self.db.get(ref)
+            await self.db.transact(*home.removing(activity))
+        except NotFound:
+            raise Missing("There is no such activity.") from None
 
     @query("/users/{user_id}/activities", allow=authenticated)
     async def activities(self, user_id: str, page: PageRequest) -> Page[Entry]:
@@ -102,7 +91,7 @@ class Feeds(Part):
         found = await home.page(self.db, user_id, limit=limit, cursor=page.cursor)
         return Page([self._entry(one) for one in found], found.cursor)
 
-    @mutation("/media", name="uploadMedia", allow=registered, status=201)
+    @mutation("/media", name="uploadMedia", allow=registered, status=201, remembered=False)
     async def upload_media(self, content_type: str, caller: Identity) -> Upload:
         """A link to send a file to; the key goes into an activity."""
         if self.media is None:
@@ -117,15 +106,10 @@ class Feeds(Part):
         actor_id: str,
         fanout_enabled: bool,
         reason: Literal["followers", "volume", "manual"] = "manual",
-        request_id: str | None = None,
     ) -> Promotion:
         """Decide whether the activities of a user or group are copied to their followers."""
-
-        async def work() -> Promotion:
-            flag = Promotion(user_id=actor_id, fanout_enabled=fanout_enabled, reason=reason)
-            return await self.db.put(flag)
-
-        return await self.once(request_id, [actor_id, fanout_enabled, reason], Promotion, work)
+        flag = Promotion(user_id=actor_id, fanout_enabled=fanout_enabled, reason=reason)
+        return await self.db.put(flag)
 
     @query("/promotions/{actor_id}/explanation", allow=admin)
     async def explain_reach(self, actor_id: str, reads_per_follower: float = 5) -> Reach:

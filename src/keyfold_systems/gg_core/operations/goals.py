@@ -29,61 +29,37 @@ class Goals(Part):
     """What people want to reach, and what they do for it."""
 
     @mutation("/goals", name="createGoal", allow=registered, status=201)
-    async def create_goal(
-        self, input: NewGoal, caller: Identity, request_id: str | None = None
-    ) -> Goal:
+    async def create_goal(self, input: NewGoal, caller: Identity) -> Goal:
         """Set yourself a goal."""
-
-        async def work() -> Goal:
-            now = self.db.context.now()
-            goal = Goal(user_id=caller.id, goal_id=new_ulid(), created_at=now, **dict(input))
-            return await self.db.create(goal)
-
-        return await self.once(request_id, input, Goal, work)
+        now = self.db.context.now()
+        goal = Goal(user_id=caller.id, goal_id=new_ulid(), created_at=now, **dict(input))
+        return await self.db.create(goal)
 
     @mutation("/goals/{goal_id}", name="updateGoal", method="PATCH", allow=goal_owner)
-    async def update_goal(
-        self, goal_id: str, input: GoalChange, caller: Identity, request_id: str | None = None
-    ) -> Goal:
+    async def update_goal(self, goal_id: str, input: GoalChange, caller: Identity) -> Goal:
         """Change a goal of yours."""
-
-        async def work() -> Goal:
-            ref = Goal.key(user_id=caller.id, goal_id=goal_id)
-            changes = input.model_dump(exclude_none=True)
-            return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
-
-        return await self.once(request_id, [goal_id, input], Goal, work)
+        ref = Goal.key(user_id=caller.id, goal_id=goal_id)
+        changes = input.model_dump(exclude_none=True)
+        return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
     @mutation("/goals/{goal_id}/completion", name="completeGoal", allow=goal_owner)
-    async def complete_goal(
-        self, goal_id: str, caller: Identity, request_id: str | None = None
-    ) -> Goal:
+    async def complete_goal(self, goal_id: str, caller: Identity) -> Goal:
         """A goal of yours is reached; quests that are linked to it count it once."""
-
-        async def work() -> Goal:
-            ref = Goal.key(user_id=caller.id, goal_id=goal_id)
-            try:
-                return await self.db.update(
-                    ref,
-                    status="completed",
-                    completed_at=self.db.context.now(),
-                    where=lambda g: g.status == "active",
-                )
-            except ConditionFailed:
-                return await self.db.get(ref)
-
-        return await self.once(request_id, goal_id, Goal, work)
+        ref = Goal.key(user_id=caller.id, goal_id=goal_id)
+        try:
+            return await self.db.update(
+                ref,
+                status="completed",
+                completed_at=self.db.context.now(),
+                where=lambda g: g.status == "active",
+            )
+        except ConditionFailed:
+            return await self.db.get(ref)
 
     @mutation("/goals/{goal_id}", name="deleteGoal", method="DELETE", allow=goal_owner)
-    async def delete_goal(
-        self, goal_id: str, caller: Identity, request_id: str | None = None
-    ) -> None:
+    async def delete_goal(self, goal_id: str, caller: Identity) -> None:
         """Delete a goal with its tasks."""
-
-        async def work() -> None:
-            await self.db.delete(Goal.key(user_id=caller.id, goal_id=goal_id))
-
-        await self.once(request_id, goal_id, type(None), work)
+        await self.db.delete(Goal.key(user_id=caller.id, goal_id=goal_id))
 
     @query("/users/{user_id}/goals", allow=itself("user_id"))
     async def goals(self, user_id: str, page: PageRequest) -> Page[Goal]:
@@ -91,52 +67,34 @@ class Goals(Part):
         return await goals_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
 
     @mutation("/goals/{goal_id}/tasks", name="createTask", allow=goal_owner, status=201)
-    async def create_task(
-        self, goal_id: str, input: NewTask, caller: Identity, request_id: str | None = None
-    ) -> Task:
+    async def create_task(self, goal_id: str, input: NewTask, caller: Identity) -> Task:
         """Plan a step towards a goal of yours."""
-
-        async def work() -> Task:
-            task = Task(user_id=caller.id, goal_id=goal_id, task_id=new_ulid(), **dict(input))
-            goal = check(Goal.key(user_id=caller.id, goal_id=goal_id))
-            made: Task = (await self.db.transact(create(task), goal))[0]
-            return made
-
-        return await self.once(request_id, [goal_id, input], Task, work)
+        task = Task(user_id=caller.id, goal_id=goal_id, task_id=new_ulid(), **dict(input))
+        goal = check(Goal.key(user_id=caller.id, goal_id=goal_id))
+        made: Task = (await self.db.transact(create(task), goal))[0]
+        return made
 
     @mutation(
         "/goals/{goal_id}/tasks/{task_id}", name="updateTask", method="PATCH", allow=goal_owner
     )
-    async def update_task(
-        self, goal_id: str, task_id: str, input: TaskChange, request_id: str | None = None
-    ) -> Task:
+    async def update_task(self, goal_id: str, task_id: str, input: TaskChange) -> Task:
         """Change a task of yours."""
-
-        async def work() -> Task:
-            ref = Task.key(goal_id=goal_id, task_id=task_id)
-            changes = input.model_dump(exclude_none=True)
-            return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
-
-        return await self.once(request_id, [goal_id, task_id, input], Task, work)
+        ref = Task.key(goal_id=goal_id, task_id=task_id)
+        changes = input.model_dump(exclude_none=True)
+        return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
     @mutation("/goals/{goal_id}/tasks/{task_id}/completion", name="completeTask", allow=goal_owner)
-    async def complete_task(
-        self, goal_id: str, task_id: str, request_id: str | None = None
-    ) -> Task:
+    async def complete_task(self, goal_id: str, task_id: str) -> Task:
         """A task of yours is done; quests count it once."""
-
-        async def work() -> Task:
-            ref = Task.key(goal_id=goal_id, task_id=task_id)
-            try:
-                return await self.db.update(
-                    ref,
-                    completed_at=self.db.context.now(),
-                    where=lambda t: missing(t.completed_at),
-                )
-            except ConditionFailed:
-                return await self.db.get(ref)
-
-        return await self.once(request_id, [goal_id, task_id], Task, work)
+        ref = Task.key(goal_id=goal_id, task_id=task_id)
+        try:
+            return await self.db.update(
+                ref,
+                completed_at=self.db.context.now(),
+                where=lambda t: missing(t.completed_at),
+            )
+        except ConditionFailed:
+            return await self.db.get(ref)
 
     @query("/goals/{goal_id}/tasks", allow=goal_owner)
     async def tasks(self, goal_id: str, page: PageRequest) -> Page[Task]:

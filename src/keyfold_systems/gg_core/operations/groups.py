@@ -34,31 +34,19 @@ class Groups(Part):
     """Groups and who is in them."""
 
     @mutation("/groups", name="createGroup", allow=registered, status=201)
-    async def create_group(
-        self, input: NewGroup, caller: Identity, request_id: str | None = None
-    ) -> Group:
+    async def create_group(self, input: NewGroup, caller: Identity) -> Group:
         """Found a group; you own it."""
-
-        async def work() -> Group:
-            group = Group(group_id=new_ulid(), owner_id=caller.id, **dict(input))
-            first = self._member(group, caller.id, Role.OWNER)
-            await self.db.transact(create(group), *home.following(first))
-            return await self.db.get(group.ref())
-
-        return await self.once(request_id, input, Group, work)
+        group = Group(group_id=new_ulid(), owner_id=caller.id, **dict(input))
+        first = self._member(group, caller.id, Role.OWNER)
+        await self.db.transact(create(group), *home.following(first))
+        return await self.db.get(group.ref())
 
     @mutation("/groups/{group_id}", name="updateGroup", method="PATCH", allow=group_admin)
-    async def update_group(
-        self, group_id: str, input: GroupChange, request_id: str | None = None
-    ) -> Group:
+    async def update_group(self, group_id: str, input: GroupChange) -> Group:
         """Change a group; every member's list follows."""
-
-        async def work() -> Group:
-            ref = Group.key(group_id=group_id)
-            changes = input.model_dump(exclude_none=True)
-            return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
-
-        return await self.once(request_id, [group_id, input], Group, work)
+        ref = Group.key(group_id=group_id)
+        changes = input.model_dump(exclude_none=True)
+        return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
     @query("/groups/{group_id}", allow=authenticated)
     async def group(self, group_id: str) -> Group:
@@ -76,36 +64,24 @@ class Groups(Part):
         return await groups_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
 
     @mutation("/groups/{group_id}/members", name="joinGroup", allow=registered, status=201)
-    async def join_group(
-        self, group_id: str, caller: Identity, request_id: str | None = None
-    ) -> GroupMember:
+    async def join_group(self, group_id: str, caller: Identity) -> GroupMember:
         """Join a group; what it does comes into your feed."""
-
-        async def work() -> GroupMember:
-            group = await self.db.get(Group.key(group_id=group_id))
-            joined = self._member(group, caller.id, Role.MEMBER)
-            try:
-                made: GroupMember = (
-                    await self.db.transact(*home.following(joined), check(group.ref()))
-                )[0]
-            except AlreadyExists:
-                raise Conflict("You are a member already.", code="ALREADY_MEMBER") from None
-            return made
-
-        return await self.once(request_id, group_id, GroupMember, work)
+        group = await self.db.get(Group.key(group_id=group_id))
+        joined = self._member(group, caller.id, Role.MEMBER)
+        try:
+            made: GroupMember = (
+                await self.db.transact(*home.following(joined), check(group.ref()))
+            )[0]
+        except AlreadyExists:
+            raise Conflict("You are a member already.", code="ALREADY_MEMBER") from None
+        return made
 
     @mutation(
         "/groups/{group_id}/membership", name="leaveGroup", method="DELETE", allow=group_member
     )
-    async def leave_group(
-        self, group_id: str, caller: Identity, request_id: str | None = None
-    ) -> None:
+    async def leave_group(self, group_id: str, caller: Identity) -> None:
         """Leave a group; its last owner cannot."""
-
-        async def work() -> None:
-            await self._take_out(group_id, caller.id)
-
-        await self.once(request_id, group_id, type(None), work)
+        await self._take_out(group_id, caller.id)
 
     @mutation(
         "/groups/{group_id}/members/{user_id}",
@@ -113,18 +89,12 @@ class Groups(Part):
         method="DELETE",
         allow=group_admin,
     )
-    async def remove_member(
-        self, group_id: str, user_id: str, caller: Identity, request_id: str | None = None
-    ) -> None:
+    async def remove_member(self, group_id: str, user_id: str, caller: Identity) -> None:
         """Take somebody out of a group; only owners take out owners and admins."""
-
-        async def work() -> None:
-            mine, theirs = await self.role(group_id, caller.id), await self.role(group_id, user_id)
-            if theirs not in (None, Role.MEMBER) and mine != Role.OWNER:
-                raise NotAllowed("Only an owner may take out owners and admins.")
-            await self._take_out(group_id, user_id)
-
-        await self.once(request_id, [group_id, user_id], type(None), work)
+        mine, theirs = await self.role(group_id, caller.id), await self.role(group_id, user_id)
+        if theirs not in (None, Role.MEMBER) and mine != Role.OWNER:
+            raise NotAllowed("Only an owner may take out owners and admins.")
+        await self._take_out(group_id, user_id)
 
     @mutation(
         "/groups/{group_id}/members/{user_id}/role",
@@ -132,33 +102,21 @@ class Groups(Part):
         method="PUT",
         allow=group_owner,
     )
-    async def change_role(
-        self, group_id: str, user_id: str, role: Role, request_id: str | None = None
-    ) -> GroupMember:
+    async def change_role(self, group_id: str, user_id: str, role: Role) -> GroupMember:
         """Give a member another role; an owner stays."""
-
-        async def work() -> GroupMember:
-            member = await self._find(group_id, user_id)
-            same = update(member.ref(), role=role, where=lambda m: m.role == member.role)
-            losing = member.role == Role.OWNER and role != Role.OWNER
-            await self._keep_an_owner(group_id, losing, same)
-            return await self.db.get(member.ref())
-
-        return await self.once(request_id, [group_id, user_id, role], GroupMember, work)
+        member = await self._find(group_id, user_id)
+        same = update(member.ref(), role=role, where=lambda m: m.role == member.role)
+        losing = member.role == Role.OWNER and role != Role.OWNER
+        await self._keep_an_owner(group_id, losing, same)
+        return await self.db.get(member.ref())
 
     @mutation("/groups/{group_id}", name="deleteGroup", method="DELETE", allow=group_owner | admin)
-    async def delete_group(
-        self, group_id: str, caller: Identity, request_id: str | None = None
-    ) -> None:
+    async def delete_group(self, group_id: str, caller: Identity) -> None:
         """End a project; a community stays, unless an administrator ends it."""
-
-        async def work() -> None:
-            group = await self.db.get(Group.key(group_id=group_id))
-            if group.is_persistent and not caller.is_admin:
-                raise Conflict("A community stays; leave it instead.", code="PERSISTENT")
-            await self.db.delete(group.ref(), must_exist=True)
-
-        await self.once(request_id, group_id, type(None), work)
+        group = await self.db.get(Group.key(group_id=group_id))
+        if group.is_persistent and not caller.is_admin:
+            raise Conflict("A community stays; leave it instead.", code="PERSISTENT")
+        await self.db.delete(group.ref(), must_exist=True)
 
     def _member(self, group: Group, user_id: str, role: Role) -> GroupMember:
         return GroupMember(

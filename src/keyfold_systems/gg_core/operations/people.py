@@ -38,31 +38,19 @@ class People(Part):
     """Profiles and follows."""
 
     @mutation("/users", name="createUser", allow=authenticated, status=201)
-    async def create_user(
-        self, input: NewUser, caller: Identity, request_id: str | None = None
-    ) -> User:
+    async def create_user(self, input: NewUser, caller: Identity) -> User:
         """Make your profile; nickname and email are yours alone."""
-
-        async def work() -> User:
-            try:
-                return await self.db.create(User(id=caller.id, **dict(input)))
-            except AlreadyExists:
-                raise Conflict("You have a profile already.", code="ALREADY_REGISTERED") from None
-
-        return await self.once(request_id, input, User, work)
+        try:
+            return await self.db.create(User(id=caller.id, **dict(input)))
+        except AlreadyExists:
+            raise Conflict("You have a profile already.", code="ALREADY_REGISTERED") from None
 
     @mutation("/users/{user_id}", name="updateUser", method="PATCH", allow=itself("user_id"))
-    async def update_user(
-        self, user_id: str, input: UserChange, request_id: str | None = None
-    ) -> User:
+    async def update_user(self, user_id: str, input: UserChange) -> User:
         """Change your profile."""
-
-        async def work() -> User:
-            ref = User.key(id=user_id)
-            changes = input.model_dump(exclude_none=True)
-            return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
-
-        return await self.once(request_id, [user_id, input], User, work)
+        ref = User.key(id=user_id)
+        changes = input.model_dump(exclude_none=True)
+        return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
     @query("/users/{user_id}", allow=authenticated)
     async def user(self, user_id: str) -> User:
@@ -80,81 +68,57 @@ class People(Part):
         return _first(await user_by_email(self.db, email))
 
     @mutation("/following/{followee_id}", name="followUser", allow=registered, status=201)
-    async def follow_user(
-        self, followee_id: str, caller: Identity, request_id: str | None = None
-    ) -> Follow:
+    async def follow_user(self, followee_id: str, caller: Identity) -> Follow:
         """Follow somebody; their recent activities come into your feed."""
         if followee_id == caller.id:
             raise Invalid("followeeId", "you cannot follow yourself")
-
-        async def work() -> Follow:
-            await self.db.get(User.key(id=followee_id))
-            edge = Follow(follower_id=caller.id, followee_id=followee_id)
-            guards = [
-                check(block, where=lambda b: missing(b.user_id))
-                for block in _blocks(caller.id, followee_id)
-            ]
-            try:
-                made: Follow = (await self.db.transact(*home.following(edge), *guards))[0]
-            except AlreadyExists:
-                raise Conflict("You follow them already.", code="ALREADY_FOLLOWING") from None
-            except ConditionFailed:
-                raise NotAllowed("One of you blocked the other.", code="BLOCKED") from None
-            return made
-
-        return await self.once(request_id, followee_id, Follow, work)
+        await self.db.get(User.key(id=followee_id))
+        edge = Follow(follower_id=caller.id, followee_id=followee_id)
+        guards = [
+            check(block, where=lambda b: missing(b.user_id))
+            for block in _blocks(caller.id, followee_id)
+        ]
+        try:
+            made: Follow = (await self.db.transact(*home.following(edge), *guards))[0]
+        except AlreadyExists:
+            raise Conflict("You follow them already.", code="ALREADY_FOLLOWING") from None
+        except ConditionFailed:
+            raise NotAllowed("One of you blocked the other.", code="BLOCKED") from None
+        return made
 
     @mutation("/following/{followee_id}", name="unfollowUser", method="DELETE", allow=registered)
-    async def unfollow_user(
-        self, followee_id: str, caller: Identity, request_id: str | None = None
-    ) -> None:
+    async def unfollow_user(self, followee_id: str, caller: Identity) -> None:
         """Stop following somebody; their activities leave your feed at once."""
-
-        async def work() -> None:
-            edge = Follow(follower_id=caller.id, followee_id=followee_id)
-            try:
-                await self.db.transact(*home.unfollowing(edge))
-            except NotFound:
-                raise Missing("You do not follow them.") from None
-
-        await self.once(request_id, followee_id, type(None), work)
+        edge = Follow(follower_id=caller.id, followee_id=followee_id)
+        try:
+            await self.db.transact(*home.unfollowing(edge))
+        except NotFound:
+            raise Missing("You do not follow them.") from None
 
     @mutation("/blocks/{blocked_id}", name="blockUser", allow=registered, status=201)
-    async def block_user(
-        self, blocked_id: str, caller: Identity, request_id: str | None = None
-    ) -> Block:
+    async def block_user(self, blocked_id: str, caller: Identity) -> Block:
         """Neither of you follows the other any more, until you unblock them."""
         if blocked_id == caller.id:
             raise Invalid("blockedId", "you cannot block yourself")
-
-        async def work() -> Block:
-            await self.db.get(User.key(id=blocked_id))
-            block = Block(user_id=caller.id, blocked_id=blocked_id)
-            for _ in range(ATTEMPTS):
-                apart = [
-                    *await self._apart(caller.id, blocked_id),
-                    *await self._apart(blocked_id, caller.id),
-                ]
-                try:
-                    made: Block = (await self.db.transact(put(block), *apart))[0]
-                    return made
-                except (ConditionFailed, NotFound):
-                    continue
-            raise Conflict("Somebody follows and unfollows all the time; try again.")
-
-        return await self.once(request_id, blocked_id, Block, work)
+        await self.db.get(User.key(id=blocked_id))
+        block = Block(user_id=caller.id, blocked_id=blocked_id)
+        for _ in range(ATTEMPTS):
+            apart = [
+                *await self._apart(caller.id, blocked_id),
+                *await self._apart(blocked_id, caller.id),
+            ]
+            try:
+                made: Block = (await self.db.transact(put(block), *apart))[0]
+                return made
+            except (ConditionFailed, NotFound):
+                continue
+        raise Conflict("Somebody follows and unfollows all the time; try again.")
 
     @mutation("/blocks/{blocked_id}", name="unblockUser", method="DELETE", allow=registered)
-    async def unblock_user(
-        self, blocked_id: str, caller: Identity, request_id: str | None = None
-    ) -> None:
+    async def unblock_user(self, blocked_id: str, caller: Identity) -> None:
         """Let somebody follow you again."""
-
-        async def work() -> None:
-            ref = Block.key(user_id=caller.id, blocked_id=blocked_id)
-            await self.db.delete(ref, must_exist=True)
-
-        await self.once(request_id, blocked_id, type(None), work)
+        ref = Block.key(user_id=caller.id, blocked_id=blocked_id)
+        await self.db.delete(ref, must_exist=True)
 
     @query("/users/{user_id}/following", allow=authenticated)
     async def following(self, user_id: str, page: PageRequest) -> Page[Follow]:

@@ -34,61 +34,43 @@ class Quests(Part):
     """Challenges with a reward."""
 
     @mutation("/quests", name="createQuest", allow=registered, status=201)
-    async def create_quest(
-        self, input: NewQuest, caller: Identity, request_id: str | None = None
-    ) -> Quest:
+    async def create_quest(self, input: NewQuest, caller: Identity) -> Quest:
         """Take on a quest; what it is linked to must be yours and still to be done."""
         _check_kind(input)
-
-        async def work() -> Quest:
-            tasks = {one.task_id for one in input.linked_tasks}
-            quest = Quest(
-                user_id=caller.id,
-                id=new_ulid(),
-                created_at=self.db.context.now(),
-                linked_task_ids=tasks,
-                **{name: value for name, value in input if name != "linked_tasks"},
-            )
-            try:
-                made: Quest = (await self.db.transact(create(quest), *_links(input, caller.id)))[0]
-            except (ConditionFailed, NotFound):
-                raise await self._refusal(input, caller.id) from None
-            return made
-
-        return await self.once(request_id, input, Quest, work)
+        tasks = {one.task_id for one in input.linked_tasks}
+        quest = Quest(
+            user_id=caller.id,
+            id=new_ulid(),
+            created_at=self.db.context.now(),
+            linked_task_ids=tasks,
+            **{name: value for name, value in input if name != "linked_tasks"},
+        )
+        try:
+            made: Quest = (await self.db.transact(create(quest), *_links(input, caller.id)))[0]
+        except (ConditionFailed, NotFound):
+            raise await self._refusal(input, caller.id) from None
+        return made
 
     @mutation("/quests/{quest_id}/cancellation", name="cancelQuest", allow=quest_owner)
-    async def cancel_quest(
-        self, quest_id: str, caller: Identity, request_id: str | None = None
-    ) -> Quest:
+    async def cancel_quest(self, quest_id: str, caller: Identity) -> Quest:
         """Give a quest up."""
-
-        async def work() -> Quest:
-            ref = Quest.key(user_id=caller.id, id=quest_id)
-            try:
-                return await self.db.update(
-                    ref, status="cancelled", where=lambda q: q.status == "active"
-                )
-            except ConditionFailed:
-                quest = await self.db.get(ref)
-                if quest.status == "completed":
-                    raise Conflict("It is completed already.", code="COMPLETED") from None
-                return quest
-
-        return await self.once(request_id, quest_id, Quest, work)
+        ref = Quest.key(user_id=caller.id, id=quest_id)
+        try:
+            return await self.db.update(
+                ref, status="cancelled", where=lambda q: q.status == "active"
+            )
+        except ConditionFailed:
+            quest = await self.db.get(ref)
+            if quest.status == "completed":
+                raise Conflict("It is completed already.", code="COMPLETED") from None
+            return quest
 
     @mutation(
         "/users/{user_id}/quests/{quest_id}", name="deleteQuest", method="DELETE", allow=admin
     )
-    async def delete_quest(
-        self, user_id: str, quest_id: str, request_id: str | None = None
-    ) -> None:
+    async def delete_quest(self, user_id: str, quest_id: str) -> None:
         """Delete a quest; what was awarded stays."""
-
-        async def work() -> None:
-            await self.db.delete(Quest.key(user_id=user_id, id=quest_id), must_exist=True)
-
-        await self.once(request_id, [user_id, quest_id], type(None), work)
+        await self.db.delete(Quest.key(user_id=user_id, id=quest_id), must_exist=True)
 
     @query("/users/{user_id}/quests", allow=itself("user_id"))
     async def quests(self, user_id: str, page: PageRequest) -> Page[Quest]:

@@ -1,0 +1,149 @@
+"""Every mutation happens once for a request id, and another payload under the id is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from keyfold.serve.app import Settings, create_app
+from keyfold.serve.auth import DevelopmentTokens
+from keyfold_systems.gg_core.payloads import NewRoom
+from tests.systems.opening import LATER
+
+from .conftest import MIA, OLGA, SAM, World
+
+pytestmark = LATER
+
+QUEST = {"title": "Q", "kind": "quantitative", "targetCount": 1}
+DM = {"scope": "dm", "members": ["mia"]}
+MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
+    # the request, who asks, and a path and a body of which one is different
+    "createUser": (
+        *("POST", "/users", {"nickname": "zoe", "email": "zoe@x.org", "fullName": "Zoe"}, "zoe"),
+        *("/users", {"nickname": "zoe", "email": "zoe@y.org", "fullName": "Zoe"}),
+    ),
+    "updateUser": ("PATCH", "/users/olga", {"fullName": "O"}, "olga", "/users/olga", {}),
+    "followUser": ("POST", "/following/sam", None, "olga", "/following/mia", None),
+    "unfollowUser": ("DELETE", "/following/mia", None, "olga", "/following/sam", None),
+    "blockUser": ("POST", "/blocks/mia", None, "olga", "/blocks/sam", None),
+    "unblockUser": ("DELETE", "/blocks/mia", None, "sam", "/blocks/olga", None),
+    "postActivity": (
+        *("POST", "/activities", {"previewText": "Hi"}, "olga"),
+        *("/activities", {"previewText": "Ho"}),
+    ),
+    "deleteActivity": (
+        *("DELETE", "/actors/olga/activities/{activity}?createdAt={at}", None, "olga"),
+        *("/actors/olga/activities/other?createdAt={at}", None),
+    ),
+    "promote": (
+        *("PUT", "/promotions/olga", {"fanoutEnabled": True}, "root"),
+        *("/promotions/olga", {"fanoutEnabled": False}),
+    ),
+    "createGroup": ("POST", "/groups", {"name": "G"}, "olga", "/groups", {"name": "H"}),
+    "updateGroup": ("PATCH", "/groups/{group}", {"name": "G"}, "olga", "/groups/x", {"name": "G"}),
+    "joinGroup": ("POST", "/groups/{group}/members", None, "sam", "/groups/x/members", None),
+    "leaveGroup": (
+        *("DELETE", "/groups/{group}/membership", None, "mia"),
+        *("/groups/x/membership", None),
+    ),
+    "removeMember": (
+        *("DELETE", "/groups/{group}/members/mia", None, "olga"),
+        *("/groups/{group}/members/sam", None),
+    ),
+    "changeRole": (
+        *("PUT", "/groups/{group}/members/mia/role", {"role": "admin"}, "olga"),
+        *("/groups/{group}/members/mia/role", {"role": "owner"}),
+    ),
+    "deleteGroup": ("DELETE", "/groups/{group}", None, "olga", "/groups/x", None),
+    "createGoal": ("POST", "/goals", {"title": "G"}, "olga", "/goals", {"title": "H"}),
+    "updateGoal": ("PATCH", "/goals/{goal}", {"title": "G"}, "olga", "/goals/x", {"title": "G"}),
+    "completeGoal": ("POST", "/goals/{goal}/completion", None, "olga", "/goals/x/completion", None),
+    "deleteGoal": ("DELETE", "/goals/{goal}", None, "olga", "/goals/x", None),
+    "createTask": (
+        *("POST", "/goals/{goal}/tasks", {"title": "T"}, "olga"),
+        *("/goals/x/tasks", {"title": "T"}),
+    ),
+    "updateTask": (
+        *("PATCH", "/goals/{goal}/tasks/{task}", {"title": "T"}, "olga"),
+        *("/goals/{goal}/tasks/x", {"title": "T"}),
+    ),
+    "completeTask": (
+        *("POST", "/goals/{goal}/tasks/{task}/completion", None, "olga"),
+        *("/goals/{goal}/tasks/x/completion", None),
+    ),
+    "createQuest": ("POST", "/quests", QUEST, "olga", "/quests", QUEST | {"targetCount": 2}),
+    "cancelQuest": (
+        *("POST", "/quests/{quest}/cancellation", None, "olga"),
+        *("/quests/x/cancellation", None),
+    ),
+    "deleteQuest": (
+        *("DELETE", "/users/olga/quests/{quest}", None, "root"),
+        *("/users/mia/quests/{quest}", None),
+    ),
+    "createRoom": ("POST", "/rooms", DM, "olga", "/rooms", DM | {"members": ["sam"]}),
+    "addToRoom": (
+        *("PUT", "/rooms/{room}/members/sam", None, "olga"),
+        *("/rooms/{room}/members/olga", None),
+    ),
+    "leaveRoom": ("DELETE", "/rooms/{room}/membership", None, "mia", "/rooms/x/membership", None),
+    "sendMessage": (
+        *("POST", "/rooms/{room}/messages", {"text": "Hi"}, "mia"),
+        *("/rooms/{room}/messages", {"text": "Ho"}),
+    ),
+}
+
+
+@pytest.fixture
+async def ids(world: World) -> dict[str, str]:
+    """What the mutations are about, so that each of them is possible."""
+    service = world.service
+    await service.follow_user("mia", caller=OLGA)
+    await service.block_user("mia", caller=SAM)
+    group = await world.found(OLGA, persistent=False)
+    await service.join_group(group.group_id, caller=MIA)
+    goal = await world.goal()
+    room = await service.create_room(NewRoom(scope="group", members={"mia"}), caller=OLGA)
+    activity = await world.post(OLGA)
+    return {
+        "group": group.group_id,
+        "goal": goal.goal_id,
+        "task": (await world.task(goal)).task_id,
+        "quest": (await world.counted(1)).id,
+        "activity": activity.activity_id,
+        "at": activity.created_at.isoformat().replace("+00:00", "Z"),
+        "room": room.room_id,
+    }
+
+
+def test_every_mutation_is_tried(world: World) -> None:
+    operations = world.service.operations.values()
+    mutations = {one.name for one in operations if one.kind == "mutation"}
+    # Links that expire are made anew.
+    assert mutations == set(MUTATIONS) | {"uploadMedia"}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+async def test_a_mutation_happens_once_for_a_request_id(
+    name: str, world: World, ids: dict[str, str]
+) -> None:
+    method, path, body, who, other_path, other_body = MUTATIONS[name]
+    tokens = DevelopmentTokens()
+    app = create_app([world.service], Settings(development=True, tokens=tokens))
+    token = tokens.issue(who, *(["admin"] if who == "root" else []))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app),
+        base_url=f"http://test/{world.service.name}",
+        headers={"authorization": f"Bearer {token}", "idempotency-key": "once"},
+    ) as http:
+
+        async def ask(path: str, body: Any) -> httpx.Response:
+            given: dict[str, Any] = {} if body is None else {"json": body}
+            return await http.request(method, path.format(**ids), **given)
+
+        first, again = await ask(path, body), await ask(path, body)
+        assert first.is_success, first.text
+        assert (again.status_code, again.content) == (first.status_code, first.content)
+        reused = await ask(other_path, other_body)
+        assert (reused.status_code, reused.json()["code"]) == (422, "REQUEST_REUSED")
