@@ -26,10 +26,15 @@ def place_of_key(table: Table, key: Item) -> bytes:
     return schema.place(key)
 
 
-def place_of_item(table: Table, item: Item) -> bytes:
-    """Where an item to be put stands; it must have the table's key and no wrong index key."""
+def place_of_item(table: Table, item: Item, *, explains: bool = True) -> bytes:
+    """Where an item to be put stands; it must have the table's key and no wrong index key.
+
+    A batch does not explain what is wrong with a key that is missing or of another type.
+    """
     place = table.schema.place_of_valid(item)
     if place is None:
+        if not explains and not table.schema.has(item):
+            raise ValidationError("The provided key element does not match the schema")
         _check_presence(table.schema, item)
         _check_contents(table.schema, item)
         place = table.schema.place(item)

@@ -76,7 +76,7 @@ class Schema:
 
     def has(self, item: Mapping[str, AttributeValue]) -> bool:
         """Whether the item has every key attribute, each of its type."""
-        for name, kind in self.types.items():
+        for name, kind, _limit in self.roles:
             value = item.get(name)
             if value is None or kind not in value:
                 return False

@@ -93,11 +93,17 @@ def read(request: Mapping[str, Any]) -> Expressions:
     placeholders = Placeholders(
         request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
     )
-    update = _parsed(request, "UpdateExpression", placeholders.update)
-    condition = _parsed(request, "ConditionExpression", placeholders.condition)
-    key_condition = _parsed(request, "KeyConditionExpression", placeholders.key_condition)
-    chosen = _parsed(request, "FilterExpression", _as_filter(placeholders))
-    projection = _parsed(request, "ProjectionExpression", placeholders.projection)
+    update = condition = key_condition = chosen = projection = None
+    if (text := request.get("UpdateExpression")) is not None:
+        update = placeholders.update(text)
+    if (text := request.get("ConditionExpression")) is not None:
+        condition = placeholders.condition(text)
+    if (text := request.get("KeyConditionExpression")) is not None:
+        key_condition = placeholders.key_condition(text)
+    if (text := request.get("FilterExpression")) is not None:
+        chosen = placeholders.condition(text, "FilterExpression")
+    if (text := request.get("ProjectionExpression")) is not None:
+        projection = placeholders.projection(text)
     placeholders.check_used()
     key_terms = None if key_condition is None else keys.terms(key_condition)
     if _LEGACY.isdisjoint(request):
@@ -109,12 +115,3 @@ def read(request: Mapping[str, Any]) -> Expressions:
         update=update if update is not None else legacy.attribute_updates(request),
         projection=projection if projection is not None else legacy.attributes_to_get(request),
     )
-
-
-def _as_filter(placeholders: Placeholders) -> Any:
-    return lambda text: placeholders.condition(text, "FilterExpression")
-
-
-def _parsed(request: Mapping[str, Any], parameter: str, parse: Any) -> Any:
-    text = request.get(parameter)
-    return None if text is None else parse(text)

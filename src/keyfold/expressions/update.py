@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from keyfold.errors import ValidationError
@@ -44,46 +45,43 @@ class _Missing(Exception):
     """An operand that reads an attribute the item does not have."""
 
 
-@dataclass(slots=True)
-class _Write:
-    path: Path
-    value: AttributeValue | None  # None removes
+# Where to write what; None removes.
+_Write = tuple[Path, AttributeValue | None]
 
 
 def apply(update: Update, item: Mapping[str, AttributeValue]) -> Updated:
     """The updated item; the given one stays as it is."""
-    writes = _writes(update, item)
     new: Item = dict(item)
-    appended: list[_Write] = []
+    appended: list[tuple[int, Path, AttributeValue]] = []
     removed_elements: list[Path] = []
     written: list[Path] = []
-    for write in writes:
-        last = write.path.parts[-1]
-        container: Any = new if len(write.path.parts) == 1 else _writable(new, write.path)
+    for path, value in _writes(update, item):
+        last = path.parts[-1]
+        container: Any = new if len(path.parts) == 1 else _writable(new, path)
         if isinstance(last, int):
-            if write.value is None:
+            if value is None:
                 if last < len(container):
-                    removed_elements.append(write.path)
+                    removed_elements.append(path)
             elif last < len(container):
-                container[last] = write.value
-                written.append(write.path)
+                container[last] = value
+                written.append(path)
             else:
-                appended.append(write)
-        elif write.value is None:
+                appended.append((last, path, value))
+        elif value is None:
             container.pop(last, None)
         else:
-            container[last] = write.value
-            written.append(write.path)
+            container[last] = value
+            written.append(path)
     # Elements beyond a list's end are added in the order of their indexes.
-    for write in sorted(appended, key=lambda each: int(str(each.path.parts[-1]))):
-        container = _writable(new, write.path)
-        written.append(Path((*write.path.parts[:-1], len(container))))
-        container.append(write.value)
+    for _, path, value in sorted(appended, key=itemgetter(0)):
+        container = _writable(new, path)
+        written.append(Path((*path.parts[:-1], len(container))))
+        container.append(value)
     # Indexes in REMOVE mean the positions before the update: take the inner and last out first.
     removed_elements.sort(key=lambda path: (len(path.parts), _index(path)), reverse=True)
     for path in removed_elements:
         del _writable(new, path)[_index(path)]
-    touched = tuple(action.path for action in update.actions)
+    touched = tuple([action.path for action in update.actions])
     if removed_elements:
         written = [_moved(path, removed_elements) for path in written]
     return Updated(new, touched, tuple(written))
@@ -120,7 +118,7 @@ def _writes(update: Update, item: Mapping[str, AttributeValue]) -> list[_Write]:
         if write is not None:
             writes.append(write)
     for action in update.actions:
-        if not _reachable(action.path, item):
+        if len(action.path.parts) > 1 and not _reachable(action.path, item):
             raise ValidationError(
                 "The document path provided in the update expression is invalid for update"
             )
@@ -134,15 +132,15 @@ def _writes(update: Update, item: Mapping[str, AttributeValue]) -> list[_Write]:
 def _write(action: Action, item: Mapping[str, AttributeValue]) -> _Write | None:
     match action:
         case Set(path, value):
-            return _Write(path, _assigned(value, item))
+            return path, _assigned(value, item)
         case Remove(path):
-            return _Write(path, None)
+            return path, None
         case Add(path, Value(content)):
             current = resolve(path, item)
-            return _Write(path, content if current is None else _added(current, content))
+            return path, content if current is None else _added(current, content)
         case Delete(path, Value(content)):
             current = resolve(path, item)
-            return None if current is None else _Write(path, _deleted(current, content))
+            return None if current is None else (path, _deleted(current, content))
         case _:
             raise TypeError(f"not a bound action: {action!r}")
 
@@ -198,8 +196,6 @@ def _deleted(current: AttributeValue, content: AttributeValue) -> AttributeValue
 
 def _reachable(path: Path, item: Mapping[str, AttributeValue]) -> bool:
     """Whether everything before a path's last step is there and of the right kind."""
-    if len(path.parts) == 1:
-        return True
     parent = resolve(Path(path.parts[:-1]), item)
     wanted = "L" if isinstance(path.parts[-1], int) else "M"
     return parent is not None and wanted in parent

@@ -31,10 +31,7 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
             places = set()
             for change in changes:
                 if isinstance(change, NewItem):
-                    # Here DynamoDB does not say what is wrong with the key, as PutItem does.
-                    if not table.schema.has(change.item):
-                        raise ValidationError("The provided key element does not match the schema")
-                    place = place_of_item(table, change.item)
+                    place = place_of_item(table, change.item, explains=False)
                     made = Write(table, place, change.as_change, needs=needs)
                 else:
                     place = place_of_key(table, change)

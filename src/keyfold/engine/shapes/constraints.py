@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 from keyfold.engine.dialects import Dialect
@@ -21,6 +21,7 @@ from keyfold.engine.shapes.kinds import (
 from keyfold.errors import RequestInvalid
 
 _LISTED_AT_MOST = 10
+_TEXTS_REMEMBERED = 256
 
 
 Test = Callable[[Any], bool]
@@ -35,7 +36,11 @@ def fitting(shape: Shape) -> Test | None:
         tests.append(_each(content, dict.values))
     elif isinstance(shape, Structure):
         tests.append(_members(shape.members))
-    return reduce(_both, tests) if tests else None
+    if not tests:
+        return None
+    whole = reduce(_both, tests)
+    # Names and words come again and again.
+    return lru_cache(_TEXTS_REMEMBERED)(whole) if isinstance(shape, Text) else whole
 
 
 def _both(first: Test, second: Test) -> Test:
