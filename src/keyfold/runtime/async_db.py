@@ -38,7 +38,12 @@ class AsyncDb:
 
         async def call(one: Call) -> Answer:
             request = counted.before(one)
-            answer = await self.client.call(one.operation, request)
+            if counted.watch is None:
+                answer = await self.client.call(one.operation, request)
+            else:
+                with counted.watch(one) as answered:
+                    answer = await self.client.call(one.operation, request)
+                    answered(answer)
             counted.after(one, answer)
             return answer
 

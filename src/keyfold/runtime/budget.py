@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,6 +20,8 @@ N_PLUS_ONE = 4
 """So many single reads of one entity from one line in one unit of work are a loop."""
 
 OnLoop = Literal["raise", "log"]
+Watch = Callable[[Call], AbstractContextManager[Callable[[Answer], None]]]
+"""Something around every request; what it gives is told the answer."""
 
 
 @dataclass
@@ -38,6 +41,7 @@ class Work:
     name: str
     on_loop: OnLoop = "log"
     requests: int | None = None
+    watch: Watch | None = None
     usage: dict[str, Usage] = field(default_factory=dict)
     _single: Counter[tuple[str, str]] = field(default_factory=Counter)
     _reported: set[tuple[str, str]] = field(default_factory=set)

@@ -42,7 +42,12 @@ class Db:
 
         def call(one: Call) -> Answer:
             request = counted.before(one)
-            answer = self.client.call(one.operation, request)
+            if counted.watch is None:
+                answer = self.client.call(one.operation, request)
+            else:
+                with counted.watch(one) as answered:
+                    answer = self.client.call(one.operation, request)
+                    answered(answer)
             counted.after(one, answer)
             return answer
 

@@ -91,28 +91,29 @@ def drive(flow: Flow[T], call: Caller, pool: ThreadPoolExecutor | None = None) -
 
 async def drive_async(flow: Flow[T], call: AsyncCaller) -> T:
     """The same on an event loop."""
-
-    async def perform(effect: Effect) -> Any:
-        if isinstance(effect, Call):
-            return await call(effect)
-        if isinstance(effect, Parallel):
-            return await asyncio.gather(*(call(one) for one in effect.calls))
-        if isinstance(effect, Invoke):
-            return await _invoke_async(effect)
-        await asyncio.sleep(effect.seconds)
-        return None
-
     try:
         effect = next(flow)
         while True:
             try:
-                answer = await perform(effect)
+                if isinstance(effect, Call):
+                    answer = await call(effect)
+                else:
+                    answer = await _perform_async(effect, call)
             except Exception as problem:
                 effect = flow.throw(problem)
             else:
                 effect = flow.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+async def _perform_async(effect: Parallel | Pause | Invoke, call: AsyncCaller) -> Any:
+    if isinstance(effect, Parallel):
+        return await asyncio.gather(*(call(one) for one in effect.calls))
+    if isinstance(effect, Invoke):
+        return await _invoke_async(effect)
+    await asyncio.sleep(effect.seconds)
+    return None
 
 
 def _invoke(effect: Invoke) -> Any:

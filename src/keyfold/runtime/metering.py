@@ -32,11 +32,12 @@ class Meter:
 class Counted:
     """One run of a flow."""
 
-    __slots__ = ("_budget", "_label", "_meter", "_requests", "_work")
+    __slots__ = ("_budget", "_label", "_meter", "_requests", "_work", "watch")
 
     def __init__(self, meter: Meter, label: str, budget: int | None, work: Work | None) -> None:
         self._meter, self._label, self._budget, self._work = meter, label, budget, work
         self._requests = 0
+        self.watch = None if work is None else work.watch
         if label and work is not None:
             work.usage.setdefault(label, Usage()).calls += 1
         if label and meter.measuring:

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from starlette.applications import Starlette
@@ -36,7 +37,9 @@ from keyfold.serve.rest import Endpoint, problem_handlers, rest_app
 from keyfold.serve.service import Service
 from keyfold.serve.shortcut import Paths, Shortcut
 from keyfold.serve.signin import sign_in_routes
-from keyfold.serve.tracing import Tracer
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
 
 RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
 
@@ -91,10 +94,19 @@ def create_app(services: Sequence[Service], settings: Settings | None = None) ->
             routes += chosen.media.routes()
     return Starlette(
         routes=routes,
-        middleware=[Middleware(RequestScope), Middleware(Shortcut, paths)],
+        middleware=_middleware(chosen, paths),
         exception_handlers=problem_handlers(),
         lifespan=_lifespan(services),
     )
+
+
+def _middleware(settings: Settings, paths: Paths) -> list[Middleware]:
+    around = [Middleware(RequestScope), Middleware(Shortcut, paths)]
+    if settings.tracer is not None:
+        from keyfold.serve.spans import Continued
+
+        around.insert(0, Middleware(Continued))
+    return around
 
 
 def _mount_name(dispatch: Dispatch) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -20,7 +19,11 @@ from keyfold.serve.problems import NotAuthenticated, problem_for
 from keyfold.serve.ratelimit import RateLimit
 from keyfold.serve.service import Service
 from keyfold.serve.signature import Operation
-from keyfold.serve.tracing import Tracer, span
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
+    from keyfold.serve.spans import Spans
 
 Surface = Literal["rest", "graphql", "lambda"]
 log = logging.getLogger("keyfold.serve")
@@ -75,7 +78,12 @@ class Dispatch:
     ) -> None:
         self.service = service
         self._metrics = metrics or OperationMetrics(Registry())
-        self._limit, self._tracer, self._on_loop = limit, tracer, on_loop
+        self._limit, self._on_loop = limit, on_loop
+        self._spans: Spans | None = None
+        if tracer is not None:
+            from keyfold.serve.spans import Spans
+
+            self._spans = Spans(tracer)
 
     async def call(
         self,
@@ -88,7 +96,9 @@ class Dispatch:
         started = time.perf_counter()
         code = "OK"
         try:
-            with span(self._tracer, operation.name, {"keyfold.service": self.service.name}):
+            if self._spans is None:
+                return await self._run(operation, parse, caller)
+            with self._spans.operation(self.service.name, operation.name, surface):
                 return await self._run(operation, parse, caller)
         except Exception as error:
             problem = problem_for(error)
@@ -127,10 +137,18 @@ class Dispatch:
         request_id = arguments.get("request_id") if operation.takes_request_id else None
         if request_id is not None:
             arguments["request_id"] = self._scoped(operation, caller, request_id)
-        with self._counting_units(operation):
-            if operation.remembered:
-                return await self._run_once(operation, arguments, caller)
-            return await self._authorised(operation, arguments, caller)
+        carry_out = self._run_once if operation.remembered else self._authorised
+        if current_work.get() is not None:
+            # The caller counts for itself, with its own budget.
+            return await carry_out(operation, arguments, caller)
+        watch = None if self._spans is None else self._spans.request
+        work = Work(operation.name, self._on_loop, watch=watch)
+        token = current_work.set(work)
+        try:
+            return await carry_out(operation, arguments, caller)
+        finally:
+            current_work.reset(token)
+            self._count(operation, work)
 
     async def _run_once(
         self, operation: Operation, arguments: dict[str, Any], caller: Caller
@@ -160,22 +178,12 @@ class Dispatch:
         parts = [self.service.name, operation.name, caller.bucket, request_id]
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()
 
-    @contextmanager
-    def _counting_units(self, operation: Operation) -> Iterator[None]:
-        if current_work.get() is not None:
-            # The caller counts for itself, with its own budget.
-            yield
-            return
-        work = Work(operation.name, self._on_loop)
-        token = current_work.set(work)
-        try:
-            yield
-        finally:
-            current_work.reset(token)
-            for name, usage in work.usage.items():
-                if usage.calls:
-                    self._metrics.calls.add(usage.calls, self.service.name, name)
-            total = work.total
-            for kind, units in (("read", total.read_units), ("write", total.write_units)):
-                if units:
-                    self._metrics.units.add(units, self.service.name, operation.name, kind)
+    def _count(self, operation: Operation, work: Work) -> None:
+        metrics, service = self._metrics, self.service.name
+        for name, usage in work.usage.items():
+            if usage.calls:
+                metrics.calls.add(usage.calls, service, name)
+            if usage.read_units:
+                metrics.units.add(usage.read_units, service, operation.name, "read")
+            if usage.write_units:
+                metrics.units.add(usage.write_units, service, operation.name, "write")

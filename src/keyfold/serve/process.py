@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sys
@@ -26,7 +27,7 @@ from keyfold.serve.metrics import Registry
 from keyfold.serve.ratelimit import RateLimit
 from keyfold.serve.service import Service
 from keyfold.serve.target import load_service
-from keyfold.serve.tracing import JsonLines, opentelemetry_tracer
+from keyfold.serve.tracing import JsonLines, process_tracer, send_spans
 
 _TO_WORKERS: Final = "_KEYFOLD_API"
 SHUTDOWN_SECONDS: Final = 10
@@ -126,6 +127,8 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _start(self) -> None:
+        if self._options.tracing:
+            self._open.push_async_callback(asyncio.to_thread, send_spans)
         services = [await self._service(target) for target in self._options.targets]
         self._app = create_app(services, _settings(self._options))
         await self._open.enter_async_context(self._app.router.lifespan_context(self._app))
@@ -161,7 +164,7 @@ def _settings(options: Options) -> Settings:
         limit=limit,
         media=media,
         registry=Registry(Path(options.metrics_folder) if options.metrics_folder else None),
-        tracer=opentelemetry_tracer() if options.tracing else None,
+        tracer=process_tracer("keyfold") if options.tracing else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""What is known about the request under way: its id, and a span where tracing is on."""
+"""What tells requests apart: their ids, log lines that have them, and a tracer."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import contextvars
 import logging
 import re
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import orjson
+
+from keyfold.errors import KeyfoldError
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
 
 _SANE: Final = re.compile(r"[A-Za-z0-9._:-]{8,128}")
 _current: contextvars.ContextVar[str] = contextvars.ContextVar("keyfold_instance", default="")
@@ -29,28 +32,37 @@ def instance() -> str:
     return _current.get()
 
 
-class Tracer(Protocol):
-    """The part of an OpenTelemetry tracer that is used here."""
+def process_tracer(name: str) -> Tracer:
+    """The tracer of this process.
 
-    def start_as_current_span(self, name: str, *, attributes: dict[str, Any]) -> Any: ...
+    Where nobody has set up a provider, spans go by OTLP over HTTP to where
+    `OTEL_EXPORTER_OTLP_ENDPOINT` says.
+    """
+    try:
+        from opentelemetry import trace
+
+        if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.sdk.trace import TracerProvider
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+            provider = TracerProvider()
+            provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+            trace.set_tracer_provider(provider)
+    except ModuleNotFoundError as missing:
+        raise KeyfoldError(
+            f"tracing needs {missing.name}; install it with: pip install 'keyfold[tracing]'"
+        ) from None
+    return trace.get_tracer(name)
 
 
-@contextmanager
-def span(tracer: Tracer | None, name: str, attributes: dict[str, Any]) -> Iterator[None]:
-    """A span around an operation, or nothing where tracing is off."""
-    if tracer is None:
-        yield
-        return
-    with tracer.start_as_current_span(name, attributes=attributes):
-        yield
-
-
-def opentelemetry_tracer() -> Tracer:
-    """The tracer of the process's OpenTelemetry provider; the package must be installed."""
+def send_spans() -> None:
+    """Send what waits to be sent; a process that a signal ends has no other chance."""
     from opentelemetry import trace
 
-    tracer: Tracer = trace.get_tracer("keyfold")
-    return tracer
+    flush = getattr(trace.get_tracer_provider(), "force_flush", None)
+    if flush is not None:
+        flush()
 
 
 class JsonLines(logging.Formatter):

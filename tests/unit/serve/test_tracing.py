@@ -1,45 +1,15 @@
-"""Spans and log lines of operations."""
+"""Log lines of operations."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
 from keyfold.serve import ANONYMOUS, Missing, Service
 from keyfold.serve.dispatch import Caller, Dispatch
-from keyfold.serve.tracing import JsonLines, instance, new_instance, opentelemetry_tracer
-
-
-class Recorder:
-    """A tracer that keeps the names of its spans."""
-
-    def __init__(self) -> None:
-        self.spans: list[tuple[str, dict[str, Any]]] = []
-
-    @contextmanager
-    def start_as_current_span(self, name: str, *, attributes: dict[str, Any]) -> Iterator[None]:
-        self.spans.append((name, attributes))
-        yield
-
-
-async def test_each_operation_is_a_span_where_tracing_is_on(clubs: Service) -> None:
-    recorder = Recorder()
-    dispatch = Dispatch(clubs, tracer=recorder)
-    operation = clubs.operations["club"]
-    await dispatch.call(operation, lambda: {"club_id": "chess"}, Caller(ANONYMOUS), "rest")
-    assert recorder.spans == [("club", {"keyfold.service": "clubs"})]
-
-
-async def test_opentelemetry_is_used_where_it_is_installed(clubs: Service) -> None:
-    dispatch = Dispatch(clubs, tracer=opentelemetry_tracer())
-    operation = clubs.operations["club"]
-    club = await dispatch.call(operation, lambda: {"club_id": "chess"}, Caller(ANONYMOUS), "rest")
-    assert club.club_id == "chess"
+from keyfold.serve.tracing import JsonLines, instance, new_instance
 
 
 async def test_an_operation_is_logged_as_one_json_line_with_the_request_id(

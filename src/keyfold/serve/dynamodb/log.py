@@ -60,13 +60,15 @@ class JsonLines:
 
 
 class Spans:
-    """Answers as OpenTelemetry spans, through whatever provider the process has set up."""
+    """Answers as OpenTelemetry spans, through the process's provider."""
 
     def __init__(self, clock: Clock) -> None:
-        from opentelemetry import trace
+        from keyfold.serve.tracing import process_tracer
 
-        self._tracer = trace.get_tracer("keyfold.serve.dynamodb")
-        self._kind = trace.SpanKind.SERVER
+        self._tracer = process_tracer("keyfold.serve.dynamodb")
+        from opentelemetry.trace import SpanKind
+
+        self._kind = SpanKind.SERVER
         self._clock = clock
 
     def write(

@@ -162,10 +162,7 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
 def _request_logs(settings: Settings, clock: Clock) -> list[RequestLog]:
     logs: list[RequestLog] = []
     if settings.tracing:
-        try:
-            logs.append(Spans(clock))
-        except ImportError:
-            raise ServeError("tracing needs opentelemetry: pip install keyfold[tracing]") from None
+        logs.append(Spans(clock))
     if settings.request_log is not None:
         try:
             logs.append(JsonLines(settings.request_log, clock))
