@@ -97,7 +97,7 @@ def remember(
     database: Database, session: Session, token: str, request_digest: bytes, answer: bytes
 ) -> None:
     now = database.clock.now()
-    session.forget_tokens(now - TRANSACTION_TOKEN_SECONDS)
+    session.forget_token(now - TRANSACTION_TOKEN_SECONDS)
     session.remember_token(token, request_digest, now, answer)
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import apsw
 import orjson
 import pytest
 
+from keyfold.clock import ManualClock
 from keyfold.engine import Engine, Faults
 from keyfold.errors import SerializationError, TableNotFound, UnknownOperation, ValidationError
+from keyfold.limits import TRANSACTION_TOKEN_SECONDS
 
 CreateTable = Callable[..., None]
 
@@ -115,3 +119,19 @@ def test_a_setting_that_cannot_be_is_named(settings: dict[str, Any], message: st
 def test_a_probability_that_cannot_be_is_named() -> None:
     with pytest.raises(ValueError, match="throttle is a probability"):
         Faults(throttle=5)
+
+
+def test_tokens_of_transactions_do_not_pile_up(tmp_path: Path, create_table: CreateTable) -> None:
+    path, clock = tmp_path / "tokens.db", ManualClock()
+    with Engine.open(path, clock=clock, durability="memory") as engine:
+        create_table(engine, "T")
+        for number in range(10):
+            if number == 5:
+                clock.advance(TRANSACTION_TOKEN_SECONDS + 1)
+            part = {"Put": {"TableName": "T", "Item": {"pk": {"S": "k"}}}}
+            engine.call(
+                "TransactWriteItems",
+                {"TransactItems": [part], "ClientRequestToken": f"token {number}"},
+            )
+    rows = apsw.Connection(str(path)).execute("SELECT token FROM tokens ORDER BY token")
+    assert [token for (token,) in rows.fetchall()] == [f"token {n}" for n in range(5, 10)]

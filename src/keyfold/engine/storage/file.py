@@ -63,8 +63,13 @@ def _count_collections(connection: apsw.Connection) -> None:
         )
 
 
+def _drop_age_of_tokens(connection: apsw.Connection) -> None:
+    """Tokens are in the order of their age already."""
+    connection.execute("DROP INDEX IF EXISTS tokens_by_age")
+
+
 # Step n makes a file of format n + 1 out of one of format n; a new file starts at 0.
-_STEPS = (_make_tables, _count_collections)
+_STEPS = (_make_tables, _count_collections, _drop_age_of_tokens)
 FORMAT = len(_STEPS)
 
 

@@ -22,8 +22,14 @@ class Records(Connected):
             (token, digest, at, answer),
         )
 
-    def forget_tokens(self, before: float) -> None:
-        self._execute("DELETE FROM tokens WHERE at < ?", (before,))
+    def forget_token(self, before: float) -> None:
+        """Forget the oldest token, if it is as old as that.
+
+        Called once for each new token, so they do not pile up and nobody forgets many at once.
+        """
+        self._execute(
+            "DELETE FROM tokens WHERE rowid = (SELECT min(rowid) FROM tokens) AND at < ?", (before,)
+        )
 
     # Streams
 
