@@ -124,11 +124,11 @@ def test_a_probability_that_cannot_be_is_named() -> None:
 def test_tokens_of_transactions_do_not_pile_up(tmp_path: Path, create_table: CreateTable) -> None:
     path, clock = tmp_path / "tokens.db", ManualClock()
     with Engine.open(path, clock=clock, durability="memory") as engine:
-        create_table(engine, "T")
+        create_table(engine, "Tokens")
         for number in range(10):
             if number == 5:
                 clock.advance(TRANSACTION_TOKEN_SECONDS + 1)
-            part = {"Put": {"TableName": "T", "Item": {"pk": {"S": "k"}}}}
+            part = {"Put": {"TableName": "Tokens", "Item": {"pk": {"S": "k"}}}}
             engine.call(
                 "TransactWriteItems",
                 {"TransactItems": [part], "ClientRequestToken": f"token {number}"},
