@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import pydantic
 from pydantic import BaseModel
 
 from keyfold.serve.paging import PageRequest
 from keyfold.serve.problems import FieldError, Invalid, invalid_input
-from keyfold.serve.signature import Operation, takes_none
+from keyfold.serve.signature import Operation
 
 _REQUEST_ID = re.compile(r"[!-~]{1,255}")
 _DIGITS = re.compile(r"[0-9]{1,15}")
@@ -28,11 +28,11 @@ def from_request(
 ) -> dict[str, Any]:
     """The arguments in an HTTP request: texts are converted, the JSON body is read strictly."""
     given: dict[str, Any] = dict(path)
-    many = {one.public for one in operation.parameters if _takes_many(one.annotation)}
     for name, texts in query.items():
         if name in path:
             raise Invalid(name, "is in the path already")
-        given[name] = list(texts) if name in many or len(texts) > 1 else texts[0]
+        many = len(texts) > 1 or name in operation.taking_many
+        given[name] = list(texts) if many else texts[0]
     arguments = _plain(operation, given)
     if operation.body is not None:
         try:
@@ -51,14 +51,14 @@ def from_request(
 
 def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in parsed JSON values by public name, as GraphQL and AppSync give them."""
-    values = {k: v for k, v in values.items() if v is not None or k not in _left_out(operation)}
+    values = {k: v for k, v in values.items() if v is not None or k not in operation.null_left_out}
     injected: dict[str, Any] = {}
     if operation.takes_request_id:
         injected["request_id"] = _request_id("requestId", values.pop("requestId", None))
     if operation.takes_version:
         version = values.pop("expectedVersion", None)
         injected["expected_version"] = _version("expectedVersion", version)
-    in_body = {one.public for one in operation.parameters if one.place == "body"}
+    in_body = operation.in_body
     arguments = _plain(operation, {k: v for k, v in values.items() if k not in in_body})
     if operation.body is not None:
         given: Any = {k: v for k, v in values.items() if k in in_body}
@@ -76,13 +76,9 @@ def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, An
     return arguments | injected
 
 
-def _left_out(operation: Operation) -> set[str]:
-    """Arguments that GraphQL lets be null, where null can only mean that they were left out."""
-    optional = (one for one in operation.parameters if not one.required)
-    return {one.public for one in optional if not takes_none(one.annotation)} | {"limit"}
-
-
 def _plain(operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
+    if not given and not operation.takes_plain:
+        return {}
     try:
         model = operation.plain.model_validate(given)
     except pydantic.ValidationError as wrong:
@@ -102,7 +98,7 @@ def _add_body(operation: Operation, arguments: dict[str, Any], value: Any) -> No
 
 
 def _unpacked(model: BaseModel) -> dict[str, Any]:
-    return {name: getattr(model, name) for name in type(model).model_fields}
+    return dict(model.__dict__)
 
 
 def _request_id(where: str, value: object) -> str | None:
@@ -119,9 +115,3 @@ def _version(where: str, value: object) -> int | None:
     if not _DIGITS.fullmatch(str(value)):
         raise Invalid(where, 'must be a version as it was answered, like "3"')
     return int(str(value))
-
-
-def _takes_many(annotation: Any) -> bool:
-    if get_origin(annotation) in (list, set, frozenset, tuple):
-        return True
-    return any(_takes_many(one) for one in get_args(annotation))

@@ -68,6 +68,28 @@ class Operation:
         return page_item(self.result)
 
     @cached_property
+    def taking_many(self) -> frozenset[str]:
+        """The public names of parameters that may be given several times."""
+        return frozenset(one.public for one in self.parameters if _takes_many(one.annotation))
+
+    @cached_property
+    def null_left_out(self) -> frozenset[str]:
+        """Arguments that GraphQL lets be null, where null can only mean that they were left out."""
+        optional = (one for one in self.parameters if not one.required)
+        names = (one.public for one in optional if not takes_none(one.annotation))
+        return frozenset(names) | {"limit"}
+
+    @cached_property
+    def in_body(self) -> frozenset[str]:
+        """The public names of parameters in the body."""
+        return frozenset(one.public for one in self.parameters if one.place == "body")
+
+    @cached_property
+    def takes_plain(self) -> bool:
+        """Whether anything is given outside the body."""
+        return bool(self.plain.model_fields)
+
+    @cached_property
     def plain(self) -> type[BaseModel]:
         """Path and query parameters, limit and cursor."""
         given = [one for one in self.parameters if one.place != "body"]
@@ -284,6 +306,12 @@ def takes_none(annotation: Any) -> bool:
     return get_origin(annotation) in (Annotated, Union, UnionType) and any(
         takes_none(one) for one in get_args(annotation)
     )
+
+
+def _takes_many(annotation: Any) -> bool:
+    if get_origin(annotation) in (list, set, frozenset, tuple):
+        return True
+    return any(_takes_many(one) for one in get_args(annotation))
 
 
 def _bare(annotation: Any) -> Any:
