@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from keyfold.design.table import Table
 from keyfold.errors import PlanError
 from keyfold.runtime.db import Db
-from keyfold.streams import support
+from keyfold.streams import outbox, support
 from keyfold.streams.effect import Effects, Run
-from keyfold.streams.policy import Policy
+from keyfold.streams.policy import TRANSIENT, Policy
 from keyfold.streams.processing import process
+from keyfold.streams.sinks import Sink
 
 Event = Mapping[str, Any]
 Handler = Callable[[Event, object], dict[str, Any]]
 
 
-def stream_handler(db: Db, policy: Policy | None = None) -> Handler:
+def stream_handler(db: Db, policy: Policy | None = None, *, sinks: Sequence[Sink] = ()) -> Handler:
     """A handler for an event source mapping with `ReportBatchItemFailures`.
 
-    Records that fail for good become dead letters; those that the backend's trouble kept back are
-    reported, so that Lambda brings them again from there.
+    The mapping keeps its place in the stream; what makes a repeated record harmless, dead letters
+    and events are in the support table, which an exported stack has. Records that fail for good
+    become dead letters; those that the backend's trouble kept back are reported, so that Lambda
+    brings them again from there. Emitted events go to the sinks after each batch.
     """
     db.run(support.ensure(db.context), "streams")
     run = Run(db.context, db, policy or Policy())
@@ -36,6 +39,7 @@ def stream_handler(db: Db, policy: Policy | None = None) -> Handler:
         for name, batch in records.items():
             outcome = db.run(process(run, effects, _table(by_name, name), batch), "streams")
             failed.update(outcome.unresolved)
+        _send(db, sinks, run.policy)
         return {
             "batchItemFailures": [
                 {"itemIdentifier": record["dynamodb"]["SequenceNumber"]}
@@ -45,6 +49,16 @@ def stream_handler(db: Db, policy: Policy | None = None) -> Handler:
         }
 
     return handler
+
+
+def _send(db: Db, sinks: Sequence[Sink], policy: Policy) -> None:
+    """Empty the outbox; what a sink does not take now, the next batch brings."""
+    sent = len(sinks)
+    try:
+        while sent:
+            sent = db.run(outbox.deliver(db.context, sinks, policy), "streams")
+    except TRANSIENT:
+        return
 
 
 def _table_name(record: Mapping[str, Any]) -> str:

@@ -142,9 +142,10 @@ def reader(made: Plan, arn: Arn) -> list[Statement]:
 
 def _writes(schema: Schema) -> list[str]:
     actions = {effect.action for operation in schema.operations for effect in operation.effects}
+    found = {"dynamodb:ConditionCheckItem"}
     if not actions:
         actions = {"put", "update", "delete"}
-    found = {"dynamodb:ConditionCheckItem"}
+        found.add("dynamodb:BatchWriteItem")
     if actions & {"put", "create"}:
         found.add("dynamodb:PutItem")
     if actions & {"update", "increment", "decrement"}:
@@ -157,6 +158,12 @@ def _writes(schema: Schema) -> list[str]:
 def consumer(made: Plan, of: Consumer, arn: Arn) -> list[Statement]:
     """What one consumer calls: its stream, the items that it keeps, its own records."""
     return [
+        {
+            "Sid": "Start",
+            "Effect": "Allow",
+            "Action": ["dynamodb:DescribeTable"],
+            "Resource": [arn(SUPPORT, "")],
+        },
         {
             "Sid": "Stream",
             "Effect": "Allow",
@@ -172,6 +179,7 @@ def consumer(made: Plan, of: Consumer, arn: Arn) -> list[Statement]:
             "Effect": "Allow",
             "Action": [
                 "dynamodb:BatchGetItem",
+                "dynamodb:BatchWriteItem",
                 "dynamodb:ConditionCheckItem",
                 "dynamodb:DeleteItem",
                 "dynamodb:GetItem",
