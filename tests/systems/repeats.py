@@ -57,8 +57,16 @@ async def stored(client: Recorder) -> list[dict[str, Any]]:
     return [one for one in await client.items() if not one["PK"]["S"].startswith("ONCE#")]
 
 
-def shown(answer: httpx.Response) -> tuple[int, str, str | None]:
-    return answer.status_code, answer.text, answer.headers.get("etag")
+def shown(answer: httpx.Response) -> tuple[int, Any, str | None]:
+    body = _settled(answer.json()) if answer.content else None
+    return answer.status_code, body, answer.headers.get("etag")
+
+
+def _settled(value: Any) -> Any:
+    """Sets are lists in JSON, and have no order."""
+    if isinstance(value, dict):
+        return {name: _settled(one) for name, one in value.items()}
+    return sorted(map(str, value)) if isinstance(value, list) else value
 
 
 def _filled(given: Any, kept: dict[str, str]) -> Any:
