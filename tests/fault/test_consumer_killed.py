@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,6 +19,7 @@ from keyfold.maintain import verify
 from keyfold.streams import Consumer
 
 KILLS = int(os.environ.get("KILLS", "4"))
+KILLS_PER_FILE = 5
 
 DESIGN = """
 from typing import Annotated
@@ -65,14 +68,22 @@ with design.open(sys.argv[1]) as db:
 """
 
 
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    folder = tmp_path_factory.mktemp("design")
+    (folder / "killed_design.py").write_text(DESIGN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        patch.setenv("PYTHONPATH", str(folder))
+        yield import_module("killed_design")
+
+
+@pytest.mark.parametrize("file", range(-(-KILLS // KILLS_PER_FILE)))
 def test_killed_consumers_have_every_effect_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, tmp_path: Path, file: int
 ) -> None:
-    (tmp_path / "killed_design.py").write_text(DESIGN)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    module = import_module("killed_design")
     path = tmp_path / "killed.db"
-    chance = random.Random(3)
+    chance = random.Random(file)
     with module.design.open(str(path)) as db:
         for number in range(3):
             db.create(module.Post(post_id=f"p{number}", title="Old", group_ids={"a", "b"}))
@@ -81,8 +92,8 @@ def test_killed_consumers_have_every_effect_once(
             if number % 10 == 0:
                 groups = set(chance.sample("abcd", 2))
                 db.update(module.Post.key(post_id="p0"), title=f"T{number}", group_ids=groups)
-    for _ in range(KILLS):
-        _consume_until_killed(tmp_path, path, chance.uniform(0.02, 0.2))
+    for _ in range(min(KILLS, KILLS_PER_FILE)):
+        _consume_until_killed(path, chance.uniform(0.0, 0.1))
     with module.design.open(str(path)) as db:
         assert Consumer(db).drain().dead == 0
         assert {(post.likes, post.seen) for post in db.scan(module.Post)} == {(40, 40)}
@@ -90,9 +101,9 @@ def test_killed_consumers_have_every_effect_once(
         assert report.clean, [str(drift) for drift in report.drifts]
 
 
-def _consume_until_killed(folder: Path, path: Path, seconds: float) -> None:
+def _consume_until_killed(path: Path, seconds: float) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", CONSUMER, str(path)], cwd=folder, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", CONSUMER, str(path)], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"

@@ -11,9 +11,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import apsw
+import pytest
+
 from keyfold.engine import Engine
 
 KILLS = int(os.environ.get("KILLS", "4"))
+KILLS_PER_FILE = 10
 
 WRITER = """
 import itertools, os, random, sys
@@ -29,33 +33,42 @@ for number in itertools.count(first):
         engine.call("PutItem", {"TableName": "Killed", "Item": item})
     else:
         other = {**item, "pk": {"S": "other" + key["pk"]["S"]}}
+        count = {"TableName": "Killed", "Key": {"pk": {"S": "count"}},
+                 "UpdateExpression": "ADD #n :one SET g = :g",
+                 "ExpressionAttributeNames": {"#n": "number"},
+                 "ExpressionAttributeValues": {":one": {"N": "1"}, ":g": {"S": "count"}}}
         engine.call("TransactWriteItems", {"TransactItems": [
             {"Put": {"TableName": "Killed", "Item": item}},
             {"Put": {"TableName": "Killed", "Item": other}},
+            {"Update": count},
         ]})
     os.write(1, f"{number} {key['pk']['S']}\\n".encode())
 """
 
 
-def test_killed_writers_lose_no_acknowledged_write(tmp_path: Path) -> None:
+@pytest.mark.parametrize("file", range(-(-KILLS // KILLS_PER_FILE)))
+def test_killed_writers_lose_no_acknowledged_write(tmp_path: Path, file: int) -> None:
     path = tmp_path / "killed.db"
     with Engine.open(path) as engine:
         _create(engine)
-    chance = random.Random(1)
+    chance = random.Random(file)
     acknowledged: dict[str, int] = {}
-    next_number = 0
-    for round in range(KILLS):
-        lines = _write_until_killed(path, round, next_number, chance.uniform(0.1, 0.4))
+    next_number = counted = 0
+    for round in range(1, min(KILLS, KILLS_PER_FILE) + 1):
+        lines = _write_until_killed(path, round, next_number, chance.uniform(0.0, 0.2))
         for number, key in lines:
             acknowledged[key] = number
+            counted += number % 3 == 0
             next_number = number + 1
         # A write may have been stored and killed before it was acknowledged.
         next_number += 1
+        assert apsw.Connection(str(path)).pragma("integrity_check") == "ok"
         with Engine.open(path) as engine:
             items = _items(engine)
             for key, number in acknowledged.items():
                 assert int(items[key]["number"]["N"]) >= number
             _check_transactions(items, acknowledged)
+            assert counted <= int(items["count"]["number"]["N"]) <= counted + round
             _check_index(engine, items)
             _check_stream(engine, items)
     assert acknowledged

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import apsw
 import orjson
+import pytest
 
+from keyfold.clients import Options, connect
+from keyfold.clients.retry import RetryPolicy
 from keyfold.engine import Engine
+from keyfold.errors import TransportError
 
 KILLS = int(os.environ.get("KILLS", "4"))
 
@@ -57,11 +65,15 @@ class DiskFile(apsw.VFSFile):
 
 
 disk = Disk()
-with Engine.open(path) as engine:
-    for request in requests:
-        engine.call("TransactWriteItems", request)
-        os.write(1, b".")
-os.write(2, str(steps).encode())
+if requests:
+    with Engine.open(path) as engine:
+        for request in requests:
+            engine.call("TransactWriteItems", request)
+            os.write(1, b".")
+else:
+    import keyfold.cli
+    keyfold.cli.main(["serve", "--port", "0", "--data", path])
+os.write(2, f"steps {steps}\\n".encode())
 """
 
 TABLE = {
@@ -96,20 +108,67 @@ REQUESTS = [
 ]
 
 
-def test_a_kill_at_any_storage_step_leaves_whole_transactions(tmp_path: Path) -> None:
+Written = tuple[int, int, int | None]
+"""The exit code, how many requests were acknowledged, how many steps there were."""
+
+
+def _embedded(path: Path, last_step: int) -> Written:
+    ran = subprocess.run(
+        [sys.executable, "-c", WRITER, str(path), orjson.dumps(REQUESTS), str(last_step)],
+        capture_output=True,
+        check=False,
+    )
+    return ran.returncode, len(ran.stdout), _steps(ran.stderr)
+
+
+def _served(path: Path, last_step: int) -> Written:
+    server = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), "[]", str(last_step)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert server.stdout is not None
+    acknowledged = 0
+    address = re.search(rb"http://\S+", server.stdout.readline())
+    if address is not None:
+        client = connect(address[0].decode(), Options(retries=RetryPolicy(attempts=1)))
+        with suppress(TransportError):
+            for request in REQUESTS:
+                client.call("TransactWriteItems", request)
+                acknowledged += 1
+        client.close()
+    server.terminate()
+    _, errors = server.communicate()
+    return server.returncode, acknowledged, _steps(errors)
+
+
+def _steps(errors: bytes) -> int | None:
+    found = re.search(rb"steps (\d+)", errors)
+    return int(found[1]) if found else None
+
+
+@pytest.mark.parametrize("written", [_embedded, _served], ids=["embedded", "served"])
+def test_a_kill_at_any_storage_step_leaves_whole_transactions(
+    written: Callable[[Path, int], Written], tmp_path: Path
+) -> None:
     empty = tmp_path / "empty.db"
     with Engine.open(empty) as engine:
         engine.call("CreateTable", TABLE)
     states = _states()
-    finished = _written(empty, tmp_path / "finished.db", 0)
-    total = int(finished.stderr)
+
+    def tried(last_step: int) -> tuple[Path, Written]:
+        path = tmp_path / f"{last_step}.db"
+        shutil.copy(empty, path)
+        return path, written(path, last_step)
+
+    _, (_, _, total) = tried(0)
+    assert total is not None
     assert total > len(REQUESTS)
     steps = range(1, total + 1)
     for last_step in steps if total <= KILLS else random.Random(0).sample(steps, KILLS):
-        path = tmp_path / f"{last_step}.db"
-        killed = _written(empty, path, last_step)
-        assert killed.returncode == -signal.SIGKILL
-        acknowledged = len(killed.stdout)
+        path, (code, acknowledged, _) = tried(last_step)
+        assert code == -signal.SIGKILL
+        assert apsw.Connection(str(path)).pragma("integrity_check") == "ok"
         # The write under way may have been stored before it could be acknowledged.
         assert _state(path) in states[acknowledged : acknowledged + 2]
 
@@ -123,15 +182,6 @@ def _states() -> list[dict[str, Any]]:
             engine.call("TransactWriteItems", request)
             states.append(_items(engine))
     return states
-
-
-def _written(empty: Path, path: Path, last_step: int) -> subprocess.CompletedProcess[bytes]:
-    shutil.copy(empty, path)
-    return subprocess.run(
-        [sys.executable, "-c", WRITER, str(path), orjson.dumps(REQUESTS), str(last_step)],
-        capture_output=True,
-        check=False,
-    )
 
 
 def _state(path: Path) -> dict[str, Any]:
