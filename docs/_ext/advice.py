@@ -11,9 +11,10 @@ from keyfold.design.target import load_schema
 from keyfold.review import advise, cost
 from keyfold.review.advise import report as advised
 from keyfold.review.cost import report as costs
-from keyfold.review.docs.blocks import Document
+from keyfold.review.docs import with_pictures
 
 SYSTEMS = Path(keyfold_systems.__file__).parent
+NOTE = f"<!-- {cost.NOTE} -->"
 WHICH = {"sellers": "current"}
 """Where the design that is advised is not the one that runs in the end."""
 
@@ -24,16 +25,23 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def write_pages(folder: Path) -> None:
+    for path, text in files(folder).items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+def files(folder: Path) -> dict[Path, str]:
+    """The reports of all systems, with their pictures."""
+    found: dict[Path, str] = {}
     for file in sorted(SYSTEMS.glob("*/workload.yaml")):
         name = file.parent.name
         schema = load_schema(f"keyfold_systems.{name}.{WHICH.get(name, 'design')}:design")
         workload = cost.load(file, schema)
-        advice = advise.advise(schema, workload)
-        _write(folder / f"{name}.md", advised.document(advice))
-        _write(folder / f"{name}-cost.md", costs.document(cost.bill(schema, workload)))
-
-
-def _write(page: Path, document: Document) -> None:
-    text = cost.rendered(document, {}, "markdown")
-    if not page.is_file() or page.read_text(encoding="utf-8") != text:
-        page.write_text(text, encoding="utf-8")
+        documents = {
+            f"{name}.md": advised.document(advise.advise(schema, workload)),
+            f"{name}-cost.md": costs.document(cost.bill(schema, workload)),
+        }
+        for page, document in documents.items():
+            found |= with_pictures(document, folder / page, NOTE)
+    return found

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.choice import Choice
+from keyfold.review.advise.differences import differences, lost_reads
 from keyfold.review.advise.merging import merged
 from keyfold.review.advise.proof import Proof, concerned
 from keyfold.review.advise.redesign import redesign
 from keyfold.review.advise.refine import refine
 from keyfold.review.advise.search import STRATEGIES, Search, Strategy
 from keyfold.review.advise.sharding import overloaded, spread
-from keyfold.review.cost.bill import Bill, PatternLine
+from keyfold.review.cost.bill import Bill
 from keyfold.review.cost.counting import bill
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.workload import Workload
@@ -95,7 +96,7 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
 
 
 def _compared(made: Alternative, before: Alternative, workload: Workload) -> Alternative:
-    gains, losses = _differences(before, made)
+    gains, losses = differences(before.bill, made.bill, made.choices)
     scored = replace(made, gains=gains, losses=losses)
     return replace(scored, score=_score(scored, before, workload))
 
@@ -169,74 +170,3 @@ def _score(made: Alternative, before: Alternative, workload: Workload) -> float:
     asked = made.bill.requests * ROUND_TRIP
     weighed = (stale * workload.stale_read + lost * LOST + asked) * per_read
     return made.dollars + weighed + upkeep * before.dollars
-
-
-def lost_reads(before: Bill, after: Bill) -> Iterator[tuple[str, float]]:
-    """Patterns whose answer is consistent today and is not any more."""
-    now = {line.pattern.name: line for line in after.patterns}
-    for line in before.patterns:
-        if line.read.consistent and not now[line.pattern.name].read.consistent:
-            yield line.pattern.name, line.rate.average
-
-
-def _differences(
-    before: Alternative, after: Alternative
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    gains: list[str] = []
-    losses: list[str] = []
-    now = {line.pattern.name: line for line in after.bill.patterns}
-    for line in before.bill.patterns:
-        _compare_reads(line, now[line.pattern.name], gains, losses)
-    _compare_views(before.bill, after.bill, gains, losses)
-    written = {line.write.name: line for line in after.bill.writes}
-    for old in before.bill.writes:
-        new = written[old.write.name]
-        if abs(new.write.units - old.write.units) > 1e-9:
-            words = (
-                f"{old.write.name} takes {new.write.units:g} write units instead of "
-                f"{old.write.units:g}"
-            )
-            (gains if new.write.units < old.write.units else losses).append(words)
-    for name, choice in after.choices.items():
-        if choice.located_by is not None:
-            losses.append(
-                f"a caller that updates or deletes {name} by {', '.join(_old_key(before, name))} "
-                "alone reads it first, to know its whole key"
-            )
-    return tuple(gains), tuple(losses)
-
-
-def _old_key(before: Alternative, name: str) -> tuple[str, ...]:
-    key = before.schema.by_entity[name].key
-    return key.fields if key else ()
-
-
-def _compare_views(before: Bill, after: Bill, gains: list[str], losses: list[str]) -> None:
-    now = {line.name: line for line in after.views}
-    for old in before.views:
-        new = now[old.name]
-        for what, was, becomes in (
-            ("requests", old.requests, new.requests),
-            ("read units", old.units, new.units),
-        ):
-            if abs(becomes - was) > 1e-9:
-                some = what.removesuffix("s") if becomes == 1 else what
-                words = f"the view {old.name} takes {becomes:g} {some} instead of {was:g}"
-                (gains if becomes < was else losses).append(words)
-
-
-def _compare_reads(old: PatternLine, new: PatternLine, gains: list[str], losses: list[str]) -> None:
-    name = old.pattern.name
-    if old.by_index and not new.by_index:
-        gains.append(f"{name} reads the table, not {old.read.path.index}: it can be consistent")
-    if not old.by_index and new.by_index:
-        was = "consistent" if old.read.consistent else "from the table"
-        losses.append(f"{name} reads {new.read.path.index}; it was {was}, now it may be stale")
-    if new.read.total > old.read.total + 1e-9:
-        losses.append(f"{name} takes {new.read.total:g} read units instead of {old.read.total:g}")
-    if new.read.total < old.read.total - 1e-9:
-        gains.append(f"{name} takes {new.read.total:g} read units instead of {old.read.total:g}")
-    if new.read.requests > old.read.requests + 1e-9:
-        losses.append(
-            f"{name} takes {new.read.requests:g} requests instead of {old.read.requests:g}"
-        )

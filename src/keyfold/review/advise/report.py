@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from keyfold.design.schema import Schema, Table
+from keyfold.design.schema import Pattern, Schema, Table
 from keyfold.review.advise import recommend
-from keyfold.review.advise.advice import Advice, Alternative, lost_reads
-from keyfold.review.cost.bill import WARM, Bill
+from keyfold.review.advise.advice import Advice, Alternative
+from keyfold.review.advise.differences import lost_reads
+from keyfold.review.cost.amounts import money, number, percent
+from keyfold.review.cost.bill import WARM, Bill, PatternLine
 from keyfold.review.cost.charts import Bar, bars
-from keyfold.review.cost.report import money, number, percent
-from keyfold.review.docs.blocks import Block, Document, Heading, Picture, Section, Text, anchor
+from keyfold.review.docs.blocks import (
+    Block,
+    Document,
+    Heading,
+    Items,
+    Picture,
+    Section,
+    Text,
+    anchor,
+)
 from keyfold.review.docs.blocks import Table as Rows
 
 
@@ -55,41 +65,33 @@ def _from_to(old: str, new: str) -> str:
 
 def _before_after(before: Alternative, after: Alternative) -> Iterator[Block]:
     rows = tuple(
-        (name, old, new, _change(a, b)) for name, a, b, old, new in _measures(before, after)
+        (name, show(a), show(b), _change(a, b, show))
+        for name, a, b, show in _measures(before, after)
     )
     yield Rows(("Measure", "Before", "After", "Change"), rows)
 
 
 def _measures(
     before: Alternative, after: Alternative
-) -> Iterator[tuple[str, float, float, str, str]]:
+) -> Iterator[tuple[str, float, float, Callable[[float], str]]]:
     a, b = before.bill, after.bill
-
-    def count(name: str, old: float, new: float) -> tuple[str, float, float, str, str]:
-        return name, old, new, number(old), number(new)
-
-    def dollars(name: str, old: float, new: float) -> tuple[str, float, float, str, str]:
-        return name, old, new, money(old), money(new)
-
-    def share(name: str, old: float, new: float) -> tuple[str, float, float, str, str]:
-        return name, old, new, percent(old), percent(new)
-
-    lost = len(list(lost_reads(a, b)))
-    yield count("Tables", len(before.schema.tables), len(after.schema.tables))
-    yield count("Indexes", a.indexes, b.indexes)
-    yield count("Kinds of copies", a.copies, b.copies)
-    yield share("Reads through an index", a.index_share, b.index_share)
-    yield share("Reads that can be consistent", a.consistent_share, b.consistent_share)
-    yield count("Patterns that stop being consistent", 0, lost)
-    yield count("Read units a second", _read_units(a), _read_units(b))
-    yield count("Write units a second", _write_units(a), _write_units(b))
-    yield dollars("Dollars a month, on demand", before.dollars, after.dollars)
-    yield dollars("of these: reads", a.reads_dollars, b.reads_dollars)
-    yield dollars("of these: finding a key before a write", before.located, after.located)
-    yield dollars("of these: writes", a.writes_dollars, b.writes_dollars)
-    yield dollars("of these: storage", a.storage_dollars, b.storage_dollars)
-    yield dollars("Dollars a month, provisioned", a.provisioned_dollars, b.provisioned_dollars)
-    yield count("Hot keys", _hot(a), _hot(b))
+    yield "Tables", len(before.schema.tables), len(after.schema.tables), number
+    yield "Indexes", a.indexes, b.indexes, number
+    yield "Kinds of copies", a.copies, b.copies, number
+    yield "Reads through an index", a.index_share, b.index_share, percent
+    yield "Reads that can be consistent", a.consistent_share, b.consistent_share, percent
+    yield "Patterns that stop being consistent", 0, len(list(lost_reads(a, b))), number
+    yield "Requests a second, for reads", a.requests, b.requests, number
+    yield "Read units a second", _read_units(a), _read_units(b), number
+    yield "Write units a second", _write_units(a), _write_units(b), number
+    yield "Dollars a month, on demand", before.dollars, after.dollars, money
+    yield "of these: reads", a.reads_dollars, b.reads_dollars, money
+    yield "of these: finding a key before a write", before.located, after.located, money
+    yield "of these: writes", a.writes_dollars, b.writes_dollars, money
+    yield "of these: storage", a.storage_dollars, b.storage_dollars, money
+    yield "of these: recovery, backups, streams", a.upkeep_dollars, b.upkeep_dollars, money
+    yield "Dollars a month, provisioned", a.provisioned_dollars, b.provisioned_dollars, money
+    yield "Hot keys", _hot(a), _hot(b), number
 
 
 def _read_units(bill: Bill) -> float:
@@ -104,20 +106,26 @@ def _hot(bill: Bill) -> int:
     return sum(1 for hot in bill.hot if hot.share >= WARM)
 
 
-def _change(old: float, new: float) -> str:
+def _change(old: float, new: float, show: Callable[[float], str]) -> str:
+    sign = "+" if new > old else "-"
     if abs(new - old) < 1e-9:
         return "none"
+    if show is percent:
+        return f"{sign}{abs(new - old) * 100:.0f} points"
+    if show is money and abs(new - old) < 0.005:
+        return show(abs(new - old))
     whole = float(old).is_integer() and float(new).is_integer()
     if whole or not old:
-        return f"{'+' if new > old else '-'}{number(abs(new - old))}"
-    return f"{(new - old) / old:+.1%}"
+        return f"{sign}{show(abs(new - old))}"
+    share = (new - old) / old
+    return f"{share:+.1%}" if abs(share) >= 0.0005 else "under 0.1%"
 
 
 def _listed(sentences: tuple[str, ...], nothing: str) -> Iterator[Block]:
     if not sentences:
         yield Text(nothing)
         return
-    yield Rows(("Change",), tuple((sentence,) for sentence in sentences))
+    yield Items(sentences)
 
 
 def _table(advice: Advice, after: Alternative, table: Table) -> Iterator[Block]:
@@ -134,7 +142,7 @@ def _table(advice: Advice, after: Alternative, table: Table) -> Iterator[Block]:
             line.pattern.name,
             percent(line.rate.average / total if total else 0.0),
             f"`{line.read.path}`",
-            f"`{now[line.pattern.name].read.path}`",
+            _served(line.pattern, now[line.pattern.name]),
         )
         for line in lines
     )
@@ -150,6 +158,13 @@ def _table(advice: Advice, after: Alternative, table: Table) -> Iterator[Block]:
     yield Heading("Recommendation", anchor(table.name, "recommendation"))
     found = recommend.for_table(before, after, table)
     yield Rows(("Do", "What"), tuple((f"**{each.verb}**", each.words) for each in found))
+
+
+def _served(old: Pattern, new: PatternLine) -> str:
+    """Where a pattern is read from; a copy is named."""
+    path = f"`{new.read.path}`"
+    other = [name for name in new.pattern.entities if name not in old.entities]
+    return f"{path}, {', '.join(other)}" if other else path
 
 
 def _keys(schema: Schema, table: Table) -> Iterator[tuple[str, ...]]:
@@ -217,7 +232,7 @@ def _assumed(advice: Advice) -> Iterator[Block]:
     if not found:
         yield Text("Nothing: the workload states every number that was used.")
         return
-    yield Rows(("Assumption",), tuple((sentence,) for sentence in found))
+    yield Items(found)
 
 
 def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
@@ -229,7 +244,7 @@ def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
         "chosen": after.name,
         "measures": [
             {"name": name, "before": old, "after": new}
-            for name, old, new, _, _ in _measures(before, after)
+            for name, old, new, _ in _measures(before, after)
         ],
         "tables": {
             table.name: [

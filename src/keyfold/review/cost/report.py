@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from keyfold.limits import GB, MB
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold.review.cost.amounts import money, number, percent, volume
 from keyfold.review.cost.bill import WARM, Bill, HotKey, PathLine, PatternLine, WriteLine
 from keyfold.review.cost.charts import Bar, bars
 from keyfold.review.cost.part import Why
-from keyfold.review.docs.blocks import Block, Document, Picture, Section, Table, Text
+from keyfold.review.docs.blocks import Block, Document, Items, Picture, Section, Table, Text
 
 SHOWN = 12
-
-
-def money(dollars: float) -> str:
-    if 0 < abs(dollars) < 0.005:
-        return "under 1 ¢"
-    return f"${dollars:,.2f}"
-
-
-def number(value: float) -> str:
-    if value and abs(value) < 0.01:
-        return "< 0.01"
-    return f"{value:,.2f}".rstrip("0").rstrip(".") if abs(value) < 100 else f"{value:,.0f}"
-
-
-def percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 or not share else "< 1%"
-
-
-def volume(bytes_: float) -> str:
-    return f"{bytes_ / GB:,.2f} GB" if bytes_ >= GB else f"{bytes_ / MB:,.1f} MB"
 
 
 def document(bill: Bill) -> Document:
@@ -64,22 +44,21 @@ def _patterns(bill: Bill) -> list[Block]:
         f"{percent(bill.consistent_share)} can be consistent."
     )
     blocks: list[Block] = [Text(told), Table(head, rows)]
-    shown = [line for line in bill.patterns if line.dollars][:SHOWN]
+    shown = [(line.pattern.name, line.dollars, _colour(line)) for line in bill.patterns]
+    shown += [(line.name, line.dollars, "violet") for line in bill.views]
+    shown += [(f"feed {line.feed.name}", line.dollars, "violet") for line in bill.feeds]
+    shown = sorted((each for each in shown if each[1]), key=lambda each: -each[1])[:SHOWN]
     if shown:
-        picture = bars(
-            "Dollars a month by access pattern",
-            [
-                Bar(
-                    line.pattern.name,
-                    ((line.dollars, "warm" if line.by_index else "slot"),),
-                    money(line.dollars),
-                )
-                for line in shown
-            ],
-            (("from the table", "slot"), ("through an index", "warm")),
-        )
-        blocks.insert(1, Picture("cost-patterns", picture, "Dollars a month by access pattern"))
+        legend = [("from the table", "slot"), ("through an index", "warm")]
+        legend += [("views and feeds", "violet")] if bill.views or bill.feeds else []
+        caption = "Dollars a month by what is read"
+        drawn = [Bar(name, ((cost, colour),), money(cost)) for name, cost, colour in shown]
+        blocks.insert(1, Picture("cost-patterns", bars(caption, drawn, legend), caption))
     return blocks
+
+
+def _colour(line: PatternLine) -> str:
+    return "warm" if line.by_index else "slot"
 
 
 def _pattern_row(line: PatternLine, bill: Bill) -> tuple[str, ...]:
@@ -272,5 +251,4 @@ def _assumed(bill: Bill) -> list[Block]:
     if not bill.assumptions:
         return [Text("Nothing: the workload states every number that was used.")]
     told = "The workload does not say these; state them to make the numbers yours."
-    rows = tuple((sentence,) for sentence in bill.assumptions)
-    return [Text(told), Table(("Assumption",), rows)]
+    return [Text(told), Items(bill.assumptions)]

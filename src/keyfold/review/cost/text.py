@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from keyfold.review.docs.blocks import Code, Document, Heading, Picture, Table, Text
+from keyfold.review.docs.blocks import Code, Document, Heading, Items, Picture, Table, Text
 
 WIDTH = 96
 _CELL = 44
@@ -28,9 +28,17 @@ def _bare(words: str) -> str:
     return words.replace("`", "").replace("**", "")
 
 
-def _lines(block: Text | Table | Code | Heading) -> list[str]:
+def _lines(block: Text | Table | Items | Code | Heading) -> list[str]:
     if isinstance(block, Text):
         return _wrapped(block.text)
+    if isinstance(block, Items):
+        return [
+            line
+            for sentence in block.sentences
+            for line in textwrap.wrap(
+                _bare(sentence), WIDTH, initial_indent="- ", subsequent_indent="  "
+            )
+        ]
     if isinstance(block, Heading):
         return [block.text]
     if isinstance(block, Code):
@@ -45,9 +53,7 @@ def _table(table: Table) -> list[str]:
     widths = [
         max(len(line) for row in cells for line in row[column]) for column in range(len(table.head))
     ]
-    right = [
-        all(_is_number(row[column]) for row in table.rows) for column in range(len(table.head))
-    ]
+    right = [table.is_numeric(column) for column in range(len(table.head))]
     out = []
     for place, row in enumerate(cells):
         for line in range(max(len(cell) for cell in row)):
@@ -60,7 +66,3 @@ def _table(table: Table) -> list[str]:
         if not place:
             out.append("  ".join("-" * width for width in widths))
     return out
-
-
-def _is_number(cell: str) -> bool:
-    return cell[:1] in "$0123456789<-+u" and any(c.isdigit() for c in cell) if cell else True

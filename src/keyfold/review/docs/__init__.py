@@ -9,7 +9,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.review.docs.blocks import Document
 from keyfold.review.docs.content import document
 from keyfold.review.docs.html import html
-from keyfold.review.docs.markdown import markdown
+from keyfold.review.docs.markdown import NOTE, markdown
 
 
 def files(schema: Schema, target: Path) -> dict[Path, str]:
@@ -21,9 +21,14 @@ def files(schema: Schema, target: Path) -> dict[Path, str]:
         return {target: html(made)}
     if target.suffix != ".md":
         raise KeyfoldError(f"{target}: give a file that ends in .md, .html or .yaml")
+    return with_pictures(made, target)
+
+
+def with_pictures(made: Document, target: Path, note: str = NOTE) -> dict[Path, str]:
+    """A document as Markdown, with its pictures in a folder beside it."""
     folder = target.with_suffix("")
     pictures = {folder / f"{picture.name}.svg": picture.svg for picture in made.pictures}
-    return {target: markdown(made, pictures=folder.name), **pictures}
+    return {target: markdown(made, pictures=folder.name, note=note), **pictures}
 
 
 def _design_file(schema: Schema) -> str:
@@ -55,4 +60,4 @@ def write(schema: Schema, target: Path) -> list[Path]:
     return changed
 
 
-__all__ = ["Document", "document", "files", "html", "markdown", "stale", "write"]
+__all__ = ["Document", "document", "files", "html", "markdown", "stale", "with_pictures", "write"]

@@ -18,6 +18,24 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
+    def is_numeric(self, column: int) -> bool:
+        """Whether a column holds figures, which stand under each other by their last digit."""
+        cells = [row[column] for row in self.rows if row[column]]
+        return bool(cells) and all(_is_figure(cell) for cell in cells)
+
+
+def _is_figure(cell: str) -> bool:
+    if cell in ("none", "under 1 ¢", "under 0.1%"):
+        return True
+    return cell[0] in "$0123456789<-+" and any(c.isdigit() for c in cell) and len(cell) < 24
+
+
+@dataclass(frozen=True)
+class Items:
+    """Sentences that stand for themselves, one under the other."""
+
+    sentences: tuple[str, ...]
+
 
 @dataclass(frozen=True)
 class Code:
@@ -42,7 +60,7 @@ class Heading:
     anchor: str
 
 
-Block = Text | Table | Code | Picture | Heading
+Block = Text | Table | Items | Code | Picture | Heading
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,17 @@ import re
 from html import escape
 from importlib import resources
 
-from keyfold.review.docs.blocks import Block, Code, Document, Heading, Picture, Section, Table, Text
+from keyfold.review.docs.blocks import (
+    Block,
+    Code,
+    Document,
+    Heading,
+    Items,
+    Picture,
+    Section,
+    Table,
+    Text,
+)
 
 _MARKUP = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\((#[^)]+)\)")
 _SLOT = re.compile(r"(\{\w[\w:]*\})")
@@ -48,6 +58,8 @@ def _block(block: Block) -> str:
         return f"<p>{_inline(block.text)}</p>"
     if isinstance(block, Heading):
         return f'<h3 id="{block.anchor}">{escape(block.text)}</h3>'
+    if isinstance(block, Items):
+        return f"<ul>{''.join(f'<li>{_inline(each)}</li>' for each in block.sentences)}</ul>"
     if isinstance(block, Code):
         return f"<pre><code>{_slots(escape(block.text))}</code></pre>"
     if isinstance(block, Picture):
@@ -58,16 +70,22 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.head)
-    rows = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in table.rows)
+    kinds = [' class="figure"' if table.is_numeric(n) else "" for n in range(len(table.head))]
+    head = "".join(
+        f"<th{kind}>{escape(name)}</th>" for name, kind in zip(table.head, kinds, strict=True)
+    )
+    rows = "".join(
+        f"<tr>{''.join(_cell(*each) for each in zip(row, kinds, strict=True))}</tr>"
+        for row in table.rows
+    )
     whole = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     return f'<div class="scroll">{whole}</div>'
 
 
-def _cell(text: str) -> str:
+def _cell(text: str, kind: str) -> str:
     if text in _SEVERITIES:
         return f'<td><span class="severity {text}">{text}</span></td>'
-    return f"<td>{_inline(text)}</td>"
+    return f"<td{kind}>{_inline(text)}</td>"
 
 
 def _inline(text: str) -> str:

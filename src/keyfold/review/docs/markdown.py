@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import re
 
-from keyfold.review.docs.blocks import Block, Code, Document, Heading, Picture, Table, Text
+from keyfold.review.docs.blocks import (
+    Block,
+    Code,
+    Document,
+    Heading,
+    Items,
+    Picture,
+    Table,
+    Text,
+)
 
 _LINK = re.compile(r"\[([^\]]+)\]\(#[^)]+\)")
 NOTE = "<!-- Written by keyfold docs. Change the design, then write it again. -->"
@@ -27,6 +36,8 @@ def _lines(block: Block, pictures: str) -> list[str]:
         return [block.text]
     if isinstance(block, Heading):
         return [f"### {block.text}"]
+    if isinstance(block, Items):
+        return [f"- {_cell(sentence)}" for sentence in block.sentences]
     if isinstance(block, Code):
         return ["```text", block.text, "```"]
     if isinstance(block, Picture):
@@ -36,7 +47,8 @@ def _lines(block: Block, pictures: str) -> list[str]:
 
 
 def _table(table: Table) -> list[str]:
-    rows = [table.head, tuple("---" for _ in table.head), *table.rows]
+    rules = tuple("--:" if table.is_numeric(n) else "---" for n in range(len(table.head)))
+    rows = [table.head, rules, *table.rows]
     return [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows]
 
 

@@ -13,7 +13,8 @@ from keyfold.design.schema import Schema
 from keyfold.design.target import load_schema
 from keyfold.engine import Engine
 from keyfold.review.advise import Advice, advise, report
-from keyfold.review.advise.advice import Alternative, lost_reads
+from keyfold.review.advise.advice import Alternative
+from keyfold.review.advise.differences import lost_reads
 from keyfold.review.advise.proof import Proof
 from keyfold.review.advise.recommend import for_table
 from keyfold.review.advise.redesign import redesign

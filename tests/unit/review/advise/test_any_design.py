@@ -10,7 +10,7 @@ from keyfold.design.schema import Schema
 from keyfold.design.writing import dumps
 from keyfold.engine import Engine
 from keyfold.review.advise import advise
-from keyfold.review.advise.advice import lost_reads
+from keyfold.review.advise.differences import lost_reads
 from keyfold.review.check.facts import Facts
 from keyfold.review.cost import loads as workload
 from keyfold.runtime.tables import create_request

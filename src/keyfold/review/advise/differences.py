@@ -1,0 +1,85 @@
+"""What gets better and what gets worse between two bills, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from keyfold.review.advise.choice import Choice
+from keyfold.review.cost.amounts import money, number
+from keyfold.review.cost.bill import Bill, PatternLine
+
+
+@dataclass
+class _Changes:
+    gains: list[str] = field(default_factory=list)
+    losses: list[str] = field(default_factory=list)
+
+    def compare(self, what: str, unit: str, old: float, new: float, more: str = "") -> None:
+        """A number of which less is better; what looks the same is the same."""
+        if number(old) == number(new):
+            return
+        shown = unit.removesuffix("s") if new == 1 else unit
+        sentence = f"{what} takes {number(new)} {shown} instead of {number(old)}{more}"
+        (self.gains if new < old else self.losses).append(sentence)
+
+
+def differences(
+    before: Bill, after: Bill, choices: Mapping[str, Choice]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Gains and losses."""
+    changes = _Changes()
+    now = {line.pattern.name: line for line in after.patterns}
+    for line in before.patterns:
+        _reads(changes, line, now[line.pattern.name])
+    views = {line.name: line for line in after.views}
+    for view in before.views:
+        name, new = f"the view {view.name}", views[view.name]
+        changes.compare(name, "requests", view.requests, new.requests)
+        changes.compare(name, "read units", view.units, new.units)
+    _writes(changes, before, after)
+    for name, choice in choices.items():
+        key = before.schema.by_entity[name].key
+        if choice.located_by is not None and key is not None:
+            changes.losses.append(
+                f"a caller that updates or deletes {name} by {', '.join(key.fields)} alone reads "
+                "it first, to know its whole key"
+            )
+    return tuple(changes.gains), tuple(changes.losses)
+
+
+def _reads(changes: _Changes, old: PatternLine, new: PatternLine) -> None:
+    name = old.pattern.name
+    if old.by_index and not new.by_index:
+        index = old.read.path.index
+        changes.gains.append(f"{name} reads the table, not {index}: it can be consistent")
+    if not old.by_index and new.by_index:
+        was = "consistent" if old.read.consistent else "from the table"
+        changes.losses.append(
+            f"{name} reads {new.read.path.index}; it was {was}, now it may be stale"
+        )
+    changes.compare(name, "read units", old.read.total, new.read.total)
+    changes.compare(name, "requests", old.read.requests, new.read.requests)
+
+
+def _writes(changes: _Changes, before: Bill, after: Bill) -> None:
+    now = {line.write.name: line for line in after.writes}
+    for old in before.writes:
+        new = now[old.write.name]
+        change = new.dollars - old.dollars
+        dollars = f", {money(abs(change))} a month {'less' if change < 0 else 'more'}"
+        changes.compare(old.write.name, "write units", old.write.units, new.write.units, dollars)
+        changes.compare(
+            f"what {old.write.name} looks at",
+            "read units",
+            old.write.read_units,
+            new.write.read_units,
+        )
+
+
+def lost_reads(before: Bill, after: Bill) -> Iterator[tuple[str, float]]:
+    """Patterns whose answer is consistent today and is not any more."""
+    now = {line.pattern.name: line for line in after.patterns}
+    for line in before.patterns:
+        if line.read.consistent and not now[line.pattern.name].read.consistent:
+            yield line.pattern.name, line.rate.average
