@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from tests.systems.opening import opened, stored
 YUKI, OMAR, LENA = Identity.of("yuki"), Identity.of("omar"), Identity.of("lena")
 STRANGER = Identity.of("stranger")
 """Somebody with a good token and no account."""
+START = datetime(2031, 1, 1, tzinfo=UTC)
 PAGE = PageRequest(limit=50, cursor=None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,7 +14,8 @@ from keyfold_systems.tamafriends.design import Comment, Follow, Like, Post, User
 from tests.systems.conftest import Recorder
 from tests.systems.patterns import Request, Row, get_item, query
 
-START = datetime.fromisoformat("2031-01-01T00:00:00Z")
+from .conftest import START
+
 BEGINS = "#0 = :0 AND begins_with(#1, :1)"
 BACKWARDS = {"ScanIndexForward": False}
 Stored = dict[str, Any]
