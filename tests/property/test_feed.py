@@ -31,6 +31,7 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.engine.faults import Faults
 from keyfold.errors import AlreadyExists, CursorRefused, DeclarationError, NotFound, PlanError
+from keyfold.maintain import plan, repair, verify
 from keyfold.maintain.feed import (
     Rates,
     ReaderRates,
@@ -209,6 +210,21 @@ class Network:
         self.clock.advance(60)
         self.consumer = Consumer(self.db)
 
+    def damage(self, kind: str) -> None:
+        """Somebody writes past the feed."""
+        copies, marks = list(self.db.scan(FeedItem)), list(self.db.scan(feed.support.source))
+        if kind == "lose" and copies:
+            self.db.delete_many([self.dice.choice(copies).ref()])
+        if kind == "alter" and copies:
+            self.db.put_many([self.dice.choice(copies).model_copy(update={"text": "wrong"})])
+        if kind == "invent":
+            reader, source = self.dice.choice(PEOPLE), self.dice.choice(SOURCES)
+            at = datetime.fromtimestamp(self.clock.now(), UTC)
+            activity = Activity(actor_id=source, created_at=at, activity_id="invented")
+            self.db.put_many([feed.copy(activity, reader)])
+        if kind == "unmark" and marks:
+            self.db.delete_many([self.dice.choice(marks).ref()])
+
     def expected(self, reader: str) -> list[str]:
         sources = {source for one, source in self.follows if one == reader}
         seen = [a for a in self.activities if a.actor_id in sources]
@@ -258,6 +274,29 @@ def test_every_page_sequence_equals_the_oracle(
     network.consumer.drain()
     for reader in PEOPLE:
         assert network.found(reader, size) == network.expected(reader)
+    report = verify(network.db)
+    assert report.clean, report.drifts[0]
+
+
+_DAMAGE = st.lists(st.sampled_from(["lose", "alter", "invent", "unmark"]), min_size=1, max_size=5)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(_STEPS, _DAMAGE, st.integers(0, 1000))
+def test_damaged_feeds_are_found_and_repaired(
+    steps: list[tuple[str, str, str]], damage: list[str], seed: int
+) -> None:
+    network = Network(seed)
+    for verb, one, other in steps:
+        network.act(verb, one, other)
+    network.consumer.drain()
+    for kind in damage:
+        network.damage(kind)
+    repair(network.db, verify(network.db))
+    network.consumer.drain()
+    for reader in PEOPLE:
+        assert network.found(reader, 20) == network.expected(reader)
+    assert verify(network.db).clean
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -465,6 +504,78 @@ def test_renewed_feeds_have_what_a_lost_stream_never_brought(network: Network) -
     assert network.db.find(feed.source_ref("reader", "s0")) is None
 
 
+@pytest.fixture
+def pushed(network: Network) -> Network:
+    _grow(network, 2, 10)
+    network._promote("s0", "")
+    network.consumer.drain()
+    return network
+
+
+def test_a_copy_that_is_missing_is_written_anew(pushed: Network) -> None:
+    lost = next(iter(pushed.db.scan(FeedItem)))
+    pushed.db.delete_many([lost.ref()])
+    report = verify(pushed.db, only=["feed home Activity"])
+    [drift] = report.drifts
+    assert (drift.kind, drift.key, drift.found) == ("feed", lost.ref().wire(), None)
+    assert plan(drift) == "write it anew"
+    assert repair(pushed.db, report).fixed == 1
+    assert pushed.db.get(lost.ref()) == lost
+    assert verify(pushed.db).clean
+
+
+def test_a_copy_that_differs_is_overwritten(pushed: Network) -> None:
+    copy = next(iter(pushed.db.scan(FeedItem)))
+    pushed.db.put_many([copy.model_copy(update={"text": "wrong"})])
+    [drift] = verify(pushed.db).drifts
+    assert (drift.expected, drift.found) == ({"text": {"S": ""}}, {"text": {"S": "wrong"}})
+    assert repair(pushed.db, verify(pushed.db)).fixed == 1
+    assert pushed.db.get(copy.ref()) == copy
+
+
+def test_a_copy_of_nothing_is_deleted(pushed: Network) -> None:
+    copy = next(iter(pushed.db.scan(FeedItem)))
+    pushed.db.put_many([copy.model_copy(update={"activity_id": "never"})])
+    report = verify(pushed.db)
+    [drift] = report.drifts
+    assert (drift.expected, plan(drift)) == (None, "delete it")
+    repair(pushed.db, report)
+    assert verify(pushed.db).clean
+
+
+def test_a_copy_for_somebody_who_does_not_follow_is_hidden_at_once(pushed: Network) -> None:
+    copy = next(iter(pushed.db.scan(FeedItem)))
+    pushed.db.put_many([copy.model_copy(update={"follower_id": "stranger"})])
+    assert pushed.found("stranger", 5) != []
+    repair(pushed.db, verify(pushed.db))
+    assert pushed.found("stranger", 5) == []
+    pushed.consumer.drain()
+    assert [item.follower_id for item in pushed.db.scan(FeedItem)] == ["reader"] * 5
+
+
+def test_a_reader_who_neither_pulls_nor_gets_copies_pulls_again(pushed: Network) -> None:
+    pushed.db.delete_many([feed.source_ref("reader", "s1")])
+    assert pushed.found("reader", 20) != pushed.expected("reader")
+    report = verify(pushed.db)
+    [drift] = report.drifts
+    assert drift.key == feed.source_ref("reader", "s1").wire()
+    repair(pushed.db, report)
+    assert pushed.found("reader", 20) == pushed.expected("reader")
+
+
+def test_what_was_trimmed_is_not_missing(network: Network) -> None:
+    network._follow("reader", "s")
+    network._promote("s", "")
+    network.consumer.drain()
+    for _ in range(feed.cap + 40):
+        network.clock.advance(1)
+        network._post("s", "")
+    network.consumer.drain()
+    copies = list(network.db.iterate(FeedItem.key.query(follower_id="reader").descending()))
+    network.db.delete_many([copy.ref() for copy in copies[feed.cap :]])
+    assert verify(network.db).clean
+
+
 def test_paging_is_stable_while_new_activities_arrive(network: Network) -> None:
     _grow(network, 3, 30)
     first = feed.page(network.db, "reader", limit=10)
@@ -562,7 +673,7 @@ def test_a_feed_is_part_of_the_design_as_data() -> None:
 
 
 def test_the_policy_does_not_flap() -> None:
-    border = Rates(followers=100, posts=3, reads_per_follower=5)
+    border = Rates(followers=100, posts=1.5, reads_per_follower=5)
     assert choose(border, "pull").mode == "pull"
     assert choose(border, "push").mode == "push"
 

@@ -7,14 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 
 Kind = Literal[
-    "pointer", "edge", "unique", "counter", "index", "copied", "orphan", "key", "undecodable"
+    "pointer",
+    "edge",
+    "unique",
+    "counter",
+    "index",
+    "copied",
+    "orphan",
+    "feed",
+    "key",
+    "undecodable",
 ]
 
 REPAIRABLE: Final[frozenset[str]] = frozenset(
-    ("pointer", "edge", "unique", "counter", "index", "copied", "orphan")
+    ("pointer", "edge", "unique", "counter", "index", "copied", "orphan", "feed")
 )
 
 
@@ -24,7 +34,7 @@ class Drift:
 
     kind: Kind
     structure: str
-    """Which pointer, counter, unique or index; the label of its maintainer."""
+    """Which pointer, counter, unique, feed or index; the label of its maintainer."""
     table: str
     key: Mapping[str, Any]
     """The primary key of the item that is wrong or missing."""
@@ -72,6 +82,16 @@ class Report:
             return f"{self.scanned} items, no drift"
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
         return f"{self.scanned} items, drift: {kinds}"
+
+
+def differences(wanted: Entity | None, found: Entity | None) -> tuple[Any, Any]:
+    """The whole of one side where the other is missing; otherwise the fields that differ."""
+    left = None if wanted is None else wanted.__spec__.attributes_of(wanted.__dict__)
+    right = None if found is None else found.__spec__.attributes_of(found.__dict__)
+    if left is None or right is None:
+        return left, right
+    names = [n for n in left.keys() | right.keys() if left.get(n) != right.get(n)]
+    return {n: left.get(n) for n in sorted(names)}, {n: right.get(n) for n in sorted(names)}
 
 
 def _shown(value: Any) -> str:

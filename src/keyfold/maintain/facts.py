@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 import apsw
+
+from keyfold.maintain.feed.audit import Audit
 
 _SCHEMA: Final = """
 CREATE TABLE copies (structure INT, address BLOB, expected BLOB, found BLOB, origin BLOB,
@@ -39,7 +41,8 @@ class Amount:
 class Facts:
     """Expected and found, by structure and address."""
 
-    def __init__(self) -> None:
+    def __init__(self, audits: Mapping[int, Audit]) -> None:
+        self.audits = audits
         # An empty name is a temporary file that SQLite removes.
         self._database = apsw.Connection("")
         self._database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
@@ -51,6 +54,8 @@ class Facts:
 
     def close(self) -> None:
         self._database.close()
+        for audit in self.audits.values():
+            audit.close()
 
     def expect(self, structure: int, address: bytes, digest: bytes, origin: bytes) -> None:
         self._add(

@@ -18,6 +18,8 @@ from keyfold.maintain.cascade import CascadeMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift, Report
+from keyfold.maintain.feed.maintainers import Activities
+from keyfold.maintain.feed.verifying import fix as fix_feed
 from keyfold.maintain.pointer import PointerMaintainer
 from keyfold.maintain.reconcile import bring, raw, unchanged
 from keyfold.maintain.shards import AMOUNT, shard_ref, total
@@ -110,6 +112,8 @@ def _fix(context: Context, drift: Drift) -> Flow[None]:
         return (yield from _fix_marker(context, drift, maintainer))
     if isinstance(maintainer, CounterMaintainer):
         return (yield from _fix_counter(context, drift, maintainer))
+    if isinstance(maintainer, Activities):
+        return (yield from fix_feed(context, maintainer.feed, drift))
     if isinstance(maintainer, CascadeMaintainer) and drift.subject is not None:
         yield from maintainer.sweep(context, drift.subject)
     elif isinstance(maintainer, CopyMaintainer) and drift.subject is not None:

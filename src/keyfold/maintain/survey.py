@@ -20,6 +20,8 @@ from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.facts import Facts
+from keyfold.maintain.feed import Feed
+from keyfold.maintain.feed.maintainers import Activities
 from keyfold.maintain.pointer import PointerMaintainer
 from keyfold.maintain.shards import AMOUNT, TYPE_NAME, holder_text
 from keyfold.maintain.unique import PREFIX, Unique
@@ -47,6 +49,7 @@ class Structures:
         self.sharded: dict[str, int] = {}
         self.parents: dict[type[Entity], list[tuple[int, Any]]] = {}
         self.uniques: dict[str, int] = {}
+        self.feeds: dict[int, Feed[Any]] = {}
         self.by_type = {
             (entity.__table__.name, entity.__spec__.type_name): entity.__spec__
             for entity in design.entities.values()
@@ -62,6 +65,8 @@ class Structures:
                 self.parents.setdefault(maintainer.related.parent, []).append((place, maintainer))
             elif isinstance(maintainer, Unique):
                 self.uniques[_unique_prefix(maintainer)] = place
+            elif isinstance(maintainer, Activities):
+                self.feeds[place] = maintainer.feed
 
     def recognise(self, table: Table, item: WireItem) -> EntitySpec | None:
         """The entity that an item belongs to; None for items that are none of ours."""
@@ -77,7 +82,7 @@ class Structures:
         """The same, at the same places, without anything but counters."""
         alone = copy(self)
         alone.indexes = False
-        alone.copies, alone.parents, alone.uniques = {}, {}, {}
+        alone.copies, alone.parents, alone.uniques, alone.feeds = {}, {}, {}, {}
         alone.by_source = {
             source: [one for one in known if isinstance(one[1], CounterMaintainer)]
             for source, known in self.by_source.items()
@@ -129,6 +134,8 @@ def _note(table: Table, item: WireItem, structures: Structures, facts: Facts) ->
     own = address_bytes(spec.name, key)
     _note_expected(entity, own, structures, facts)
     _note_found(spec, entity, own, structures, facts)
+    for place in structures.feeds:
+        facts.audits[place].note(entity)
     return wrong
 
 

@@ -19,8 +19,10 @@ from keyfold.errors import PlanError, Undecodable
 from keyfold.maintain.cascade import OrphanMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
-from keyfold.maintain.drift import Drift, Kind, Report
+from keyfold.maintain.drift import Drift, Kind, Report, differences
 from keyfold.maintain.facts import Amount, Facts
+from keyfold.maintain.feed.audit import Audit
+from keyfold.maintain.feed.verifying import wrong_items
 from keyfold.maintain.pointer import PointerMaintainer
 from keyfold.maintain.reconcile import raw
 from keyfold.maintain.survey import (
@@ -91,7 +93,7 @@ def examine(
     context: Context, structures: Structures, found: Suspect, progress: Progress | None = None
 ) -> Flow[int]:
     """Look at everything and hand over each drift; gives how many items there are."""
-    facts = Facts()
+    facts = Facts({place: Audit(context, feed) for place, feed in structures.feeds.items()})
 
     def suspect(drift: Drift) -> Flow[None]:
         if (yield from _still_wrong(context, drift)):
@@ -113,6 +115,8 @@ def examine(
                 yield from found(copy)
         for place, maintainer in enumerate(structures.maintainers):
             yield from _wrong_links(context, structures, facts, found, place, maintainer)
+        for place, audit in facts.audits.items():
+            yield from wrong_items(context, structures.maintainers[place].label, audit, found)
     finally:
         facts.close()
     return scanned
@@ -171,7 +175,7 @@ def _wrong_copy(
     wanted = {ref_bytes(one.ref()): one for one in maintainer.copies(canonical)}.get(address)
     if _equal(wanted, copy):
         return None
-    expected, found = _difference(wanted, copy)
+    expected, found = differences(wanted, copy)
     key = orjson.loads(address)[1]
     table = maintainer.pointer.__table__.name
     kind: Kind = "edge" if maintainer.kind == "edge" else "pointer"
@@ -260,13 +264,3 @@ def _equal(wanted: Entity | None, found: Entity | None) -> bool:
     if wanted is None or found is None:
         return wanted is found
     return digest(wanted) == digest(found)
-
-
-def _difference(wanted: Entity | None, found: Entity | None) -> tuple[Any, Any]:
-    """The whole of one side where the other is missing; otherwise the fields that differ."""
-    left = None if wanted is None else wanted.__spec__.attributes_of(wanted.__dict__)
-    right = None if found is None else found.__spec__.attributes_of(found.__dict__)
-    if left is None or right is None:
-        return left, right
-    names = [n for n in left.keys() | right.keys() if left.get(n) != right.get(n)]
-    return {n: left.get(n) for n in sorted(names)}, {n: right.get(n) for n in sorted(names)}

@@ -20,14 +20,12 @@ from typing import Literal
 from keyfold.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
 from keyfold.prices import prices
 
-PUSH_UP_TO = 2.0
-"""A source is pushed while that costs at most so many times as much: pages come faster."""
-PULL_FROM = 4.0
-"""A pushed source is pulled again when pushing costs more than so many times as much."""
+PULL_FROM = 2.0
+"""A source is pushed where that is no dearer, and pulled again from so many times the price on."""
 
 MOST_PULLED = 2
 """With so many pulled sources a page is within twice the requests, units and time of none."""
-DEARER_FEED = 1.0
+DEARER_FEED = 2.0
 """Copies for a reader may add so many times what their feed costs anyway."""
 STAYING = 2.0
 """What is copied, or pulled, stays so until the difference is so many times as large."""
@@ -59,7 +57,7 @@ class Choice:
 
 
 def choose(rates: Rates, current: Mode = "pull") -> Choice:
-    """What pays, where pushing may cost a little more; in between the present mode stays."""
+    """What is cheaper; what is pushed stays so while it is not much dearer."""
     push_units = rates.posts * rates.followers * ceil(rates.item_bytes / WRITE_UNIT_BYTES)
     recent = max(1.0, min(rates.posts, 20.0))
     page_units = ceil(recent * rates.item_bytes / READ_UNIT_BYTES)
@@ -67,17 +65,15 @@ def choose(rates: Rates, current: Mode = "pull") -> Choice:
     asked = prices()
     push, pull = push_units * asked.write / 1e6, pull_units * asked.read / 1e6
     dearer = push / pull if pull else float("inf")
-    worth = PUSH_UP_TO if current == "pull" else PULL_FROM
+    worth = 1.0 if current == "pull" else PULL_FROM
     mode: Mode = "push" if push == 0 or dearer <= worth else "pull"
     per_post = rates.reads_per_follower / rates.posts if rates.posts else float("inf")
     reason = (
         f"{rates.followers} followers read {per_post:.1f} pages per post: pushing costs "
         f"${push:.6f} a day, pulling ${pull:.6f}"
     )
-    if PUSH_UP_TO < dearer <= PULL_FROM:
+    if mode == "push" and dearer > 1:
         reason += "; the difference is too small for a change"
-    elif 1 < dearer <= PUSH_UP_TO:
-        reason += "; pushing costs more, and makes every page faster"
     return Choice(mode, push_units, pull_units, push, pull, reason)
 
 

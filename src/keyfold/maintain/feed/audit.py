@@ -1,0 +1,156 @@
+"""What a scan tells of a feed, kept on disk, and what looks wrong by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import apsw
+import orjson
+
+from keyfold.design.entity import Entity
+from keyfold.design.formats import iso
+from keyfold.runtime.context import Context
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+_PAIRS: Final = "(reader TEXT, source TEXT, PRIMARY KEY (reader, source)) WITHOUT ROWID"
+_SCHEMA: Final = f"""
+CREATE TABLE edges {_PAIRS};
+CREATE TABLE marks {_PAIRS};
+CREATE TABLE subscriptions {_PAIRS};
+CREATE TABLE pushing (source TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE removed (source TEXT, position TEXT, PRIMARY KEY (source, position)) WITHOUT ROWID;
+CREATE TABLE activities (source TEXT, position TEXT, digest BLOB,
+                         PRIMARY KEY (source, position)) WITHOUT ROWID;
+CREATE TABLE copies (reader TEXT, position TEXT, source TEXT, digest BLOB,
+                     PRIMARY KEY (reader, position)) WITHOUT ROWID;
+"""
+_BROUGHT: Final = """(
+    EXISTS (SELECT 1 FROM pushing p WHERE p.source = e.source)
+    OR EXISTS (SELECT 1 FROM subscriptions s WHERE s.reader = e.reader AND s.source = e.source))
+"""
+# A copy that is missing below a full feed was trimmed.
+_MISSING: Final = f"""
+SELECT e.reader, e.source, a.position FROM edges e JOIN activities a USING (source)
+LEFT JOIN copies c ON c.reader = e.reader AND c.position = a.position
+WHERE c.digest IS NOT a.digest AND {_BROUGHT}
+AND NOT EXISTS (SELECT 1 FROM marks m WHERE m.reader = e.reader AND m.source = e.source)
+AND (c.digest IS NOT NULL OR (SELECT count(*) FROM (SELECT 1 FROM copies n
+     WHERE n.reader = e.reader AND n.position > a.position LIMIT :cap)) < :cap)
+"""
+_EXTRA: Final = """
+SELECT c.reader, c.source, c.position FROM copies c
+WHERE NOT EXISTS (SELECT 1 FROM marks m WHERE m.reader = c.reader AND m.source = c.source)
+AND NOT EXISTS (SELECT 1 FROM removed r WHERE r.source = c.source AND r.position = c.position)
+AND NOT EXISTS (SELECT 1 FROM edges e JOIN activities a USING (source)
+    WHERE e.reader = c.reader AND e.source = c.source AND a.position = c.position)
+"""
+_UNMARKED: Final = f"""
+SELECT e.reader, e.source FROM edges e WHERE NOT {_BROUGHT}
+AND NOT EXISTS (SELECT 1 FROM marks m WHERE m.reader = e.reader AND m.source = e.source)
+"""
+_WAITING: Final = 4_000
+
+Row = tuple[Any, ...]
+
+
+class Audit:
+    """The items of one feed, as a scan meets them in any order."""
+
+    def __init__(self, context: Context, feed: Feed[Any]) -> None:
+        self.feed = feed
+        self._now = context.clock.now()
+        sort = feed.activity.__spec__.key.templates.sort
+        assert sort is not None, "checked when declared"
+        self._oldest = sort.literal_prefix + iso(context.now() - feed.ttl)
+        # An empty name is a temporary file that SQLite removes.
+        self._database = apsw.Connection("")
+        self._database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
+        self._database.execute(_SCHEMA)
+        self._rows: dict[str, list[Row]] = {}
+        self._waiting = 0
+        self._notes: dict[type[Entity], Callable[[Any], None]] = {
+            feed.activity: self._note_activity,
+            feed.item: self._note_copy,
+            feed.support.source: self._note_mark,
+            feed.support.subscription: self._note_subscription,
+            feed.support.state: self._note_state,
+            feed.support.removed: self._note_removed,
+            **dict.fromkeys(feed.edges, self._note_edge),
+        }
+
+    def close(self) -> None:
+        self._database.close()
+
+    def note(self, entity: Entity) -> None:
+        noted = self._notes.get(type(entity))
+        if noted is not None:
+            noted(entity)
+
+    def doubtful_copies(self) -> Iterator[tuple[str, str, str]]:
+        """Reader, source and position of what is missing, wrong, or should not be there."""
+        self._flush()
+        yield from self._database.execute(_MISSING, {"cap": self.feed.cap})
+        yield from self._database.execute(_EXTRA)
+
+    def unmarked(self) -> Iterator[tuple[str, str]]:
+        """Readers and sources whose copies nobody brings, and who do not pull."""
+        self._flush()
+        yield from self._database.execute(_UNMARKED)
+
+    def _note_edge(self, edge: Entity) -> None:
+        self._add("edges", self.feed.ends(edge))
+
+    def _note_mark(self, mark: Any) -> None:
+        if mark.expires_at is None or mark.expires_at.timestamp() > self._now:
+            self._add("marks", (getattr(mark, self.feed.reader_field), mark.source))
+
+    def _note_subscription(self, one: Any) -> None:
+        self._add("subscriptions", (getattr(one, self.feed.reader_field), one.source))
+
+    def _note_state(self, state: Any) -> None:
+        if state.pushing:
+            self._add("pushing", (state.source,))
+
+    def _note_removed(self, entry: Any) -> None:
+        self._add("removed", (entry.source, entry.position))
+
+    def _note_activity(self, activity: Entity) -> None:
+        position = self.feed.position(activity)
+        if position >= self._oldest:
+            source = getattr(activity, self.feed.source_field)
+            # What a copy says does not depend on whose it is.
+            shown = self._digest(self.feed.copy(activity, source))
+            self._add("activities", (source, position, shown))
+
+    def _note_copy(self, copy: Entity) -> None:
+        position = self.feed.position(copy)
+        if position >= self._oldest:
+            reader, source = (
+                getattr(copy, field) for field in (self.feed.reader_field, self.feed.source_field)
+            )
+            self._add("copies", (reader, position, source, self._digest(copy)))
+
+    def _digest(self, copy: Entity) -> bytes:
+        attributes = copy.__spec__.attributes_of(copy.__dict__)
+        attributes.pop(copy.__spec__.fields[self.feed.reader_field].attribute, None)
+        text = orjson.dumps(attributes, option=orjson.OPT_SORT_KEYS)
+        return blake2b(text, digest_size=16).digest()
+
+    def _add(self, table: str, row: Row) -> None:
+        self._rows.setdefault(table, []).append(row)
+        self._waiting += 1
+        if self._waiting >= _WAITING:
+            self._flush()
+
+    def _flush(self) -> None:
+        with self._database:
+            for table, rows in self._rows.items():
+                places = ", ".join("?" * len(rows[0]))
+                self._database.executemany(
+                    f"INSERT OR REPLACE INTO {table} VALUES ({places})", rows
+                )
+        self._rows, self._waiting = {}, 0

@@ -1,0 +1,134 @@
+"""A feed verified against its activities and edges, and put right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.maintain.drift import Drift, differences
+from keyfold.maintain.feed.audit import Audit
+from keyfold.maintain.feed.edges import Following, edge_between
+from keyfold.maintain.feed.switching import pull
+from keyfold.maintain.reconcile import raw, unchanged
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.intent import Check, Delete, Put
+from keyfold.runtime.reads import find
+from keyfold.runtime.writes import commit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from keyfold.maintain.feed.declaration import Feed
+
+Item = dict[str, Any]
+
+
+def wrong_items(
+    context: Context, label: str, audit: Audit, found: Callable[[Drift], Flow[None]]
+) -> Flow[None]:
+    """Look at what was doubtful again, and hand over what still is wrong."""
+    feed = audit.feed
+    table = feed.item.__table__.name
+    for reader, source, position in audit.doubtful_copies():
+        copy = yield from _look(context, feed, reader, source, position)
+        if copy.is_wrong:
+            expected, there = differences(copy.wanted, copy.found)
+            mark = feed.source_ref(reader, source)
+            yield from found(Drift("feed", label, table, copy.key, expected, there, mark))
+    for reader, source in audit.unmarked():
+        if (yield from _lacks_mark(context, feed, reader, source)):
+            mark = feed.source_ref(reader, source)
+            expected = {"state": {"S": "pull"}}
+            yield from found(Drift("feed", label, table, mark.wire(), expected, None, mark))
+
+
+def fix(context: Context, feed: Feed[Any], drift: Drift) -> Flow[None]:
+    """Put one drift right, by what is there now."""
+    assert drift.subject is not None, "a feed's drift knows its reader and source"
+    reader, source = drift.subject.values[feed.reader_field], drift.subject.values["source"]
+    if drift.key == drift.subject.wire():
+        yield from pull(context, feed, reader, source)
+        return
+    position = drift.key[feed.item.__spec__.key.attributes[1].attribute]["S"]
+    copy = yield from _look(context, feed, reader, source, position)
+    if not copy.is_wrong:
+        return
+    if copy.edge is None:
+        # Hidden, then deleted with all its like by the consumer.
+        absent = [edge.absence(reader, source) for edge in feed.edges.values()]
+        yield from commit(context, [feed.hiding(reader, source), *absent])
+    elif copy.wanted is not None:
+        activity, edge = _activity_ref(feed, copy.wanted), copy.edge.ref(reader, source)
+        put = Put(copy.wanted, absent=False)
+        yield from commit(context, [put, Check(activity), Check(edge)])
+    elif copy.found is not None:
+        gone = unchanged(_activity_ref(feed, copy.found), None, frozenset())
+        yield from commit(context, [Delete(copy.found.ref()), gone])
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """A copy as it should be, and as it is."""
+
+    key: Item
+    edge: Following | None
+    wanted: Entity | None
+    found: Entity | None
+    counts: bool
+    """Readers see it, and nobody is about to take it away."""
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.counts and self.wanted != self.found
+
+
+def _look(
+    context: Context, feed: Feed[Any], reader: str, source: str, position: str
+) -> Flow[_Copy]:
+    key = _key(feed.item, feed.reader_field, reader, position)
+    mark = yield from find(context, feed.source_ref(reader, source))
+    edge = yield from edge_between(context, feed, reader, source)
+    item = yield from _item(context, feed.item, key)
+    found = None if item is None else feed.item.__spec__.decode(item)
+    wanted = None
+    if edge is not None:
+        origin = _key(feed.activity, feed.source_field, source, position)
+        activity = yield from _item(context, feed.activity, origin)
+        if activity is not None:
+            wanted = feed.copy(feed.activity.__spec__.decode(activity), reader)
+    listed = feed.support.removed.key(replica=0, position=position, source=source)
+    counts = mark is None and (yield from raw(context, listed)) is None
+    return _Copy(key, edge, wanted, found, counts)
+
+
+def _lacks_mark(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[bool]:
+    if (yield from edge_between(context, feed, reader, source)) is None:
+        return False
+    if (yield from find(context, feed.source_ref(reader, source))) is not None:
+        return False
+    if (yield from find(context, feed.subscription_ref(reader, source))) is not None:
+        return False
+    state = yield from find(context, feed.support.state.key(source=source))
+    return state is None or not state.pushing
+
+
+def _activity_ref(feed: Feed[Any], copy: Entity) -> Ref[Any]:
+    """A copy has the source and the sort key of its activity."""
+    fields = feed.activity.__spec__.key.templates.fields
+    return Ref(feed.activity, {field: getattr(copy, field) for field in fields})
+
+
+def _key(entity: type[Entity], field: str, value: str, position: str) -> Item:
+    partition, sort = entity.__spec__.key.attributes
+    rendered = partition.render({field: value}, owner=entity.__name__)
+    return {partition.attribute: rendered, sort.attribute: {"S": position}}
+
+
+def _item(context: Context, entity: type[Entity], key: Item) -> Flow[Item | None]:
+    table = context.physical(entity.__table__.schema)
+    answer = yield Call("GetItem", {"TableName": table, "Key": key, "ConsistentRead": True})
+    item: Item | None = answer.get("Item")
+    return item
