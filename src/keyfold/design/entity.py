@@ -79,6 +79,12 @@ class EntitySpec:
             )
         return found[0] if found else None
 
+    @cached_property
+    def normalised(self) -> list[tuple[str, Callable[[Any], Any]]]:
+        """The fields whose values are written in one form, with what makes it."""
+        marks = ((name, field.mark(markers.Normalised)) for name, field in self.fields.items())
+        return [(name, mark.function) for name, mark in marks if mark is not None]
+
     def key_of(self, values: Mapping[str, Any]) -> WireItem:
         """The wire primary key for these field values."""
         return self.key.render(values, owner=self.name)

@@ -28,7 +28,7 @@ class Format:
 
 def iso(value: datetime) -> str:
     """UTC with microseconds, always 27 characters."""
-    return _utc(value).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{_utc(value).isoformat(timespec='microseconds')[:26]}Z"
 
 
 def iso_milliseconds(value: datetime) -> str:
@@ -63,7 +63,7 @@ def _utc(value: datetime) -> datetime:
         raise KeyValueRefused(f"{value!r} is not a datetime; give one with a time zone")
     if value.tzinfo is None:
         raise KeyValueRefused(f"{value!r} has no time zone; give one, as datetime.now(UTC)")
-    return value.astimezone(UTC)
+    return value if value.tzinfo is UTC else value.astimezone(UTC)
 
 
 def plain(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from keyfold.design import schema
@@ -288,6 +289,10 @@ class Ref(Generic[E]):
     values: Mapping[str, Any]
 
     def wire(self) -> dict[str, Any]:
+        return dict(self._rendered)
+
+    @cached_property
+    def _rendered(self) -> dict[str, Any]:
         spec = self.entity.__spec__
         return spec.key.render(self.values, owner=self.entity.__name__)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from copy import copy
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from keyfold.design import codes, schema
@@ -52,6 +51,7 @@ class Pattern(Generic[P, T]):
         self.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
         self.description = inspect.getdoc(function) or ""
         self.signature = inspect.signature(function)
+        self._names, self._defaults = _plain_parameters(self.signature)
         self.read: Read[T] = self._record()
         self.__doc__ = self.description
         self.__wrapped__ = function
@@ -87,8 +87,8 @@ class Pattern(Generic[P, T]):
 
     def after(self, cursor: str | None) -> Pattern[P, T]:
         """The same pattern, continuing behind a page."""
-        continued = copy(self)
-        continued.cursor = cursor
+        continued: Pattern[P, T] = Pattern.__new__(Pattern)
+        continued.__dict__.update(self.__dict__, cursor=cursor)
         return continued
 
     @overload
@@ -135,6 +135,15 @@ class Pattern(Generic[P, T]):
             pattern = self.after(page.cursor)
 
     def arguments(self, *args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
+        given = dict(zip(self._names, args, strict=False))
+        arguments = {**self._defaults, **given, **kwargs}
+        if (
+            len(args) == len(given)
+            and given.keys().isdisjoint(kwargs)
+            and arguments.keys() == self.signature.parameters.keys()
+        ):
+            return arguments
+        # It says what is wrong, and knows the rarer kinds of parameters.
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
@@ -156,3 +165,10 @@ class Pattern(Generic[P, T]):
 
     def __repr__(self) -> str:
         return f"Pattern({self.name!r})"
+
+
+def _plain_parameters(signature: inspect.Signature) -> tuple[list[str], dict[str, Any]]:
+    """The names of parameters that can be given by place, and all defaults."""
+    parameters = signature.parameters.values()
+    names = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    return names, {one.name: one.default for one in parameters if one.default is not one.empty}

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.design import Design
@@ -30,6 +31,6 @@ class Context:
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now(), UTC)
 
-    @property
+    @cached_property
     def cursor_key(self) -> bytes:
         return self.cursor_secret or hashlib.blake2b(self.design.name.encode()).digest()

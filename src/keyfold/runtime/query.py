@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from keyfold.design.entity import Entity, EntitySpec
@@ -109,13 +110,17 @@ def _sort_text(name: str, operator: str, values: list[str]) -> str:
 def _type_filter(spec: EntitySpec, declared: Key, expressions: Expressions) -> list[str]:
     """A filter by type, only where another entity can stand in the same range."""
     type_attribute = spec.table.schema.type_attribute
-    if type_attribute is None or not shares_range(spec, declared):
+    if type_attribute is None or not _shares_range(spec, declared, len(spec.table.entities)):
         return []
     return [f"{expressions.name(type_attribute)} = {expressions.value({'S': spec.type_name})}"]
 
 
-def shares_range(spec: EntitySpec, declared: Key) -> bool:
-    """Whether items of another entity can appear among those of this key."""
+@lru_cache(4096)
+def _shares_range(spec: EntitySpec, declared: Key, _entities: int) -> bool:
+    """Whether items of another entity can appear among those of this key.
+
+    It is asked for every query; `_entities` makes it look again when the table got another one.
+    """
     for other in spec.table.entities:
         if other is spec.entity:
             continue

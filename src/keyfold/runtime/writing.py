@@ -73,10 +73,9 @@ def stamped(context: Context, new: Entity) -> Entity:
     expiry = expiry_of(context, spec, new.__dict__ | values)
     if expiry is not None and spec.ttl is not None and getattr(new, spec.ttl.name) is None:
         values[spec.ttl.name] = expiry
-    for field in spec.fields.values():
-        normalised = field.mark(markers.Normalised)
-        if normalised is not None and getattr(new, field.name) is not None:
-            values[field.name] = normalised.function(getattr(new, field.name))
+    for name, normalise in spec.normalised:
+        if getattr(new, name) is not None:
+            values[name] = normalise(getattr(new, name))
     return new.model_copy(update=values) if values else new
 
 
