@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / ".peers"
@@ -65,6 +65,47 @@ def _install(what: str, command: Sequence[str], folder: Path | None = None) -> N
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "rror" in line]
         raise Missing(f"{what} could not be installed: {(lines or ['no reason given'])[0][:120]}")
+
+
+STRANGERS = {"pydynox": ("pydynox",), "dyntastic": ("dyntastic",)}
+
+
+class Stranger:
+    """A peer's work in a process of its own environment."""
+
+    def __init__(self, stack: ExitStack, peer: str, kind: str, url: str) -> None:
+        self._process = subprocess.Popen(
+            [python(peer, *STRANGERS[peer]), Path(__file__).with_name("strangers.py"), kind, url],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **CREDENTIALS},
+        )
+        stack.callback(self._process.wait)
+        stack.callback(self._process.terminate)
+        if self._answer() != "ready\n":
+            assert self._process.stderr is not None
+            reason = (self._process.stderr.read().splitlines() or ["no reason given"])[-1]
+            raise Missing(f"{kind} does not work: {reason[:120]}")
+
+    def processor(self, count: int) -> float:
+        """Seconds of processor time for so many items."""
+        return self._done(count)[0]
+
+    def clock(self, count: int) -> float:
+        """Seconds for so many items."""
+        return self._done(count)[1]
+
+    def _done(self, count: int) -> tuple[float, float]:
+        assert self._process.stdin is not None
+        print(count, file=self._process.stdin, flush=True)
+        processor, clock = self._answer().split()
+        return float(processor), float(clock)
+
+    def _answer(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
 
 
 def free_port() -> int:

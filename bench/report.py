@@ -41,8 +41,9 @@ def table(outcomes: Sequence[Outcome]) -> str:
         "| --- | --- | ---: | ---: | --- |",
     ]
     for outcome in outcomes:
+        ours = [row for row in outcome.rows if row.side.startswith("keyfold")]
         for row in sorted(outcome.rows, key=lambda row: row.median):
-            goal = _goal(outcome) if row.side.startswith("keyfold") else ""
+            goal = _goal(outcome) if row in ours[:1] else ""
             shown = f"{row.median:,.1f} ±{50 * row.spread:.0f}%"
             lines.append(f"| {outcome.title} | {row.side} | {shown} | {row.ratio:.2f} | {goal} |")
         for name, value in outcome.figures.items():

@@ -6,9 +6,11 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from bench import load, peers
+from bench.cases import typed
 from bench.harness import Budget, Case, Outcome, Side, compare
 from bench.items import TABLE, item, key
 from keyfold.clients import AsyncClient, connect, connect_async
@@ -39,6 +41,7 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
     stack.callback(client.close)
     client.call("CreateTable", TABLE)
     client.call("PutItem", {"TableName": "bench", "Item": item(1)})
+    typed.fill(url)
     request = {"TableName": "bench", "Key": key(1)}
     missing: list[str] = []
 
@@ -50,8 +53,10 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
     sync = [
         Side("keyfold", lambda: client.call("GetItem", request), cpu=True),
         Side("boto3", lambda: boto.get_item(**request), cpu=True),
+        Side("PynamoDB", _pynamodb(url), cpu=True),
         Side(FLOOR, _floor(port, request, stack), cpu=True),
     ]
+    sync += _strangers(stack, url, missing, "pydynox_client", "dyntastic_model")
     outcome = compare(
         "clients",
         "client, GetItem, sync (CPU)",
@@ -60,6 +65,7 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
         reference="boto3",
         goal="at most 1/20 of boto3",
         met=lambda o: o.time("keyfold") * 20 <= o.time("boto3"),
+        missing=missing,
     )
     # No client, but the least that any of them can take.
     outcome.figures[FLOOR] = f"{outcome.time(FLOOR):.1f} µs"
@@ -77,10 +83,12 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
             cpu=True,
         )
     ]
+    missing = []
     try:
-        sides.append(_aiodynamo(url, loop, stack))
-    except ImportError:
-        missing.append("aiodynamo is not installed")
+        sides += _aiodynamo(url, loop, stack)
+    except ImportError as problem:
+        missing.append(f"aiodynamo: {problem}")
+    sides += _strangers(stack, url, missing, "pydynox_client_async")
     yield compare(
         "clients",
         "client, GetItem, async (CPU)",
@@ -111,21 +119,59 @@ async def _opened(url: str) -> AsyncClient:
     return connect_async(url)
 
 
-def _aiodynamo(url: str, loop: Loop, stack: ExitStack) -> Side:
+def _aiodynamo(url: str, loop: Loop, stack: ExitStack) -> Iterator[Side]:
+    """On each of the two HTTP clients that it can use."""
     from aiodynamo.client import Client
     from aiodynamo.credentials import Key, StaticCredentials
+    from aiodynamo.http.aiohttp import AIOHTTP
     from aiodynamo.http.httpx import HTTPX
+    from aiohttp import ClientSession
     from httpx import AsyncClient
     from yarl import URL
 
-    http = AsyncClient()
-    stack.callback(lambda: loop.loop.run_until_complete(http.aclose()))
-    credentials = StaticCredentials(Key("keyfold", "keyfold"))
-    table = Client(HTTPX(http), credentials, "us-east-1", URL(url)).table("bench")
+    async def session() -> ClientSession:
+        return ClientSession()
+
+    httpx, aiohttp = AsyncClient(), loop.loop.run_until_complete(session())
+    stack.callback(lambda: loop.loop.run_until_complete(httpx.aclose()))
+    stack.callback(lambda: loop.loop.run_until_complete(aiohttp.close()))
     wanted = {"PK": key(1)["PK"]["S"], "SK": key(1)["SK"]["S"]}
-    return Side(
-        "aiodynamo", lambda: loop.run(lambda: table.get_item(wanted)), operations=BATCH, cpu=True
+    credentials = StaticCredentials(Key("keyfold", "keyfold"))
+    for name, http in (("aiodynamo", HTTPX(httpx)), ("aiodynamo on aiohttp", AIOHTTP(aiohttp))):
+        table = Client(http, credentials, "us-east-1", URL(url)).table("bench")
+        get = partial(table.get_item, wanted)
+        yield Side(name, partial(loop.run, get), operations=BATCH, cpu=True)
+
+
+def _pynamodb(url: str) -> Callable[[], object]:
+    from pynamodb.connection import Connection
+
+    connection = Connection(
+        region="us-east-1",
+        host=url,
+        aws_access_key_id="keyfold",
+        aws_secret_access_key="keyfold",
     )
+    wanted = key(1)
+    connection.describe_table("bench")
+    return lambda: connection.get_item("bench", wanted["PK"]["S"], range_key=wanted["SK"]["S"])
+
+
+def _strangers(stack: ExitStack, url: str, missing: list[str], *kinds: str) -> Iterator[Side]:
+    """Peers in their own environments, on an item of the same size."""
+    for kind in kinds:
+        name = kind.partition("_")[0]
+        try:
+            peer = peers.Stranger(stack, name, kind, url)
+        except peers.Missing as problem:
+            missing.append(str(problem))
+            continue
+        yield Side(
+            f"{name}, as a model" if kind.endswith("model") else name,
+            partial(peer.processor, 1),
+            cpu=True,
+            elsewhere=peer.processor,
+        )
 
 
 CASES = [Case("clients", "Clients, processor time per request", run)]

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
 
 import orjson
 from pydantic import BaseModel
 
 from bench import peers
-from bench.harness import Budget, Case, Outcome, Side, compare
-from keyfold import Design, Entity, Id, Key, Timestamp
+from bench.harness import Budget, Case, Outcome, Side, Work, compare
+from keyfold import Db, Design, Entity, Id, Key, Ref, Timestamp
 
 design = Design("bench")
 table = design.table("typed")
@@ -100,11 +100,11 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
         Side("keyfold, embedded", lambda: db.get(ref)),
         Side("raw client call", lambda: db.client.call("GetItem", request)),
     ]
-    missing = []
+    missing: list[str] = []
     try:
-        sides.append(_pynamodb(stack))
+        sides += _over_http(stack, ref, missing)
     except (ImportError, peers.Missing) as problem:
-        missing.append(f"PynamoDB: {problem}")
+        missing.append(str(problem))
     yield compare(
         "typed",
         "typed get of one item",
@@ -124,29 +124,69 @@ def _met(outcome: Outcome) -> bool:
     return bool(peer) and peer[0] >= 20 * ours and over <= 25
 
 
-def _pynamodb(stack: ExitStack) -> Side:
-    from pynamodb.attributes import UnicodeAttribute
-    from pynamodb.models import Model
+def fill(url: str) -> Db:
+    """The thing on a server."""
+    db = design.open(url, create_tables=True)
+    db.create(thing())
+    return db
 
+
+def _over_http(stack: ExitStack, ref: Ref[Thing], missing: list[str]) -> Iterator[Side]:
+    """Everybody's model of the same item, from the same server."""
     port = peers.free_port()
     stack.enter_context(peers.server(peers.keyfold(port), port))
+    url = f"http://127.0.0.1:{port}"
+    db = fill(url)
+    stack.callback(db.close)
+    yield Side("keyfold over HTTP", lambda: db.get(ref))
+    yield Side("PynamoDB over HTTP", _pynamodb(url))
+    for name in peers.STRANGERS:
+        try:
+            peer = peers.Stranger(stack, name, f"{name}_model", url)
+        except peers.Missing as problem:
+            missing.append(str(problem))
+            continue
+        yield Side(
+            f"{name} over HTTP",
+            partial(peer.clock, 1),
+            elsewhere=peer.clock,
+        )
+
+
+def _pynamodb(url: str) -> Work:
+    from pynamodb.attributes import (
+        BooleanAttribute,
+        NumberAttribute,
+        UnicodeAttribute,
+        UnicodeSetAttribute,
+    )
+    from pynamodb.models import Model
 
     class Stored(Model):
         class Meta:
             table_name = "typed"
-            host = f"http://127.0.0.1:{port}"
+            host = url
             region = "us-east-1"
             aws_access_key_id = "keyfold"
             aws_secret_access_key = "keyfold"
 
         PK = UnicodeAttribute(hash_key=True)
         SK = UnicodeAttribute(range_key=True)
-        title = UnicodeAttribute(null=True)
+        type = UnicodeAttribute()
+        thingId = UnicodeAttribute()
+        ownerId = UnicodeAttribute()
+        title = UnicodeAttribute()
+        text = UnicodeAttribute()
+        status = UnicodeAttribute()
+        place = UnicodeAttribute()
+        count_ = NumberAttribute(attr_name="count")
+        likes = NumberAttribute()
+        live = BooleanAttribute()
+        tags: UnicodeSetAttribute = UnicodeSetAttribute()
+        createdAt = UnicodeAttribute()
+        updatedAt = UnicodeAttribute()
 
-    options: dict[str, Any] = {"read_capacity_units": 1, "write_capacity_units": 1, "wait": True}
-    Stored.create_table(**options)
-    Stored("THING#t1", "THING", title="A thing").save()
-    return Side("PynamoDB over HTTP", lambda: Stored.get("THING#t1", "THING"))
+    return lambda: Stored.get("THING#t1", "THING", consistent_read=True)
 
 
 CASES = [Case("typed", "The typed layer", run)]
