@@ -7,7 +7,7 @@ from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import apsw
 import orjson
@@ -25,6 +25,9 @@ from keyfold.errors import (
     SerializationError,
     TransportError,
 )
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Durability = Literal["full", "relaxed", "memory"]
 Dialect = Literal["current", "classic"]
@@ -85,36 +88,34 @@ class Engine:
         """Carry out one operation: wire-shaped request in, wire-shaped answer out."""
         # Through bytes, so that stored items are decoded once and nothing is shared.
         try:
-            answer: dict[str, Any] = orjson.loads(encoded(self._answer(operation, request)))
+            found = self._answer(operation, self._checked(operation, request))
+            answer: dict[str, Any] = orjson.loads(encoded(found))
         except (UnicodeEncodeError, orjson.JSONEncodeError):
             raise SerializationError("The request has text that is not valid Unicode") from None
         return answer
 
     def call_bytes(self, operation: str, body: bytes) -> bytes:
         """The same with JSON bytes; stored items are spliced into the answer as they are."""
-        try:
-            request = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            raise SerializationError from None
-        return encoded(self._answer(operation, request))
+        return self._encoded(operation, self._read(operation, body))
 
     def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[bytes | Exception]:
         """Several calls, each on its own as ever, whose writes share one commit."""
         if len(calls) == 1:
-            return [self._result(*calls[0])]
+            return [_outcome(self.call_bytes, *calls[0])]
+        # What needs no file is done before others have to wait for it.
+        requests = [_outcome(self._read, operation, body) for operation, body in calls]
         try:
             with self._database.commits.together():
-                return [self._result(operation, body) for operation, body in calls]
+                return [
+                    request
+                    if isinstance(request, Exception)
+                    else _outcome(self._encoded, operation, request)
+                    for (operation, _), request in zip(calls, requests, strict=True)
+                ]
         except apsw.Error as error:
             return [storage.translated(error, self._database.commits.path)] * len(calls)
         except Exception as error:
             return [error] * len(calls)
-
-    def _result(self, operation: str, body: bytes) -> bytes | Exception:
-        try:
-            return self.call_bytes(operation, body)
-        except (OperationError, TransportError) as error:
-            return error
 
     def release_indexes(self) -> None:
         """Let global indexes see every change, whatever their lag."""
@@ -149,16 +150,32 @@ class Engine:
     ) -> None:
         self.close()
 
-    def _answer(self, operation: str, request: Any) -> dict[str, Any]:
-        work = operations.named(operation)
-        database = self._database
+    def _read(self, operation: str, body: bytes) -> dict[str, Any]:
         try:
-            checked = shapes.check(operation, request, database.dialect)
-            if self._faults is not None:
-                return self._faults.around(operation, checked, partial(self._attempt, work))
-            return self._attempt(work, checked)
+            request = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            raise SerializationError from None
+        return self._checked(operation, request)
+
+    def _checked(self, operation: str, request: Any) -> dict[str, Any]:
+        dialect = self._database.dialect
+        try:
+            return shapes.check(operation, request, dialect)
         except RequestInvalid as error:
-            raise database.dialect.worded(operation, error) from None
+            raise dialect.worded(operation, error) from None
+
+    def _encoded(self, operation: str, request: dict[str, Any]) -> bytes:
+        return encoded(self._answer(operation, request))
+
+    def _answer(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request whose shape was checked."""
+        work = operations.named(operation)
+        try:
+            if self._faults is not None:
+                return self._faults.around(operation, request, partial(self._attempt, work))
+            return self._attempt(work, request)
+        except RequestInvalid as error:
+            raise self._database.dialect.worded(operation, error) from None
 
     def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -173,3 +190,11 @@ class Engine:
             return work(self._database, request)
         except apsw.Error as error:
             raise storage.translated(error, self._database.commits.path) from error
+
+
+def _outcome(step: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | Exception:
+    """What a step of one call came to, without harm to the others."""
+    try:
+        return step(*given, **named)
+    except (OperationError, TransportError) as error:
+        return error

@@ -22,7 +22,7 @@ REQUESTS: dict[str, Structure] = {
 def check(operation: str, request: object, dialect: Dialect) -> dict[str, Any]:
     """The request without nulls and unknown members; types are checked first, then constraints."""
     if operation not in REQUESTS:
-        raise UnknownOperation()
+        raise UnknownOperation(f"Unknown operation: {operation}")
     read, fits = _compiled(operation)
     typed: dict[str, Any] = read(request)
     if fits is not None and not fits(typed):

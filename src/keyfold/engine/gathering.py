@@ -1,0 +1,68 @@
+"""Writes that arrive together are committed together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+Result = bytes | Exception
+Done = Callable[[Result], None]
+
+
+class Engine(Protocol):
+    """What a server needs of an engine."""
+
+    def call_bytes(self, operation: str, body: bytes) -> bytes: ...
+
+    def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]: ...
+
+
+class Writes:
+    """Gathers the writes of one turn of the loop, or of the commit before, into one commit.
+
+    A commit that waits for the disk runs in a thread, so that the loop goes on reading and
+    gathering; one that does not is cheaper where it is.
+    """
+
+    def __init__(
+        self, engine: Engine, loop: asyncio.AbstractEventLoop, thread: ThreadPoolExecutor | None
+    ) -> None:
+        self._engine, self._loop, self._thread = engine, loop, thread
+        self._calls: list[tuple[str, bytes]] = []
+        self._done: list[Done] = []
+        self._running = False
+
+    def submit(self, operation: str, body: bytes, done: Done) -> None:
+        """Run a write; `done` is called on the loop after its commit."""
+        self._calls.append((operation, body))
+        self._done.append(done)
+        if not self._running:
+            self._running = True
+            self._loop.call_soon(self._start)
+
+    def _start(self) -> None:
+        calls, done = self._calls, self._done
+        self._calls, self._done = [], []
+        if self._thread is None:
+            self._finish(self._run(calls), done)
+            return
+        running = self._thread.submit(self._run, calls)
+        running.add_done_callback(
+            lambda ran: self._loop.call_soon_threadsafe(self._finish, ran.result(), done)
+        )
+
+    def _run(self, calls: list[tuple[str, bytes]]) -> list[Result]:
+        try:
+            return self._engine.call_many_bytes(calls)
+        except Exception as error:
+            return [error] * len(calls)
+
+    def _finish(self, results: list[Result], done: list[Done]) -> None:
+        if self._calls:
+            self._loop.call_soon(self._start)
+        else:
+            self._running = False
+        for finished, result in zip(done, results, strict=True):
+            finished(result)
