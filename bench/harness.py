@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -94,16 +94,25 @@ def compare(
         order = sides if number % 2 == 0 else sides[::-1]
         for side in order:
             times[side.name].append(_turn(side, repeats[side.name]))
-    outcome = Outcome(case, title, reference, goal=goal, missing=missing or [])
+    outcome = summed_up(case, title, times, reference)
+    outcome.goal, outcome.missing = goal, missing or []
+    if met is not None:
+        outcome.met = met(outcome)
+    return outcome
+
+
+def summed_up(
+    case: str, title: str, times: Mapping[str, Sequence[float]], reference: str
+) -> Outcome:
+    """The middle and the spread of each side's rounds, in microseconds, and its ratio."""
+    outcome = Outcome(case, title, reference)
     base = statistics.median(times[reference]) if reference in times else 0.0
-    for side in sides:
-        found = sorted(times[side.name])
+    for side, rounds in times.items():
+        found = sorted(rounds)
         median = statistics.median(found)
         quarter = len(found) // 4
         spread = (found[-1 - quarter] - found[quarter]) / median
-        outcome.rows.append(Row(side.name, median, spread, median / base if base else 1.0))
-    if met is not None:
-        outcome.met = met(outcome)
+        outcome.rows.append(Row(side, median, spread, median / base if base else 1.0))
     return outcome
 
 

@@ -14,14 +14,16 @@ from pathlib import Path
 
 import keyfold
 from bench import peers
-from bench.harness import Budget, Case, Outcome, Side, compare
+from bench.harness import Budget, Case, Outcome, Side, compare, summed_up
+
+ONE_WORKER = "keyfold, one worker"
 
 
 def _import(module: str) -> object:
     return subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
 
 
-def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
+def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
     package = Path(keyfold.__file__).parent
     # Everyone starts from bytecode, as after an installation by pip.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -38,26 +40,46 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
         budget,
         reference="nothing",
     )
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    memory: dict[str, str] = {}
-    times = []
-    for name, command in peers.SERVERS["in memory"].items():
-        port = peers.free_port()
-        started = time.perf_counter()
-        try:
-            with peers.server(command(port, folder), port) as process:
-                waited = time.perf_counter() - started
-                time.sleep(0.5)
-                memory[f"{name}, idle memory"] = f"{_resident(process) / 1e6:.0f} MB"
-        except peers.Missing as problem:
-            memory[f"{name}, missing"] = str(problem)
-            continue
-        times.append(f"{name} {waited * 1e3:.0f} ms")
-    outcome = Outcome("startup", "server, start to first connection and idle memory", "keyfold")
-    outcome.figures = {"start to first connection": ", ".join(times), **memory}
-    size = sum(file.stat().st_size for file in package.rglob("*.py"))
-    outcome.figures["package, source"] = f"{size / 1e6:.1f} MB"
+    started: dict[str, list[float]] = {}
+    memory: dict[str, int] = {}
+    missing: dict[str, str] = {}
+    for _ in range(budget.rounds):
+        for name, command in peers.SERVERS["in memory"].items():
+            try:
+                seconds, memory[name] = _started(command)
+            except peers.Missing as problem:
+                missing[name] = str(problem)
+                continue
+            started.setdefault(name, []).append(1e6 * seconds)
+    outcome = summed_up("startup", "server, start to first connection", started, ONE_WORKER)
+    outcome.missing = [f"{name}: {reason}" for name, reason in missing.items()]
+    outcome.figures = {
+        f"{name}, idle memory": f"{bytes / 1e6:.0f} MB" for name, bytes in memory.items()
+    }
+    outcome.figures["package, the built wheel"] = _wheel()
     yield outcome
+
+
+def _started(command: peers.Command) -> tuple[float, int]:
+    """Seconds to the first connection, and bytes of memory when nobody asks anything."""
+    port = peers.free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        with peers.server(command(port, Path(folder)), port) as process:
+            waited = time.perf_counter() - began
+            time.sleep(0.5)
+            return waited, _resident(process)
+
+
+def _wheel() -> str:
+    """The size of what pip downloads, without dependencies."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d"]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            [*build, folder], cwd=Path(__file__).parents[2], check=True, capture_output=True
+        )
+        (built,) = Path(folder).glob("*.whl")
+        return f"{built.stat().st_size / 1e6:.2f} MB"
 
 
 def _resident(process: int) -> int:
