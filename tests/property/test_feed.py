@@ -30,7 +30,14 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.engine.faults import Faults
-from keyfold.errors import AlreadyExists, CursorRefused, DeclarationError, NotFound, PlanError
+from keyfold.errors import (
+    AlreadyExists,
+    CursorRefused,
+    DeclarationError,
+    NotFound,
+    PlanError,
+    TransactionCanceled,
+)
 from keyfold.maintain import plan, repair, verify
 from keyfold.maintain.feed import (
     Rates,
@@ -376,6 +383,31 @@ def test_an_unfollow_ends_a_subscription(network: Network) -> None:
     network.consumer.drain()
     assert list(network.db.scan(FeedItem)) == []
     assert list(network.db.scan(feed.support.subscription)) == []
+
+
+def test_who_follows_again_while_copies_are_deleted_has_them_all(network: Network) -> None:
+    _grow(network, 1, 6)
+    network._promote("s0", "")
+    network.consumer.drain()
+    network._unfollow("reader", "s0")
+    [mark] = network.db.scan(feed.support.source)
+    [cleaning] = [m for m in design.maintainers if m.source is feed.support.source]
+    flow = cleaning.reconcile(network.db.context, None, mark)
+    call = next(flow)
+    with suppress(StopIteration):
+        while call.operation != "TransactWriteItems":
+            call = flow.send(network.client.call(call.operation, call.request))
+        network._follow("reader", "s0")
+        network.db.run(switching.settle(network.db.context, feed, "reader", "s0"))
+        assert network.db.find(feed.source_ref("reader", "s0")) is None
+        while True:
+            try:
+                answer = network.client.call(call.operation, call.request)
+            except TransactionCanceled as refused:
+                call = flow.throw(refused)
+            else:
+                call = flow.send(answer)
+    assert network.found("reader", 3) == network.expected("reader")
 
 
 def test_who_pulls_many_gets_copies_of_all_but_the_busiest(network: Network) -> None:

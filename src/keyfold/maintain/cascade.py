@@ -60,6 +60,9 @@ class Cascade(Declared):
             label = f"cascade {entity.__name__}.{self.name}"
             design.maintain(CascadeMaintainer(related, label, self.sync, self.place))
             design.maintain(OrphanMaintainer(related, label, self.sync))
+            if self.sync == "transaction" and related.key.declared.index is not None:
+                # An index shows an item late, perhaps after its parent was deleted.
+                design.maintain(OrphanMaintainer(related, f"{label} late", "stream"))
 
         design.when_complete(resolve)
 
@@ -194,6 +197,7 @@ class OrphanMaintainer:
     ) -> Flow[None]:
         if self.sync == "transaction" or new is None:
             return
+        yield from self.related.shown(context, new)
         parent = self.related.parent_of(new)
         if parent is None or (yield from raw(context, parent)) is not None:
             return

@@ -146,6 +146,7 @@ class CopyMaintainer:
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is None or (old is not None and _seen(old, self.fields) == _seen(new, self.fields)):
             return
+        yield from self.related.shown(context, new)
         try:
             yield from self.bring(context, new)
         except (NotFound, ConditionFailed):

@@ -11,7 +11,8 @@ from keyfold.design.keys import KeyOf, Ref
 from keyfold.design.predicate import Compare, Path, Predicate
 from keyfold.design.read import Query
 from keyfold.design.source import Place
-from keyfold.errors import DeclarationError
+from keyfold.errors import DeclarationError, IndexBehind
+from keyfold.maintain.reconcile import raw
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.query import query_request
@@ -90,6 +91,26 @@ class Related:
         partition = {name: held[name] for name in declared.templates.partition.fields}
         found = self.key.query(**{**partition, **leading})
         return found if declared.index is not None else found.consistent()
+
+    def shown(self, context: Context, child: Entity) -> Flow[None]:
+        """Wait until the index by which the items are found shows this one.
+
+        Whoever looks through the index after this record was handled finds the item.
+        """
+        placed = {name: getattr(child, name) for name in self.key.declared.templates.fields}
+        if self.key.declared.index is None or None in placed.values():
+            return
+        request = query_request(context, self.key.query(**placed), {})
+        assert request is not None, "one key is no empty range"
+        address = child.ref().wire()
+        answer = yield Call("Query", request)
+        if any(address.items() <= item.items() for item in answer["Items"]):
+            return
+        item = yield from raw(context, child.ref())
+        found = None if item is None else self.child.__spec__.decode(item)
+        if found is None or any(getattr(found, name) != one for name, one in placed.items()):
+            return  # it is gone or elsewhere by now, and a record of its own says so
+        raise IndexBehind(f"{self.key.declared.index} does not show {child.ref()} yet")
 
     def page(
         self, context: Context, parent: Ref[Any], start: dict[str, Any] | None

@@ -12,6 +12,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.predicate import Compare, Path
 from keyfold.design.source import Silence
 from keyfold.errors import ConditionFailed, NotFound
+from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.maintain.feed.posting import copies_of, fan_out, hint
 from keyfold.maintain.feed.support import REPLICAS, Mode
@@ -27,6 +28,10 @@ from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
+
+
+AT_ONCE = TRANSACTION_ITEMS // 2 - 1
+"""A copy may itself have copies that join the transaction."""
 
 
 class FeedMaintainer(ABC):
@@ -133,17 +138,20 @@ class Sources(FeedMaintainer):
         if present is None or present.state != "gone":
             return
         reader = getattr(new, self.feed.reader_field)
-        gone = Compare(Path(("state",)), "=", "gone")
+        endings: list[Intent] = []
         subscription = yield from find(context, self.feed.subscription_ref(reader, new.source))
         if subscription is not None:
-            ended = Delete(subscription.ref(), known=subscription)
-            with suppress(ConditionFailed, NotFound):
-                yield from commit(context, [ended, Check(new.ref(), gone)])
+            endings.append(Delete(subscription.ref(), known=subscription))
         copies = yield from copies_of(context, self.feed, reader, new.source)
-        yield from delete_many(context, [copy.ref() for copy in copies])
-        if present.expires_at is None:
-            expiry = {"expires_at": Set(context.now() + self.feed.ttl)}
-            with suppress(ConditionFailed, NotFound):
+        endings += [Delete(copy.ref()) for copy in copies]
+        gone = Compare(Path(("state",)), "=", "gone")
+        # Whoever follows again meanwhile may rely on these very copies.
+        with suppress(ConditionFailed, NotFound):
+            for start in range(0, len(endings), AT_ONCE):
+                some = endings[start : start + AT_ONCE]
+                yield from commit(context, [Check(new.ref(), gone), *some])
+            if present.expires_at is None:
+                expiry = {"expires_at": Set(context.now() + self.feed.ttl)}
                 yield from commit(context, [Update(new.ref(), expiry, gone)])
 
 

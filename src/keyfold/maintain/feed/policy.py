@@ -25,7 +25,7 @@ PULL_FROM = 2.0
 
 MOST_PULLED = 2
 """With so many pulled sources a page is within twice the requests, units and time of none."""
-DEARER_FEED = 2.0
+DEARER_FEED = 1.0
 """Copies for a reader may add so many times what their feed costs anyway."""
 STAYING = 2.0
 """What is copied, or pulled, stays so until the difference is so many times as large."""
