@@ -7,7 +7,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+import orjson
+
 from keyfold.engine import Engine
+from keyfold.engine.gathering import Result, Writes
+from keyfold.errors import SerializationError
 
 _THREADS: Final = 4
 # A key's read takes less time than the way to a thread and back.
@@ -38,20 +42,45 @@ class EmbeddedClient:
 class AsyncEmbeddedClient:
     """Calls an engine without holding up the event loop: what may wait runs in threads.
 
-    Writes of several tasks meet in the engine and share their commits.
+    Writes of several tasks that meet share a commit, and the way to a thread and back.
     """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._inline = _QUICK | _WRITES if engine.path == ":memory:" else _QUICK
         self._threads = ThreadPoolExecutor(_THREADS, "keyfold-engine")
+        self._gathered: tuple[asyncio.AbstractEventLoop, Writes] | None = None
 
     async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         plain = _plain(request)
         if operation in self._inline:
             return self.engine.call(operation, plain)
         loop = asyncio.get_running_loop()
+        if operation in _WRITES:
+            return await self._write(loop, operation, plain)
         return await loop.run_in_executor(self._threads, self.engine.call, operation, plain)
+
+    async def _write(
+        self, loop: asyncio.AbstractEventLoop, operation: str, request: dict[str, Any]
+    ) -> dict[str, Any]:
+        if self._gathered is None or self._gathered[0] is not loop:
+            self._gathered = loop, Writes(self.engine, loop, self._threads)
+        try:
+            body = orjson.dumps(request)
+        except orjson.JSONEncodeError:
+            raise SerializationError("The request has text that is not valid Unicode") from None
+        done: asyncio.Future[Result] = loop.create_future()
+
+        def finished(result: Result) -> None:
+            if not done.done():
+                done.set_result(result)
+
+        self._gathered[1].submit(operation, body, finished)
+        result = await done
+        if isinstance(result, Exception):
+            raise result
+        answer: dict[str, Any] = orjson.loads(result)
+        return answer
 
     def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
         return self.engine.on_commit(tell)

@@ -8,7 +8,7 @@ import pytest
 
 from keyfold.clients import connect, connect_async
 from keyfold.engine import Engine
-from keyfold.errors import TableNotFound
+from keyfold.errors import ConditionFailed, SerializationError, TableNotFound
 
 PUT = {"TableName": "Things", "Item": {"pk": {"S": "1"}}}
 GET = {"TableName": "Things", "Key": {"pk": {"S": "1"}}}
@@ -49,6 +49,43 @@ async def test_tasks_write_and_read_at_the_same_time(tmp_path: Path) -> None:
     found = await asyncio.gather(*(write_and_read(number) for number in range(50)))
     assert [answer["Item"]["pk"]["S"] for answer in found] == [str(n) for n in range(50)]
     await client.close()
+
+
+async def test_writes_that_meet_fail_each_by_itself(tmp_path: Path) -> None:
+    make_table(tmp_path / "things.db")
+    client = connect_async(str(tmp_path / "things.db"))
+    new = {**PUT, "ConditionExpression": "attribute_not_exists(pk)"}
+    results = await asyncio.gather(
+        *(client.call("PutItem", new) for _ in range(3)),
+        client.call("PutItem", {"TableName": "Things", "Item": {"pk": {"S": "\ud800"}}}),
+        return_exceptions=True,
+    )
+    assert [type(one) for one in results] == [
+        dict,
+        ConditionFailed,
+        ConditionFailed,
+        SerializationError,
+    ]
+    await client.close()
+
+
+async def test_a_write_that_nobody_waits_for_any_more_is_still_made(tmp_path: Path) -> None:
+    make_table(tmp_path / "things.db")
+    client = connect_async(str(tmp_path / "things.db"))
+    given_up = asyncio.ensure_future(client.call("PutItem", PUT))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await client.call("PutItem", {"TableName": "Things", "Item": {"pk": {"S": "2"}}})
+    assert await client.call("GetItem", GET) == {"Item": PUT["Item"]}
+    await client.close()
+
+
+def test_a_client_follows_from_one_event_loop_to_the_next(tmp_path: Path) -> None:
+    make_table(tmp_path / "things.db")
+    client = connect_async(str(tmp_path / "things.db"))
+    asyncio.run(client.call("PutItem", PUT))
+    assert asyncio.run(client.call("PutItem", PUT)) == {}
+    asyncio.run(client.close())
 
 
 async def test_a_write_that_waits_for_the_disk_does_not_hold_the_loop(tmp_path: Path) -> None:

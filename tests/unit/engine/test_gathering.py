@@ -11,7 +11,7 @@ import pytest
 
 from keyfold.engine import Engine
 from keyfold.errors import ConditionFailed
-from keyfold.serve.dynamodb.writes import Result, Writes
+from keyfold.engine.gathering import Result, Writes
 
 TABLE = {
     "TableName": "Things",
