@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import Index, Schema, Table
+from keyfold.review.infra.permissions import Statement, application, consumer
 from keyfold.review.infra.plan import (
     ATTEMPTS,
     BATCH,
     HANDLER,
+    Alarm,
     Consumer,
     Plan,
+    alarms,
     identifier,
     plan,
     snake,
@@ -18,11 +21,12 @@ from keyfold.review.infra.plan import (
 
 _TYPES = {"S": "STRING", "N": "NUMBER", "B": "BINARY"}
 _HEAD = '''\
-"""The tables of {design}, their consumers and alarms."""
+"""The tables of {design}, their consumers, permissions and alarms."""
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
 from aws_cdk import aws_sqs as sqs
@@ -33,22 +37,66 @@ def attribute(name: str, kind: dynamodb.AttributeType) -> dynamodb.Attribute:
     return dynamodb.Attribute(name=name, type=kind)
 
 
+def allow(sid: str, actions: list[str], resources: list[str]) -> iam.PolicyStatement:
+    return iam.PolicyStatement(sid=sid, actions=actions, resources=resources)
+
+
 class {name}Stack(Stack):
     def __init__(
         self, scope: Construct, id: str, *, code: str = "dist", prefix: str = "", **kwargs
     ) -> None:
         super().__init__(scope, id, **kwargs)
+        recovery = dynamodb.PointInTimeRecoverySpecification(point_in_time_recovery_enabled=True)
 '''
+_ALARM = """\
+    def alarm(
+        self,
+        name: str,
+        about: str,
+        namespace: str,
+        metric: str,
+        dimensions: dict[str, str],
+        statistic: str,
+        threshold: float,
+        periods: int,
+    ) -> None:
+        cloudwatch.Alarm(
+            self,
+            name,
+            alarm_description=about,
+            metric=cloudwatch.Metric(
+                namespace=namespace,
+                metric_name=metric,
+                dimensions_map=dimensions,
+                statistic=statistic,
+                period=Duration.minutes(1),
+            ),
+            threshold=threshold,
+            evaluation_periods=periods,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+"""
 
 
 def render(schema: Schema) -> str:
     made = plan(schema)
-    lines = [_HEAD.format(design=schema.name, name=identifier(schema.name))]
+    head = _HEAD.format(design=schema.name, name=identifier(schema.name))
+    if not made.consumers:
+        head = "\n".join(line for line in head.split("\n") if not _is_of_consumers(line))
+    lines = [head]
     for table in made.tables:
         lines += _table(table)
+    lines += _application(made)
     for each in made.consumers:
         lines += _consumer(made, each)
-    return "\n".join(lines).rstrip() + "\n"
+    for alarm in alarms(made):
+        lines += _alarm(alarm)
+    return "\n".join([*lines, "", _ALARM]).rstrip() + "\n"
+
+
+def _is_of_consumers(line: str) -> bool:
+    return line.startswith("from") and line.endswith(("lambda_", "sources", "sqs"))
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -68,24 +116,12 @@ def _table(table: Table) -> Iterator[str]:
         yield f'            time_to_live_attribute="{table.ttl}",'
     if table.stream:
         yield f"            stream=dynamodb.StreamViewType.{table.stream},"
-    yield "            point_in_time_recovery_specification="
-    yield "            dynamodb.PointInTimeRecoverySpecification("
-    yield "                point_in_time_recovery_enabled=True"
-    yield "            ),"
+    yield "            point_in_time_recovery_specification=recovery,"
     yield "            deletion_protection=True,"
     yield "            removal_policy=RemovalPolicy.RETAIN,"
     yield "        )"
     for index in table.indexes:
         yield from _index(name, index)
-    yield '        for metric in ("ReadThrottleEvents", "WriteThrottleEvents"):'
-    yield f'            self.{name}.metric(metric, statistic="Sum").create_alarm('
-    yield "                self,"
-    yield f'                f"{identifier(table.name)}{{metric}}",'
-    yield "                threshold=0,"
-    yield "                evaluation_periods=2,"
-    yield "                comparison_operator="
-    yield "                cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,"
-    yield "            )"
     yield ""
 
 
@@ -122,20 +158,82 @@ def _consumer(made: Plan, each: Consumer) -> Iterator[str]:
     yield "            memory_size=512,"
     yield '            environment={"KEYFOLD_TABLE_PREFIX": prefix},'
     yield "        )"
-    for table in made.tables:
-        yield f"        self.{snake(table.name)}.grant_read_write_data({name})"
-    yield f"        {name}.add_event_source("
-    yield "            sources.DynamoEventSource("
-    yield f"                self.{snake(each.table.name)},"
-    yield "                starting_position=lambda_.StartingPosition.TRIM_HORIZON,"
-    yield f"                batch_size={BATCH},"
-    yield "                bisect_batch_on_error=True,"
-    yield f"                retry_attempts={ATTEMPTS},"
-    yield "                report_batch_item_failures=True,"
-    yield f"                on_failure=sources.SqsDlq({name}_letters),"
-    yield "            )"
-    yield "        )"
-    yield f"        {name}_letters.metric_approximate_number_of_messages_visible().create_alarm("
-    yield f'            self, "{identifier(each.name)}Failed", threshold=1, evaluation_periods=1'
+    for statement in consumer(made, each, _arn):
+        yield f"        {name}.add_to_role_policy("
+        yield from _statement(statement, 12)
+        yield "        )"
+    yield "        lambda_.EventSourceMapping("
+    yield "            self,"
+    yield f'            "{identifier(each.name)}Mapping",'
+    yield f"            target={name},"
+    yield f"            event_source_arn=self.{snake(each.table.name)}.table_stream_arn,"
+    yield "            starting_position=lambda_.StartingPosition.TRIM_HORIZON,"
+    yield f"            batch_size={BATCH},"
+    yield "            bisect_batch_on_error=True,"
+    yield f"            retry_attempts={ATTEMPTS},"
+    yield "            report_batch_item_failures=True,"
+    yield f"            on_failure=sources.SqsDlq({name}_letters),"
     yield "        )"
     yield ""
+
+
+def _application(made: Plan) -> Iterator[str]:
+    """The policy of the service itself, for its role."""
+    yield "        self.application = iam.ManagedPolicy("
+    yield "            self,"
+    yield '            "Application",'
+    yield f'            description="What {made.schema.name} calls, and nothing more.",'
+    yield "            statements=["
+    for statement in application(made, _arn):
+        yield from _statement(statement, 16)
+    yield "            ],"
+    yield "        )"
+    yield ""
+
+
+def _statement(statement: Statement, indent: int) -> Iterator[str]:
+    pad = " " * indent
+    yield f"{pad}allow("
+    yield f'{pad}    "{statement["Sid"]}",'
+    yield f"{pad}    ["
+    yield from (f'{pad}        "{action}",' for action in statement["Action"])
+    yield f"{pad}    ],"
+    yield f"{pad}    ["
+    yield from (f"{pad}        {resource}," for resource in statement["Resource"])
+    yield f"{pad}    ],"
+    yield f"{pad}){',' if indent > 12 else ''}"
+
+
+def _arn(table: Table, place: str) -> str:
+    """An expression in the stack."""
+    name = f"self.{snake(table.name)}"
+    if not place:
+        return f"{name}.table_arn"
+    if place == "stream":
+        return f"{name}.table_stream_arn"
+    return f'f"{{{name}.table_arn}}/{place}"'
+
+
+def _alarm(alarm: Alarm) -> Iterator[str]:
+    pairs = [f'"{name}": {_named(what)}' for name, what in alarm.dimensions]
+    yield "        self.alarm("
+    yield f'            "{identifier(alarm.name, "alarm")}",'
+    yield f'            "{alarm.about}",'
+    yield f'            "{alarm.namespace}",'
+    yield f'            "{alarm.metric}",'
+    yield "            {"
+    yield from (f"                {pair}," for pair in pairs)
+    yield "            },"
+    yield f'            "{alarm.statistic}",'
+    yield f"            {alarm.threshold:g},"
+    yield f"            {alarm.periods},"
+    yield "        )"
+
+
+def _named(what: str) -> str:
+    kind, _, name = what.partition(":")
+    if kind == "table":
+        return f"self.{snake(name)}.table_name"
+    if kind == "queue":
+        return f"{snake(name)}_letters.queue_name"
+    return f"{snake(name)}.function_name" if kind == "function" else f'"{name}"'

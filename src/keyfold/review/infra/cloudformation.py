@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from keyfold.design.schema import Schema, Table
+from keyfold.review.infra.permissions import application, consumer
 from keyfold.review.infra.plan import (
     ATTEMPTS,
     BATCH,
@@ -17,8 +18,6 @@ from keyfold.review.infra.plan import (
     Consumer,
     Plan,
     alarms,
-    application,
-    consumer,
     identifier,
     plan,
     request,
@@ -97,7 +96,7 @@ def _arn(table: Table, place: str) -> Any:
     name = _table_id(table)
     if not place:
         return {"Fn::GetAtt": [name, "Arn"]}
-    if place.startswith("stream"):
+    if place == "stream":
         return {"Fn::GetAtt": [name, "StreamArn"]}
     return {"Fn::Sub": f"${{{name}.Arn}}/{place}"}
 

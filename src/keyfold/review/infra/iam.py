@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 
 from keyfold.design.schema import Schema, Table
-from keyfold.review.infra.plan import application, consumer, plan, reader
+from keyfold.review.infra.permissions import application, consumer, reader
+from keyfold.review.infra.plan import plan
 
 
 def policies(schema: Schema) -> dict[str, dict[str, Any]]:
@@ -27,4 +28,6 @@ def render(schema: Schema) -> str:
 
 def _arn(table: Table, place: str) -> str:
     arn = f"arn:aws:dynamodb:*:*:table/{table.name}"
+    if place == "stream":
+        return f"{arn}/stream/*"
     return f"{arn}/{place}" if place else arn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,10 +17,6 @@ HANDLER: Final = "handlers.stream"
 BATCH: Final = 100
 ATTEMPTS: Final = 10
 LOGS: Final = ("logs:CreateLogStream", "logs:PutLogEvents")
-
-Statement = dict[str, Any]
-Arn = Callable[[Table, str], Any]
-"""The ARN of a table; the second part is nothing, `index/NAME` or `stream/*`."""
 
 
 @dataclass(frozen=True)
@@ -88,115 +84,6 @@ def request(table: Table) -> dict[str, Any]:
     made = create_request(table, table.name)
     del made["TableName"]
     return made
-
-
-# Permissions
-
-
-def application(made: Plan, arn: Arn) -> list[Statement]:
-    """Exactly what the design's patterns and writes call."""
-    found = [*reader(made, arn)]
-    written = [table for table in made.tables if table is not SUPPORT]
-    found.append(
-        {
-            "Sid": "Write",
-            "Effect": "Allow",
-            "Action": _writes(made.schema),
-            "Resource": [arn(table, "") for table in written],
-        }
-    )
-    return found
-
-
-def reader(made: Plan, arn: Arn) -> list[Statement]:
-    """What the patterns read: single items and ranges of the tables and indexes they name."""
-    gets: dict[str, Any] = {}
-    queries: dict[str, Any] = {}
-    scans: dict[str, Any] = {}
-    by_name = {table.name: table for table in made.tables}
-    for pattern in made.schema.patterns:
-        table = by_name.get(pattern.table)
-        if table is None:
-            continue
-        index = table.index(pattern.index) if pattern.index else None
-        place = f"index/{index.name}" if index else ""
-        into = scans if pattern.kind == "scan" else queries
-        if pattern.kind == "get" and index is None:
-            into = gets
-        into[f"{table.name}/{place}"] = arn(table, place)
-    for table in made.tables:
-        if table is not SUPPORT and made.schema.entities_of(table.name):
-            # A write reads its item first where copies or versions depend on it.
-            gets.setdefault(f"{table.name}/", arn(table, ""))
-    named = (
-        ("Get", ["dynamodb:BatchGetItem", "dynamodb:GetItem"], gets),
-        ("Query", ["dynamodb:Query"], queries),
-        ("Scan", ["dynamodb:Scan"], scans),
-    )
-    return [
-        {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": list(places.values())}
-        for sid, actions, places in named
-        if places
-    ]
-
-
-def _writes(schema: Schema) -> list[str]:
-    actions = {effect.action for operation in schema.operations for effect in operation.effects}
-    found = {"dynamodb:ConditionCheckItem"}
-    if not actions:
-        actions = {"put", "update", "delete"}
-        found.add("dynamodb:BatchWriteItem")
-    if actions & {"put", "create"}:
-        found.add("dynamodb:PutItem")
-    if actions & {"update", "increment", "decrement"}:
-        found.add("dynamodb:UpdateItem")
-    if "delete" in actions:
-        found.add("dynamodb:DeleteItem")
-    return sorted(found)
-
-
-def consumer(made: Plan, of: Consumer, arn: Arn) -> list[Statement]:
-    """What one consumer calls: its stream, the items that it keeps, its own records."""
-    return [
-        {
-            "Sid": "Start",
-            "Effect": "Allow",
-            "Action": ["dynamodb:DescribeTable"],
-            "Resource": [arn(SUPPORT, "")],
-        },
-        {
-            "Sid": "Stream",
-            "Effect": "Allow",
-            "Action": [
-                "dynamodb:DescribeStream",
-                "dynamodb:GetRecords",
-                "dynamodb:GetShardIterator",
-            ],
-            "Resource": [arn(of.table, "stream/*")],
-        },
-        {
-            "Sid": "Keep",
-            "Effect": "Allow",
-            "Action": [
-                "dynamodb:BatchGetItem",
-                "dynamodb:BatchWriteItem",
-                "dynamodb:ConditionCheckItem",
-                "dynamodb:DeleteItem",
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:Query",
-                "dynamodb:UpdateItem",
-            ],
-            "Resource": [
-                place
-                for table in made.tables
-                for place in (
-                    arn(table, ""),
-                    *(arn(table, f"index/{index.name}") for index in table.indexes),
-                )
-            ],
-        },
-    ]
 
 
 # Alarms

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyfold.design.schema import Schema, Table
+from keyfold.review.infra.permissions import application, consumer
 from keyfold.review.infra.plan import (
     ATTEMPTS,
     BATCH,
@@ -18,8 +19,6 @@ from keyfold.review.infra.plan import (
     Consumer,
     Plan,
     alarms,
-    application,
-    consumer,
     plan,
     request,
     snake,
@@ -93,7 +92,7 @@ def _arn(table: Table, place: str) -> Raw:
     name = f"aws_dynamodb_table.{snake(table.name)}"
     if not place:
         return Raw(f"{name}.arn")
-    if place.startswith("stream"):
+    if place == "stream":
         return Raw(f"{name}.stream_arn")
     return Raw(f'"${{{name}.arn}}/{place}"')
 

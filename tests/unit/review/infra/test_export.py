@@ -162,6 +162,24 @@ def test_the_cdk_stack_is_python_that_names_every_table_and_index(schema: Schema
             assert f'index_name="{index.name}"' in text
 
 
+def test_the_cdk_stack_grants_what_the_policies_say(schema: Schema) -> None:
+    """Every statement of the stack is one of the design's policies, word for word."""
+    tree = ast.parse(FORMATS["cdk"](schema))
+    granted = [
+        (ast.literal_eval(call.args[0]), ast.literal_eval(call.args[1]), len(call.args[2].elts))  # type: ignore[attr-defined]
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "allow"
+    ]
+    expected = [
+        (statement["Sid"], statement["Action"], len(statement["Resource"]))
+        for caller, policy in iam.policies(schema).items()
+        for statement in policy["Statement"]
+        if caller != "reader"
+    ]
+    assert sorted(granted) == sorted(expected)
+    assert ".grant" not in FORMATS["cdk"](schema)
+
+
 def test_a_consumer_comes_with_its_queue_mapping_and_alarms() -> None:
     resources = cloudformation.template(loads(NOTES))["Resources"]
     kinds = [resource["Type"] for resource in resources.values()]

@@ -1,0 +1,159 @@
+"""Who may call what: the application, one that only reads, and each consumer, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from keyfold.design.schema import Entity, Schema, Table
+from keyfold.review.infra.plan import Consumer, Plan
+from keyfold.streams.support import TABLE as SUPPORT
+
+Statement = dict[str, Any]
+Arn = Callable[[Table, str], Any]
+"""The ARN of a table; the second part is nothing, `index/NAME`, `stream`, or `stream/*` for all."""
+Place = tuple[str, str | None]
+"""A table, and an index of it or nothing."""
+
+CHANGES = ("put", "update", "delete")
+
+
+def application(made: Plan, arn: Arn) -> list[Statement]:
+    """What the design's patterns and writes call."""
+    schema = made.schema
+    gets, queries, scans = _read(schema)
+    # A write reads its item first where copies or versions depend on it.
+    gets |= {(table.name, None) for table in schema.tables if schema.entities_of(table.name)}
+    queries |= _swept(schema)
+    written = [table.name for table in schema.tables]
+    found = _reading(made, arn, gets, queries, scans)
+    return [*found, _statement(made, arn, "Write", _writes(schema), _bases(written))]
+
+
+def reader(made: Plan, arn: Arn) -> list[Statement]:
+    """What the patterns read: single items and ranges of the tables and indexes they name."""
+    return _reading(made, arn, *_read(made.schema))
+
+
+def consumer(made: Plan, of: Consumer, arn: Arn) -> list[Statement]:
+    """What one consumer calls: its stream, the items that it keeps, its own records."""
+    schema = made.schema
+    touched = _touched(schema, of)
+    queries: set[Place] = {(name, None) for name in touched}
+    queries |= {(t.name, i.name) for t in schema.tables if t.name in touched for i in t.indexes}
+    stream = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"]
+    single = ["BatchGetItem", "BatchWriteItem", "ConditionCheckItem", "DeleteItem", "GetItem"]
+    single += ["PutItem", "UpdateItem"]
+    kept = _bases((*touched, SUPPORT.name))
+    return [
+        _statement(made, arn, "Start", ["DescribeTable"], _bases([SUPPORT.name])),
+        {
+            "Sid": "Stream",
+            "Effect": "Allow",
+            "Action": stream,
+            "Resource": [arn(of.table, "stream")],
+        },
+        {
+            # A mapping cannot be made without it.
+            "Sid": "Streams",
+            "Effect": "Allow",
+            "Action": ["dynamodb:ListStreams"],
+            "Resource": [arn(of.table, "stream/*")],
+        },
+        _statement(made, arn, "Keep", single, kept),
+        _statement(made, arn, "Find", ["Query"], queries),
+    ]
+
+
+def _reading(
+    made: Plan, arn: Arn, gets: set[Place], queries: set[Place], scans: set[Place]
+) -> list[Statement]:
+    named = (
+        ("Get", ["BatchGetItem", "GetItem"], gets),
+        ("Query", ["Query"], queries),
+        ("Scan", ["Scan"], scans),
+    )
+    return [_statement(made, arn, sid, what, places) for sid, what, places in named if places]
+
+
+def _statement(
+    made: Plan, arn: Arn, sid: str, actions: list[str], places: Iterable[Place]
+) -> Statement:
+    tables = {table.name: table for table in made.tables}
+    known = [place for place in places if place[0] in tables]
+    ordered = sorted(known, key=lambda place: (place[0], place[1] or ""))
+    return {
+        "Sid": sid,
+        "Effect": "Allow",
+        "Action": [f"dynamodb:{action}" for action in actions],
+        "Resource": [arn(tables[n], f"index/{index}" if index else "") for n, index in ordered],
+    }
+
+
+def _bases(names: Iterable[str]) -> set[Place]:
+    return {(name, None) for name in names}
+
+
+def _read(schema: Schema) -> tuple[set[Place], set[Place], set[Place]]:
+    """Where patterns and feeds get, query and scan."""
+    gets: set[Place] = set()
+    queries: set[Place] = set()
+    scans: set[Place] = set()
+    for pattern in schema.patterns:
+        into = scans if pattern.kind == "scan" else queries
+        if pattern.kind == "get" and pattern.index is None:
+            into = gets
+        into.add((pattern.table, pattern.index))
+    for feed in schema.feeds:
+        homes = {schema.by_entity[n].table for n in (feed.post, feed.item) if n in schema.by_entity}
+        queries |= _bases(homes)
+        gets |= _bases(homes)
+    return gets, queries, scans
+
+
+def _swept(schema: Schema) -> set[Place]:
+    """Where a delete looks for what goes with it."""
+    found: set[Place] = set()
+    for each in schema.consumers:
+        for effect in each.effects if each.sync == "transaction" else ():
+            child = schema.by_entity.get(effect.entity)
+            if child is not None:
+                found.add((child.table, effect.via_index or None))
+    return found
+
+
+def _writes(schema: Schema) -> list[str]:
+    actions = {effect.action for operation in schema.operations for effect in operation.effects}
+    whole = not actions or any(_is_kept(schema, entity) for entity in schema.entities)
+    asked = {*CHANGES, *actions} if whole else actions
+    found = {"ConditionCheckItem"}
+    if whole:
+        found.add("BatchWriteItem")
+    if asked & {"put", "create"}:
+        found.add("PutItem")
+    if asked & {"update", "increment", "decrement"}:
+        found.add("UpdateItem")
+    if "delete" in asked:
+        found.add("DeleteItem")
+    return sorted(found)
+
+
+def _is_kept(schema: Schema, entity: Entity) -> bool:
+    """Whether writes of an entity write more than its own item."""
+    copied = entity.copy is not None and entity.copy.sync == "transaction"
+    counted = any(c.counts == entity.name and c.sync == "transaction" for c in schema.counters)
+    return copied or counted or bool(entity.uniques) or bool(entity.cascades)
+
+
+def _touched(schema: Schema, of: Consumer) -> list[str]:
+    """The tables that a consumer reads and writes: a processor may go to any."""
+    mine = [c for c in schema.consumers if c.name in of.keeps]
+    if any(not each.effects for each in mine):
+        return [table.name for table in schema.tables]
+    names = {effect.entity for each in mine for effect in each.effects}
+    names |= {name for name in of.keeps if name in schema.by_entity}
+    names |= {counter.target for counter in schema.counters if counter.name in of.keeps}
+    for feed in schema.feeds:
+        names |= {feed.item, feed.edge, *feed.edges} if feed.name in of.keeps else set()
+    homes = {schema.by_entity[name].table for name in names if name in schema.by_entity}
+    return [t.name for t in schema.tables if t.name in homes | {of.table.name}]
