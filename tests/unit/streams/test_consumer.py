@@ -14,7 +14,7 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine, ttl
 from keyfold.errors import DeclarationError, PlanError, RebuildNeeded
-from keyfold.maintain import rebuild, verify
+from keyfold.maintain import rebuild, repair, verify
 from keyfold.streams import AsyncConsumer, Consumer, Options, resume
 from keyfold.streams.lease import release
 
@@ -211,21 +211,40 @@ def test_a_counter_whose_holder_is_gone_is_left_alone(db: Db, social: Any) -> No
     assert db.find(social.post.key(post_id="p")) is None
 
 
+boxes = Design("boxes")
+boxes_table = boxes.table("Boxes", stream="NEW_AND_OLD_IMAGES")
+
+
+class Box(Entity, table=boxes_table):
+    box_id: Id
+    things: Annotated[int, Counter("Thing", sync="stream")] = 0
+    key = Key("BOX#{box_id}", "BOX")
+
+
+class Thing(Entity, table=boxes_table):
+    thing_id: Id
+    box_id: str
+    key = Key("THING#{thing_id}", "THING")
+
+
+def test_what_came_before_its_holder_is_missed_and_verification_says_so() -> None:
+    with boxes.open(":memory:") as db:
+        for number in range(2):
+            db.create(Thing(thing_id=f"t{number}", box_id="here"))
+        Consumer(db).drain()
+        db.create(Box(box_id="here"))
+        db.create(Thing(thing_id="t2", box_id="here"))
+        Consumer(db).drain()
+        assert db.get(Box.key(box_id="here")).things == 1
+        report = verify(db)
+        assert [one.structure for one in report.drifts] == ["counter Box.things"]
+        repair(db, report.drifts)
+        assert db.get(Box.key(box_id="here")).things == 3
+        assert verify(db).clean
+
+
 def test_an_item_that_moves_to_a_holder_that_is_gone_still_leaves_the_old_one() -> None:
-    design = Design("moving")
-    table = design.table("Moving", stream="NEW_AND_OLD_IMAGES")
-
-    class Box(Entity, table=table):
-        box_id: Id
-        things: Annotated[int, Counter("Thing", sync="stream")] = 0
-        key = Key("BOX#{box_id}", "BOX")
-
-    class Thing(Entity, table=table):
-        thing_id: Id
-        box_id: str
-        key = Key("THING#{thing_id}", "THING")
-
-    with design.open(":memory:") as db:
+    with boxes.open(":memory:") as db:
         db.create(Box(box_id="here"))
         for number in range(3):
             db.create(Thing(thing_id=f"t{number}", box_id="here"))
