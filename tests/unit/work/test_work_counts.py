@@ -98,6 +98,16 @@ QUERY = {
     "ExpressionAttributeValues": {":p": {"S": "p"}},
     "Limit": 50,
 }
+BY_GROUP = {
+    "TableName": "work",
+    "IndexName": "by_group",
+    "KeyConditionExpression": "G = :g",
+    "ExpressionAttributeValues": {":g": {"S": "g"}},
+    "Limit": 50,
+}
+KEYS = [{"PK": {"S": "p"}, "SK": {"S": f"{number:04d}"}} for number in range(25)]
+GETS = [{"Get": {"TableName": "work", "Key": key}} for key in KEYS]
+PUTS = [{"PutRequest": {"Item": item(number)}} for number in range(25)]
 FOUR = {"TransactItems": [{"Put": {"TableName": "work", "Item": item(n)}} for n in range(4)]}
 
 
@@ -105,12 +115,18 @@ FOUR = {"TransactItems": [{"Put": {"TableName": "work", "Item": item(n)}} for n 
     ("definition", "operation", "request_", "most"),
     [
         (PLAIN, "GetItem", {"TableName": "work", "Key": KEY}, 1),
-        (PLAIN, "PutItem", {"TableName": "work", "Item": item(1)}, 4),
-        (INDEXED, "PutItem", {"TableName": "work", "Item": item(1)}, 6),
+        (PLAIN, "PutItem", {"TableName": "work", "Item": item(1)}, 3),
+        (INDEXED, "PutItem", {"TableName": "work", "Item": item(1)}, 4),
         (PLAIN, "UpdateItem", UPDATE, 4),
         (PLAIN, "DeleteItem", {"TableName": "work", "Key": {**KEY, "SK": {"S": "none"}}}, 4),
         (PLAIN, "Query", QUERY, 1),
-        (PLAIN, "TransactWriteItems", FOUR, 16),
+        (PLAIN, "TransactWriteItems", FOUR, 6),
+        (INDEXED, "Query", BY_GROUP, 1),
+        (PLAIN, "Scan", {"TableName": "work"}, 1),
+        (PLAIN, "BatchGetItem", {"RequestItems": {"work": {"Keys": KEYS}}}, 25),
+        (PLAIN, "TransactGetItems", {"TransactItems": GETS}, 25),
+        (PLAIN, "BatchWriteItem", {"RequestItems": {"work": PUTS}}, 27),
+        (PLAIN, "ExecuteStatement", {"Statement": "SELECT * FROM work WHERE PK = 'p'"}, 1),
     ],
 )
 def test_sql_statements_of_an_operation(
