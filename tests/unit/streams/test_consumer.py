@@ -238,7 +238,7 @@ def test_what_came_before_its_holder_is_missed_and_verification_says_so() -> Non
         assert db.get(Box.key(box_id="here")).things == 1
         report = verify(db)
         assert [one.structure for one in report.drifts] == ["counter Box.things"]
-        repair(db, report.drifts)
+        repair(db, report)
         assert db.get(Box.key(box_id="here")).things == 3
         assert verify(db).clean
 
