@@ -198,6 +198,9 @@ SERVERS: dict[str, dict[str, Command]] = {
         "keyfold": lambda port, folder: keyfold(
             port, folder / "data.db", "--durability", "relaxed", *_WORKERS
         ),
+        "keyfold, one worker": lambda port, folder: keyfold(
+            port, folder / "data.db", "--durability", "relaxed"
+        ),
         "dynalite": lambda port, folder: dynalite(port, folder / "data"),
     },
 }
