@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from pydantic import TypeAdapter
+import orjson
+from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import JsonSchemaMode
 
 from keyfold.serve.exchange import JSON, PROBLEM_JSON
 from keyfold.serve.problems import ProblemBody
+from keyfold.serve.samples import Samples
 from keyfold.serve.service import Service
 from keyfold.serve.signature import Operation
 
@@ -51,7 +53,7 @@ def paths_and_schemas(service: type[Service]) -> tuple[Schema, Schema]:
         schemas[one.name, "parameters"] = components.pop(name)
     paths: Schema = {}
     for one in operations:
-        paths.setdefault(one.path, {})[one.verb.lower()] = _operation(one, schemas)
+        paths.setdefault(one.path, {})[one.verb.lower()] = _operation(one, schemas, components)
     return paths, components
 
 
@@ -65,7 +67,7 @@ def _adapters(one: Operation) -> Iterable[tuple[Key, JsonSchemaMode, TypeAdapter
         yield (one.name, "answer"), "serialization", one.answer
 
 
-def _operation(one: Operation, schemas: dict[Key, Schema]) -> Schema:
+def _operation(one: Operation, schemas: dict[Key, Schema], components: Schema) -> Schema:
     access = f"Who may: {one.allow.name}."
     document: Schema = {
         "operationId": one.name,
@@ -77,7 +79,10 @@ def _operation(one: Operation, schemas: dict[Key, Schema]) -> Schema:
     }
     if one.body is not None:
         content: Schema = {"schema": schemas[one.name, "body"]}
-        if (example := _body_example(one)) is not None:
+        example = _body_example(one)
+        if example is None:
+            example = _body_sample(one, schemas[one.name, "body"], components)
+        if example is not None:
             content["example"] = example
         document["requestBody"] = {"required": True, "content": {JSON: content}}
     document["security"] = [{"bearer": []}] + ([{}] if one.allow.anonymous else [])
@@ -132,6 +137,17 @@ def _body_example(one: Operation) -> Any | None:
         if parameter.place == "body" and parameter.name in one.example
     }
     return given or None
+
+
+def _body_sample(one: Operation, schema: Schema, components: Schema) -> Any | None:
+    """A made-up body, unless one cannot be made up that the operation takes."""
+    assert one.body is not None
+    sample = Samples(components).of(schema)
+    try:
+        one.body.validate_json(orjson.dumps(sample), strict=True)
+    except ValidationError:
+        return None
+    return sample
 
 
 def _responses(one: Operation, schemas: dict[Key, Schema]) -> Schema:
