@@ -59,7 +59,8 @@ def _command(name: str) -> list[str]:
 # Modules are instrumented while they are imported, so nothing may be imported before.
 _FUZZER = """
 import contextlib, io, sys, atheris
-with contextlib.redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["keyfold"]):
+watched = ["keyfold", "jwt", "yaml"]
+with contextlib.redirect_stderr(io.StringIO()), atheris.instrument_imports(include=watched):
     from tests.fuzz.targets import TARGETS
 name = sys.argv.pop(1)
 atheris.Setup(sys.argv, TARGETS[name])

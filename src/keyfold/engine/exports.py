@@ -11,6 +11,7 @@ The data files of incremental exports lie in <directory>/AWSDynamoDB/data, all t
 from __future__ import annotations
 
 import gzip
+import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,8 +24,12 @@ import orjson
 
 from keyfold.engine import ion
 from keyfold.errors import StorageError
+from keyfold.limits import ITEM_BYTES
 
 ITEMS_PER_FILE = 200_000
+# The JSON of an item is larger than the item, by its types and escapes; a packed file may be
+# larger than memory, line by line it is not.
+LINE_BYTES = 64 * ITEM_BYTES
 FOLDER = "AWSDynamoDB"
 SUMMARY = "manifest-summary.json"
 FILES = "manifest-files.json"
@@ -144,11 +149,13 @@ def read_file(path: Path) -> Iterator[bytes]:
     read = 0
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
         try:
-            for line in lines:
+            while line := lines.readline(LINE_BYTES):
                 read += 1
+                if len(line) == LINE_BYTES:
+                    raise ValueError(f"a line of more than {LINE_BYTES} bytes")
                 if line.strip():
                     yield orjson.dumps(_item(path, orjson.loads(line)))
-        except (ValueError, KeyError, TypeError, EOFError, OSError) as error:
+        except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error) as error:
             raise StorageError(
                 f"{path}, after line {read}: not an item of an export ({error})"
             ) from None

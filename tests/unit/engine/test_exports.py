@@ -116,6 +116,23 @@ def test_an_import_counts_what_the_table_cannot_hold(engine: Engine, tmp_path: P
     assert item["name"] == {"S": "three"}
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("rows.csv", b"pk,name\n1,\xff\n"), ("rows.csv.gz", b"pk,name\n1,one\n")],
+    ids=["no text", "not packed"],
+)
+def test_a_broken_file_is_named(engine: Engine, tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / "csv").mkdir()
+    (tmp_path / "csv" / name).write_bytes(content)
+    request = {
+        "S3BucketSource": {"S3Bucket": "csv"},
+        "InputFormat": "CSV",
+        "TableCreationParameters": _creation("Rows"),
+    }
+    with pytest.raises(StorageError, match=f"{name}, after line"):
+        engine.call("ImportTable", request)
+
+
 def test_an_export_needs_recovery(engine: Engine) -> None:
     arn = engine.call("CreateTable", TABLE)["TableDescription"]["TableArn"]
     with pytest.raises(RecoveryUnavailable):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -20,7 +21,7 @@ from keyfold.engine.keys import place_of_item
 from keyfold.engine.operations.create_table import create_table
 from keyfold.engine.storage import Session
 from keyfold.engine.write import NewItem, Old, Write
-from keyfold.errors import ImportNotFound, ValidationError
+from keyfold.errors import ImportNotFound, StorageError, ValidationError
 from keyfold.values import Item
 from keyfold.values.wire import check_item
 
@@ -119,9 +120,14 @@ def _csv_items(path: Path, options: dict[str, Any], types: dict[str, str]) -> It
         rows = csv.DictReader(
             file, options.get("HeaderList"), delimiter=options.get("Delimiter", ",")
         )
-        for row in rows:
-            yield {
-                name: {types.get(name, "S"): value}
-                for name, value in row.items()
-                if name is not None and value
-            }
+        try:
+            for row in rows:
+                yield {
+                    name: {types.get(name, "S"): value}
+                    for name, value in row.items()
+                    if name is not None and value
+                }
+        except (csv.Error, ValueError, EOFError, OSError, zlib.error) as error:
+            raise StorageError(
+                f"{path}, after line {rows.line_num}: not a row of values ({error})"
+            ) from None
