@@ -314,22 +314,37 @@ def index_as_data_carrier(facts: Facts) -> Iterator[Problem]:
 @rule("X13", "allocation-rule-violated", "info", "The design's own index convention is broken")
 def allocation_rule_violated(facts: Facts) -> Iterator[Problem]:
     for entity, placement in _placed(facts):
-        index = facts.schema.by_table[entity.table].index(placement.index)
+        table = facts.schema.by_table[entity.table]
+        index = table.index(placement.index)
         if index is None or not index.holds:
             continue
-        held = _held(facts, entity, placement)
-        allowed = [word.strip() for word in index.holds.replace(" or ", ",").split(",")]
+        held, allowed = _held(facts, entity, placement), _holds(index)
         if held == "target" and not entity.owner and "owner" in allowed:
             continue
         if held and held not in allowed:
+            words = " or ".join(_FOUND_BY.get(word, word) for word in allowed)
+            others = [i.name for i in table.indexes if i is not index and held in _holds(i)]
+            better = others[0] if others else f"an index with `holds: {held}`"
             yield Problem(
                 placement,
                 f"{entity.name} on {index.name}",
-                f"{index.name} is for {index.holds}, and `{example(placement.key.partition)}` is "
-                f"{_article(held)} of {entity.name}",
-                f"Move it to the index for {held}, or change the convention.",
+                f"the design keeps {index.name} for lookups by {words}, but "
+                f"`{example(placement.key.partition)}` finds {entity.name} by {_FOUND_BY[held]}",
+                f"Move it to {better}, or let {index.name} say `holds: {index.holds}, {held}`.",
                 (entity, index),
             )
+
+
+_FOUND_BY = {
+    "owner": "owner",
+    "target": "target (what an item points to)",
+    "identifier": "identifier (an item's own id)",
+    "alternative": "alternative (another unique name)",
+}
+
+
+def _holds(index: Index) -> list[str]:
+    return [word.strip() for word in index.holds.replace(" or ", ",").split(",") if word.strip()]
 
 
 def _held(facts: Facts, entity: Entity, placement: Placement) -> str:
@@ -348,15 +363,6 @@ def _held(facts: Facts, entity: Entity, placement: Placement) -> str:
     if facts.is_identifier(entity, field):
         return "identifier"
     return "alternative" if any(field in u.fields for u in entity.uniques) else ""
-
-
-def _article(held: str) -> str:
-    return {
-        "owner": "the owner",
-        "target": "a target",
-        "identifier": "the identifier",
-        "alternative": "an alternative identifier",
-    }[held]
 
 
 @rule("X14", "integrity-via-index", "error", "A guard read from an eventual index is racy")

@@ -1,0 +1,81 @@
+"""Access patterns of a design document: what each asks, and of which key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import Pattern, Schema
+from keyfold.design.shorthand import SIGNS
+from keyfold.review.docs.blocks import (
+    Block,
+    Code,
+    Heading,
+    Text,
+    anchor,
+    count,
+)
+from keyfold.review.docs.blocks import Table as Grid
+from keyfold.review.docs.requests import ASSUMED_BYTES, read_units, request
+
+
+def patterns(schema: Schema) -> Iterator[Block]:
+    if not schema.patterns:
+        return
+    yield Grid(
+        ("Pattern", "Returns", "From", "Key condition", "Order", "Limit", "Read units"),
+        tuple(_pattern_row(schema, pattern) for pattern in schema.patterns),
+    )
+    sized = all(entity.bytes for entity in schema.entities)
+    yield Text(
+        "Read units are for one call"
+        + ("." if sized else f", with items of {ASSUMED_BYTES:,} bytes where no size is given.")
+    )
+    for pattern in schema.patterns:
+        yield Heading(pattern.name, anchor("pattern", pattern.name))
+        if pattern.description:
+            yield Text(pattern.description.strip().splitlines()[0])
+        budget = pattern.requests
+        if budget is not None:
+            yield Text(f"Budget: {count(budget, 'request', 'requests')}, enforced at run time.")
+        if pattern.partition is not None or pattern.kind == "scan":
+            yield Code(request(schema, pattern))
+
+
+def _pattern_row(schema: Schema, pattern: Pattern) -> tuple[str, ...]:
+    asked = _asked(schema, pattern)
+    partition = " or ".join(
+        f"`{shape}`" for shape in (pattern.partition, *pattern.other_partitions) if shape
+    )
+    order = (
+        "newest first"
+        if pattern.descending and pattern.newest
+        else ("descending" if pattern.descending else "ascending")
+    )
+    limit = str(pattern.limit) if pattern.limit else pattern.limit_parameter
+    return (
+        f"[{pattern.name}](#{anchor('pattern', pattern.name)})",
+        ", ".join(pattern.entities) or "everything",
+        pattern.index or pattern.table,
+        partition + (f", `{asked}`" if asked else ""),
+        "–" if pattern.kind == "get" else order,
+        (limit or ("pages" if pattern.paged else "–")) if pattern.kind != "get" else "–",
+        read_units(schema, pattern),
+    )
+
+
+def _asked(schema: Schema, pattern: Pattern) -> str:
+    condition = pattern.condition
+    if condition.operator == "none" or condition.template is None:
+        return ""
+    table = schema.by_table[pattern.table]
+    owner = (table.index(pattern.index) if pattern.index else None) or table
+    template = condition.template.text
+    if condition.operator == "begins_with":
+        return f"{owner.sort} begins with {template}"
+    if condition.operator in SIGNS:
+        return f"{owner.sort} {SIGNS[condition.operator]} {template}"
+    if condition.upper is not None:
+        return f"{owner.sort} from {template} to {condition.upper}"
+    low = f"{template}{{{condition.low.parameter}}}" if condition.low else f"{template}…"
+    high = f"{template}{{{condition.high.parameter}}}" if condition.high else f"{template}…"
+    return f"{owner.sort} from {low} to {high}"

@@ -1,0 +1,157 @@
+"""Tables, indexes and entities of a design document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import Attribute, Entity, Schema, Table
+from keyfold.review.docs.blocks import (
+    Block,
+    Heading,
+    Picture,
+    Text,
+    anchor,
+)
+from keyfold.review.docs.blocks import Table as Grid
+from keyfold.review.docs.key_map import key_map
+from keyfold.review.docs.requests import told
+
+
+def keys(template: object) -> str:
+    return f"`{template}`" if template else "–"
+
+
+def tables(schema: Schema) -> Iterator[Block]:
+    for table in schema.tables:
+        if len(schema.tables) > 1:
+            yield Heading(table.name, anchor("table", table.name))
+        mixed = len(schema.entities_of(table.name)) > 1
+        yield Text(_facts(table, titled=len(schema.tables) > 1, mixed=mixed))
+        rows = tuple(
+            (
+                f"**{entity.name}**",
+                keys(entity.key.partition if entity.key else None),
+                *((keys(entity.key.sort if entity.key else None),) if table.sort else ()),
+                entity.description,
+            )
+            for entity in schema.entities_of(table.name)
+        )
+        head = ("Entity", table.partition, *((table.sort,) if table.sort else ()), "What it is")
+        if rows:
+            yield _filled(Grid(head, rows))
+
+
+def _filled(grid: Grid) -> Grid:
+    """The table without its last column where that says nothing."""
+    if any(row[-1] for row in grid.rows):
+        return grid
+    return Grid(grid.head[:-1], tuple(row[:-1] for row in grid.rows))
+
+
+def _facts(table: Table, *, titled: bool, mixed: bool) -> str:
+    billing = table.billing.replace("_", " ").lower()
+    facts = [] if titled else [f"**{table.name}**"]
+    facts += [table.description] if table.description else []
+    facts.append(f"Key: `{'` and `'.join(table.key_attributes)}`.")
+    facts.append(f"Billing: {billing}.")
+    if table.ttl:
+        facts.append(f"TTL attribute: `{table.ttl}`.")
+    if table.stream:
+        facts.append(f"Stream: {table.stream.replace('_', ' ').lower()}.")
+    if table.name_variable:
+        facts.append(f"Its name can be set with `{table.name_variable}`.")
+    if table.type_attribute and mixed:
+        facts.append(f"`{table.type_attribute}` says which entity an item is.")
+    return " ".join(f if f.endswith((".", "**")) else f"{f}." for f in facts)
+
+
+def indexes(schema: Schema) -> Iterator[Block]:
+    for table in schema.tables:
+        if not table.indexes and len(schema.entities_of(table.name)) < 2:
+            continue
+        if len(schema.tables) > 1:
+            yield Heading(table.name, anchor("indexes", table.name))
+        if table.indexes:
+            yield Grid(
+                ("Index", "Partition key", "Sort key", "Projection", "Purpose"),
+                tuple(
+                    (
+                        f"**{index.name}**" + (" (local)" if index.local else ""),
+                        f"`{index.partition}`",
+                        f"`{index.sort}`" if index.sort else "–",
+                        index.projection.lower().replace("_", " "),
+                        index.purpose,
+                    )
+                    for index in table.indexes
+                ),
+            )
+            yield Text("Who is where:")
+            yield Grid(
+                ("Entity", *(index.name for index in table.indexes)),
+                tuple(
+                    (f"**{entity.name}**", *(_placed(entity, i.name) for i in table.indexes))
+                    for entity in schema.entities_of(table.name)
+                    if entity.placements
+                ),
+            )
+        yield Picture(
+            f"keys-{anchor(table.name)}",
+            key_map(schema, table),
+            f"What lies together in {table.name}"
+            + (" and its indexes" if table.indexes else "")
+            + ": a frame is one partition, its rows come in the order of their sort keys.",
+        )
+
+
+def _placed(entity: Entity, index: str) -> str:
+    cells = []
+    for placement in entity.placement(index):
+        key = placement.key
+        cell = f"`{key.partition}` `{key.sort}`" if key.sort else f"`{key.partition}`"
+        if placement.when:
+            cell += f" when {', '.join(placement.when)} is there"
+        elif placement.condition:
+            cell += f" when {told(placement.condition)}"
+        cells.append(cell)
+    return " and ".join(cells) or "–"
+
+
+def entities(schema: Schema) -> Iterator[Block]:
+    for entity in schema.entities:
+        yield Heading(entity.name, anchor("entity", entity.name))
+        if entity.description:
+            yield Text(entity.description)
+        facts = [f"Key `{entity.key}`." if entity.key else "**No primary key is given.**"]
+        if entity.role != "canonical":
+            facts.append(f"Role: {entity.role.replace('_', ' ')}.")
+        if entity.version:
+            facts.append(f"`{entity.version}` guards against lost updates.")
+        if entity.cascades:
+            facts.append(f"Deleting it deletes {', '.join(entity.cascades)}.")
+        yield Text(" ".join(facts))
+        if entity.attributes:
+            yield _filled(
+                Grid(
+                    ("Attribute", "Type", "", "Description"),
+                    tuple(_attribute(attribute, entity) for attribute in entity.attributes),
+                )
+            )
+
+
+def _attribute(attribute: Attribute, entity: Entity) -> tuple[str, ...]:
+    kind = attribute.type.replace("_", " ")
+    if attribute.values:
+        kind += f": {', '.join(attribute.values)}"
+    if attribute.stored:
+        kind += f" ({attribute.stored})"
+    if attribute.looks_like:
+        kind += f" `{attribute.looks_like}`"
+    marks = []
+    if entity.key is not None and attribute.field in entity.key.fields:
+        marks.append("in the key")
+    marks += ["optional"] if attribute.optional else []
+    marks += ["never changes"] if not attribute.mutable else []
+    marks += [f"of {attribute.refers}"] if attribute.refers else []
+    marks += [f"at most {attribute.max_items}"] if attribute.max_items is not None else []
+    marks += [f"normalised by {attribute.normalise}"] if attribute.normalise else []
+    return f"`{attribute.name}`", kind, ", ".join(marks), attribute.description

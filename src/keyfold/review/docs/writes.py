@@ -1,0 +1,147 @@
+"""What is written in a design document: copies, counters, operations, streams, feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import Schema
+from keyfold.review.docs.blocks import (
+    Block,
+    Picture,
+    anchor,
+)
+from keyfold.review.docs.blocks import Table as Grid
+from keyfold.review.docs.requests import told, write_units
+from keyfold.review.docs.write_flow import flows, write_flow
+
+MANY_FLOWS = 12
+
+
+SYNCS = {
+    "transaction": "in the same transaction",
+    "stream": "from the stream",
+    "none": "**nothing**",
+}
+
+
+def copies(schema: Schema) -> Iterator[Block]:
+    rows = tuple(
+        (
+            f"**{entity.name}**",
+            entity.copy.of,
+            ", ".join(entity.copy.fields) or "all it shares",
+            f"one for each of `{entity.copy.each}`" if entity.copy.each else "–",
+            SYNCS[entity.copy.sync],
+        )
+        for entity in schema.entities
+        if entity.copy is not None
+    )
+    if rows:
+        yield Grid(("Copy", "Of", "Fields", "How many", "Kept right by"), rows)
+
+
+def counters(schema: Schema) -> Iterator[Block]:
+    rows = tuple(
+        (
+            f"**{counter.target}.{counter.attribute}**",
+            (f"sum of {counter.sums} of " if counter.sums else "number of ")
+            + counter.counts
+            + (f" where {told(counter.where)}" if counter.where else ""),
+            SYNCS[counter.sync] if counter.exactly_once else "by adding: **a repeat counts twice**",
+            str(counter.shards),
+        )
+        for counter in schema.counters
+    )
+    if rows:
+        yield Grid(("Counter", "What it is", "Kept right", "Shards"), rows)
+
+
+def uniques(schema: Schema) -> Iterator[Block]:
+    held = {
+        "marker": "a marker item in the same transaction",
+        "claim": "a claim item that is its key",
+        "index": "**looking in an index, which enforces nothing**",
+    }
+    rows = tuple(
+        (f"**{entity.name}**", ", ".join(u.fields), held[u.by], u.normalise or "–")
+        for entity in schema.entities
+        for u in entity.uniques
+    )
+    if rows:
+        yield Grid(("Entity", "Unique", "Held by", "Normalised"), rows)
+
+
+def writes(schema: Schema) -> Iterator[Block]:
+    found = flows(schema)
+    if schema.operations:
+        yield Grid(
+            ("Operation", "Writes", "Atomic", "Safe to repeat", "Write units"),
+            tuple(
+                (
+                    f"**{o.name}**",
+                    ", ".join(
+                        f"{e.action} {'each ' if e.each else ''}{e.entity}" for e in o.effects
+                    ),
+                    "yes" if o.atomic else ("no" if len(o.effects) > 1 else "–"),
+                    "yes" if o.idempotent and not o.needs else "–",
+                    _units(schema, o.name),
+                )
+                for o in schema.operations
+            ),
+        )
+    for flow in found[:MANY_FLOWS]:
+        if len(flow.writes) < 2 and not flow.later:
+            continue
+        yield Picture(f"flow-{anchor(flow.name)}", write_flow(flow), "")
+
+
+def _units(schema: Schema, name: str) -> str:
+    operation = next(o for o in schema.operations if o.name == name)
+    units = sum(
+        write_units(schema, e.entity, transactional=operation.atomic)
+        for e in operation.effects
+        if not e.each
+    )
+    each = sum(
+        write_units(schema, e.entity, transactional=operation.atomic)
+        for e in operation.effects
+        if e.each
+    )
+    return f"{units} + {each} for each" if each else str(units)
+
+
+def streams(schema: Schema) -> Iterator[Block]:
+    rows = tuple(
+        (
+            f"**{c.name}**",
+            ", ".join(c.entities) or "everything",
+            ", ".join(event.lower() for event in c.events) or "–",
+            ", ".join(f"{e.action} {e.entity}" for e in c.effects) or "–",
+            c.dead_letter or "**nowhere**",
+        )
+        for c in schema.consumers
+    )
+    if rows:
+        yield Grid(("Consumer", "Acts on", "Events", "Does", "What fails goes to"), rows)
+
+
+def feeds(schema: Schema) -> Iterator[Block]:
+    ways = {
+        "fan_in": "gathered when read",
+        "fan_out": "copied when written",
+        "hybrid": "gathered for some, copied for others",
+    }
+    rows = tuple(
+        (
+            f"**{feed.name}**",
+            feed.post,
+            feed.item or "–",
+            ways[feed.mode],
+            feed.edge or "–",
+            f"{feed.cap:,}" if feed.cap else "–",
+            feed.trimmed_by or "–",
+        )
+        for feed in schema.feeds
+    )
+    if rows:
+        yield Grid(("Feed", "Posts", "Items", "How", "Along", "Cap", "Trimmed by"), rows)
