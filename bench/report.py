@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from bench.harness import Outcome
+from bench.harness import Outcome, Row
 from bench.plot import bars
 
 RESULTS = Path(__file__).parent / "results"
@@ -16,9 +17,12 @@ README = Path(__file__).parents[1] / "README.md"
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 
 
-def write(outcomes: Sequence[Outcome], command: str) -> None:
-    """Write everything that a run gives."""
+def write(measured: Sequence[Outcome], command: str) -> None:
+    """Write everything that a run gives; cases that it left out keep what they had."""
     RESULTS.mkdir(exist_ok=True)
+    ran = {outcome.case for outcome in measured}
+    kept = [outcome for outcome in _latest() if outcome.case not in ran]
+    outcomes = sorted([*kept, *measured], key=lambda outcome: outcome.case)
     machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     document = {
         "command": command,
@@ -27,11 +31,21 @@ def write(outcomes: Sequence[Outcome], command: str) -> None:
     }
     (RESULTS / "latest.json").write_text(json.dumps(document, indent=1) + "\n")
     (RESULTS / "latest.md").write_text(f"# `{command}`\n\n{machine}\n\n{table(outcomes)}\n")
-    for number, outcome in enumerate(outcomes):
+    for stale in RESULTS.glob("*.svg"):
+        stale.unlink()
+    for outcome in outcomes:
         if outcome.rows:
-            name = f"{number:02d}-{outcome.case}.svg"
-            (RESULTS / name).write_text(bars(outcome.title, outcome.rows))
+            name = re.sub(r"\W+", "-", f"{outcome.case}-{outcome.title}".lower()).strip("-")
+            (RESULTS / f"{name}.svg").write_text(bars(outcome.title, outcome.rows))
     _into_readme(outcomes)
+
+
+def _latest() -> list[Outcome]:
+    path = RESULTS / "latest.json"
+    if not path.exists():
+        return []
+    found = json.loads(path.read_text())["outcomes"]
+    return [Outcome(**{**one, "rows": [Row(**row) for row in one["rows"]]}) for one in found]
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
