@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from keyfold.engine.keys import check_index_keys
 from keyfold.engine.tables import Index, Table
 from keyfold.engine.write import NewItem
 from keyfold.errors import ValidationError
-from keyfold.expressions.ast import Action, Add, Projection, Set, Update, Value
+from keyfold.expressions.ast import Action, Add, Projection, Set
 from keyfold.expressions.projection import project
-from keyfold.expressions.update import apply
+from keyfold.expressions.update import Plan, constant
 from keyfold.limits import ITEM_BYTES
-from keyfold.values import Item
+from keyfold.values import AttributeValue, Item
 from keyfold.values.normal import NormalItem
 from keyfold.values.size import item_size
 
@@ -30,29 +32,36 @@ class ItemUpdate:
     """
 
     def __init__(
-        self, table: Table, key: NormalItem, update: Update | None, *, alone: bool = False
+        self,
+        table: Table,
+        key: NormalItem,
+        plan: Plan | None,
+        values: Mapping[str, AttributeValue],
+        *,
+        alone: bool = False,
     ) -> None:
-        self._table, self._key, self._update, self._alone = table, key, update, alone
-        self._roots = set() if update is None else {action.path.root for action in update.actions}
+        self._table, self._key, self._plan, self._values = table, key, plan, values
+        self._alone = alone
+        self._roots: frozenset[str] = frozenset() if plan is None else plan.roots
         self.touched: Projection = ()
         self.written: Projection = ()
-        if update is None:
+        if plan is None:
             return
         if not self._roots.isdisjoint(table.schema.types):
-            name = next(a.path.root for a in update.actions if a.path.root in table.schema.types)
+            name = next(path.root for path in plan.paths if path.root in table.schema.types)
             raise ValidationError(
                 f"{_INVALID}Cannot update attribute {name}. This attribute is part of the key"
             )
         for index in table.indexes:
             if not self._roots.isdisjoint(index.schema.types):
-                for action in update.actions:
-                    _check_action(index, action)
+                for action in plan.actions:
+                    _check_action(index, action, values)
 
     def __call__(self, old: NormalItem | None) -> NewItem:
         before = self._key if old is None else old
         item: Item = before
-        if self._update is not None:
-            updated = apply(self._update, before)
+        if self._plan is not None:
+            updated = self._plan.apply(before, self._values)
             item, self.touched, self.written = updated.item, updated.touched, updated.written
         for index in self._table.indexes:
             # The keys of an item that was there are right, but for those the update wrote.
@@ -67,11 +76,11 @@ class ItemUpdate:
         return item_size({root: item[root] for root in self._roots if root in item})
 
     def _written_size(self, item: Item) -> int:
-        if self._update is None or not self._alone:
+        if self._plan is None or not self._alone:
             return 0
         cost = sum(
             _WRITING_COST if isinstance(action, (Set, Add)) else _REMOVING_COST
-            for action in self._update.actions
+            for action in self._plan.actions
         )
         return _UPDATE_COST + cost + item_size(project(self.written, item))
 
@@ -84,7 +93,7 @@ def _check_keys(index: Index, item: Item) -> None:
     check_index_keys(index, item)
 
 
-def _check_action(index: Index, action: Action) -> None:
+def _check_action(index: Index, action: Action, values: Mapping[str, AttributeValue]) -> None:
     """What can be seen without the item: a value that an index key cannot have."""
     name = action.path.root
     kind = index.schema.types.get(name)
@@ -95,5 +104,7 @@ def _check_action(index: Index, action: Action) -> None:
             "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
             f"allowed: IndexKey: {name}"
         )
-    if isinstance(action, (Set, Add)) and isinstance(action.value, Value):
-        check_index_keys(index, {name: action.value.content})
+    if isinstance(action, (Set, Add)):
+        written = constant(action.value, values)
+        if written is not None:
+            check_index_keys(index, {name: written})

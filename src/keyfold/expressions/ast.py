@@ -1,7 +1,8 @@
 """The tree that conditions, updates and projections become.
 
 A parsed tree holds placeholders (`NameRef`, `ValueRef`); a bound one holds attribute names and
-`Value`s only. Everything that executes takes bound trees.
+`Value`s, or `Given`s where it is kept to be used with other values. Everything that executes takes
+bound trees.
 """
 
 from __future__ import annotations
@@ -51,6 +52,14 @@ class Value:
     @property
     def kind(self) -> str:
         return next(iter(self.content))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that comes with the request: its placeholder, and the type it must have."""
+
+    text: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +130,13 @@ class Remove:
 @dataclass(frozen=True, slots=True)
 class Add:
     path: Path
-    value: Value | ValueRef
+    value: Value | ValueRef | Given
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
     path: Path
-    value: Value | ValueRef
+    value: Value | ValueRef | Given
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +156,7 @@ class KeyTerm:
     values: tuple[AttributeValue, ...]
 
 
-Operand: TypeAlias = Path | Value | ValueRef | Call
+Operand: TypeAlias = Path | Value | ValueRef | Given | Call
 Condition: TypeAlias = And | Or | Not | Compare | Between | In | Call
 Action: TypeAlias = Set | Remove | Add | Delete
 Projection: TypeAlias = tuple[Path, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NoReturn
 
 from keyfold.errors import RequestInvalid, ValidationError
@@ -18,6 +19,7 @@ from keyfold.expressions.ast import (
     Compare,
     Condition,
     Delete,
+    Given,
     In,
     NameRef,
     Not,
@@ -31,11 +33,13 @@ from keyfold.expressions.ast import (
     Value,
     ValueRef,
 )
+from keyfold.expressions.update import Plan
 from keyfold.limits import PLACEHOLDER_BYTES
 from keyfold.values import AttributeValue
 from keyfold.values.normal import NormalItem
 from keyfold.values.wire import check_value
 
+_PLANS_KEPT = 1024
 _NAME = re.compile(r"#[A-Za-z0-9_]+").fullmatch
 _VALUE = re.compile(r":[A-Za-z0-9_]+").fullmatch
 
@@ -52,7 +56,7 @@ class Placeholders:
         values: Mapping[str, AttributeValue] | None = None,
     ) -> None:
         self._names = _checked_names(names)
-        self._values = _checked_values(values)
+        self.values = _checked_values(values)
         self._used_names: set[str] = set()
         self._used_values: set[str] = set()
 
@@ -64,9 +68,13 @@ class Placeholders:
         """A key condition, ready for `keys.terms`."""
         return self.condition(text, "KeyConditionExpression")
 
-    def update(self, text: str) -> Update:
-        """An update, ready for `update.apply`."""
-        return self._binder("UpdateExpression").update(parser.update(text))
+    def update(self, text: str) -> Plan:
+        """An update, to be applied with `values`."""
+        kinds = tuple([(given, kind) for given, value in self.values.items() for kind in value])
+        plan, names, values = _planned(text, tuple(self._names.items()), kinds)
+        self._used_names |= names
+        self._used_values |= values
+        return plan
 
     def projection(self, text: str) -> Projection:
         """A projection, ready for `projection.project`."""
@@ -79,11 +87,27 @@ class Placeholders:
         """Refuse placeholders that no expression used."""
         if len(self._used_names) < len(self._names):
             _refuse_unused("ExpressionAttributeNames", self._names, self._used_names)
-        if len(self._used_values) < len(self._values):
-            _refuse_unused("ExpressionAttributeValues", self._values, self._used_values)
+        if len(self._used_values) < len(self.values):
+            _refuse_unused("ExpressionAttributeValues", self.values, self._used_values)
 
     def _binder(self, parameter: str) -> _Binder:
-        return _Binder(parameter, self._names, self._values, self._used_names, self._used_values)
+        values = {given: Value(content) for given, content in self.values.items()}
+        return _Binder(parameter, self._names, values, self._used_names, self._used_values)
+
+
+# The same few updates come again and again, with other values of the same types, which is all that
+# binding and checking look at.
+@lru_cache(_PLANS_KEPT)
+def _planned(
+    text: str, names: tuple[tuple[str, str], ...], kinds: tuple[tuple[str, str], ...]
+) -> tuple[Plan, frozenset[str], frozenset[str]]:
+    """An update with the names and values that it uses."""
+    used_names: set[str] = set()
+    used_values: set[str] = set()
+    given = {placeholder: Given(placeholder, kind) for placeholder, kind in kinds}
+    binder = _Binder("UpdateExpression", dict(names), given, used_names, used_values)
+    plan = Plan(binder.update(parser.update(text)))
+    return plan, frozenset(used_names), frozenset(used_values)
 
 
 class _Binder:
@@ -91,7 +115,7 @@ class _Binder:
         self,
         parameter: str,
         names: Mapping[str, str],
-        values: Mapping[str, AttributeValue],
+        values: Mapping[str, Value | Given],
         used_names: set[str],
         used_values: set[str],
     ) -> None:
@@ -165,18 +189,18 @@ class _Binder:
         check.operands_of_call(bound, self._parameter)
         return bound
 
-    def value(self, value: Value | ValueRef) -> Value:
-        if isinstance(value, Value):
+    def value(self, value: Value | ValueRef | Given) -> Value | Given:
+        if not isinstance(value, ValueRef):
             return value
-        content = self._values.get(value.text)
-        if content is None:
+        bound = self._values.get(value.text)
+        if bound is None:
             check.refuse(
                 self._parameter,
                 "An expression attribute value used in expression is not defined; "
                 f"attribute value: {value.text}",
             )
         self._used_values.add(value.text)
-        return Value(content)
+        return bound
 
     def path(self, path: Path) -> Path:
         check.path_depth(path, self._parameter)

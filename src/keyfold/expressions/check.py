@@ -20,6 +20,7 @@ from keyfold.expressions.ast import (
     Call,
     Compare,
     Condition,
+    Given,
     In,
     Not,
     Operand,
@@ -280,7 +281,7 @@ def operands_of_arithmetic(node: Arithmetic, parameter: str) -> None:
 
 def operand_of_action(action: Action, parameter: str) -> None:
     """ADD takes a number or a set, DELETE a set."""
-    if isinstance(action, (Set, Remove)) or not isinstance(action.value, Value):
+    if isinstance(action, (Set, Remove)) or not isinstance(action.value, (Value, Given)):
         return
     keyword = "ADD" if isinstance(action, Add) else "DELETE"
     kind = action.value.kind
@@ -358,7 +359,7 @@ def _wrong_type(operator: str, kind: str, parameter: str) -> NoReturn:
 
 def _static_kind(operand: Operand) -> str | None:
     """An operand's type where it does not depend on the item."""
-    if isinstance(operand, Value):
+    if isinstance(operand, (Value, Given)):
         return operand.kind
     if isinstance(operand, Call) and operand.function == "size":
         return "N"

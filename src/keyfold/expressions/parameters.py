@@ -7,13 +7,15 @@ about the request was found right.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from keyfold.errors import RequestInvalid
 from keyfold.expressions import keys, legacy
-from keyfold.expressions.ast import Condition, KeyTerm, Projection, Update
+from keyfold.expressions.ast import Condition, KeyTerm, Projection
 from keyfold.expressions.bind import Placeholders
+from keyfold.expressions.update import Plan
+from keyfold.values import AttributeValue
 
 _WITHOUT_VALUES = "ProjectionExpression"
 
@@ -25,8 +27,10 @@ class Expressions:
     condition: Condition | None = None
     filter: Condition | None = None
     key_terms: Mapping[str, KeyTerm] | None = None
-    update: Update | None = None
+    update: Plan | None = None
     projection: Projection | None = None
+    # What `update` is applied with.
+    values: Mapping[str, AttributeValue] = field(default_factory=dict)
 
 
 _LEGACY = frozenset(
@@ -107,11 +111,17 @@ def read(request: Mapping[str, Any]) -> Expressions:
     placeholders.check_used()
     key_terms = None if key_condition is None else keys.terms(key_condition)
     if _LEGACY.isdisjoint(request):
-        return Expressions(condition, chosen, key_terms, update, projection)
+        return Expressions(condition, chosen, key_terms, update, projection, placeholders.values)
     return Expressions(
         condition=condition if condition is not None else legacy.expected(request),
         filter=chosen if chosen is not None else legacy.filter(request),
         key_terms=key_terms if key_terms is not None else legacy.key_conditions(request),
-        update=update if update is not None else legacy.attribute_updates(request),
+        update=update if update is not None else _legacy_plan(request),
         projection=projection if projection is not None else legacy.attributes_to_get(request),
+        values=placeholders.values,
     )
+
+
+def _legacy_plan(request: Mapping[str, Any]) -> Plan | None:
+    update = legacy.attribute_updates(request)
+    return None if update is None else Plan(update)

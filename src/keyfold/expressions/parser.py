@@ -16,6 +16,7 @@ from keyfold.expressions.ast import (
     Compare,
     Condition,
     Delete,
+    Given,
     In,
     NameRef,
     Operand,
@@ -157,7 +158,7 @@ class _Parser(Logic):
         return -1
 
     def _require_condition(self, node: Condition | Operand) -> Condition:
-        if isinstance(node, (Path, Value, ValueRef)):
+        if isinstance(node, (Path, Value, ValueRef, Given)):
             self._fail()
         return node
 

@@ -1,8 +1,11 @@
-"""Updates applied to items. Every value is worked out from the item as it was."""
+"""Updates as functions of an item. Compiled once and kept, since the same few come all the time.
+
+Every value is worked out from the item as it was.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -14,6 +17,7 @@ from keyfold.expressions.ast import (
     Arithmetic,
     Call,
     Delete,
+    Given,
     Operand,
     Path,
     Projection,
@@ -45,46 +49,173 @@ class _Missing(Exception):
     """An operand that reads an attribute the item does not have."""
 
 
-# Where to write what; None removes.
-_Write = tuple[Path, AttributeValue | None]
+# Makes the value that an action writes, from the item as it was and the values of the request; None
+# removes.
+_Make = Callable[[Mapping[str, AttributeValue], Mapping[str, AttributeValue]], Any]
 
 
-def apply(update: Update, item: Mapping[str, AttributeValue]) -> Updated:
-    """The updated item; the given one stays as it is."""
-    new: Item = dict(item)
-    appended: list[tuple[int, Path, AttributeValue]] = []
-    removed_elements: list[Path] = []
-    written: list[Path] = []
-    for path, value in _writes(update, item):
-        last = path.parts[-1]
-        container: Any = new if len(path.parts) == 1 else _writable(new, path)
-        if isinstance(last, int):
-            if value is None:
-                if last < len(container):
-                    removed_elements.append(path)
-            elif last < len(container):
+class Plan:
+    """An update, ready to be applied to any item, with any values of the types it was bound for."""
+
+    __slots__ = ("_nested", "_steps", "_type_mismatch", "actions", "paths", "roots")
+
+    def __init__(self, update: Update) -> None:
+        self.actions = update.actions
+        self.paths: Projection = tuple([action.path for action in update.actions])
+        self.roots = frozenset(path.root for path in self.paths)
+        self._steps = [(action.path, _made_by(action)) for action in update.actions]
+        self._nested = [path for path in self.paths if len(path.parts) > 1]
+        self._type_mismatch = update.type_mismatch
+
+    def apply(
+        self, item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]
+    ) -> Updated:
+        """The updated item; the given one stays as it is."""
+        new: Item = dict(item)
+        appended: list[tuple[int, Path, AttributeValue]] = []
+        removed_elements: list[Path] = []
+        written: list[Path] = []
+        for path, value in self._writes(item, values):
+            last = path.parts[-1]
+            container: Any = new if len(path.parts) == 1 else _writable(new, path)
+            if isinstance(last, int):
+                if value is None:
+                    if last < len(container):
+                        removed_elements.append(path)
+                elif last < len(container):
+                    container[last] = value
+                    written.append(path)
+                else:
+                    appended.append((last, path, value))
+            elif value is None:
+                container.pop(last, None)
+            else:
                 container[last] = value
                 written.append(path)
-            else:
-                appended.append((last, path, value))
-        elif value is None:
-            container.pop(last, None)
-        else:
-            container[last] = value
-            written.append(path)
-    # Elements beyond a list's end are added in the order of their indexes.
-    for _, path, value in sorted(appended, key=itemgetter(0)):
-        container = _writable(new, path)
-        written.append(Path((*path.parts[:-1], len(container))))
-        container.append(value)
-    # Indexes in REMOVE mean the positions before the update: take the inner and last out first.
-    removed_elements.sort(key=lambda path: (len(path.parts), _index(path)), reverse=True)
-    for path in removed_elements:
-        del _writable(new, path)[_index(path)]
-    touched = tuple([action.path for action in update.actions])
-    if removed_elements:
-        written = [_moved(path, removed_elements) for path in written]
-    return Updated(new, touched, tuple(written))
+        # Elements beyond a list's end are added in the order of their indexes.
+        for _, path, value in sorted(appended, key=itemgetter(0)):
+            container = _writable(new, path)
+            written.append(Path((*path.parts[:-1], len(container))))
+            container.append(value)
+        if removed_elements:
+            # Indexes in REMOVE mean the positions before the update: take the inner and last out
+            # first.
+            removed_elements.sort(key=lambda path: (len(path.parts), _index(path)), reverse=True)
+            for path in removed_elements:
+                del _writable(new, path)[_index(path)]
+            written = [_moved(path, removed_elements) for path in written]
+        return Updated(new, self.paths, tuple(written))
+
+    def _writes(
+        self, item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]
+    ) -> list[tuple[Path, Any]]:
+        """What to write where, or the complaint DynamoDB comes to first: types, paths, missing."""
+        writes: list[tuple[Path, Any]] = []
+        missing = False
+        for path, make in self._steps:
+            try:
+                writes.append((path, make(item, values)))
+            except _WrongType:
+                raise ValidationError(self._type_mismatch) from None
+            except _Missing:
+                missing = True
+        for path in self._nested:
+            if not _reachable(path, item):
+                raise ValidationError(
+                    "The document path provided in the update expression is invalid for update"
+                )
+        if missing:
+            raise ValidationError(
+                "The provided expression refers to an attribute that does not exist in the item"
+            )
+        return writes
+
+
+def constant(
+    value: Operand | Arithmetic, values: Mapping[str, AttributeValue]
+) -> AttributeValue | None:
+    """A value that can be known without the item."""
+    match value:
+        case Value(content):
+            return content
+        case Given(text):
+            return values[text]
+        case _:
+            return None
+
+
+def _made_by(action: Action) -> _Make:
+    match action:
+        case Set(_, value):
+            return _made(value)
+        case Remove():
+            return lambda _item, _values: None
+        case Add(path, value):
+            return _combined(path, _made(value), _added, if_missing=True)
+        case Delete(path, value):
+            return _combined(path, _made(value), _deleted, if_missing=False)
+
+
+def _made(value: Operand | Arithmetic) -> _Make:
+    match value:
+        case Value(content):
+            return lambda _item, _values: content
+        case Given(text):
+            return lambda _item, values: values[text]
+        case Path():
+            return _read(value)
+        case Arithmetic(operator, left, right):
+            first, second = _typed("N", left), _typed("N", right)
+            combine = number.add if operator == "+" else number.subtract
+            return lambda item, values: {"N": combine(first(item, values), second(item, values))}
+        case Call("if_not_exists", (Path() as path, default)):
+            return _read(path, otherwise=_made(default))
+        case Call("list_append", (left, right)):
+            first, second = _typed("L", left), _typed("L", right)
+            return lambda item, values: {"L": [*first(item, values), *second(item, values)]}
+        case _:
+            raise TypeError(f"not a bound value: {value!r}")
+
+
+def _read(path: Path, otherwise: _Make | None = None) -> _Make:
+    def make(item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]) -> Any:
+        found = resolve(path, item)
+        if found is not None:
+            return found
+        if otherwise is None:
+            raise _Missing
+        return otherwise(item, values)
+
+    return make
+
+
+def _typed(kind: str, operand: Operand) -> _Make:
+    make_value = _made(operand)
+
+    def make(item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]) -> Any:
+        value = make_value(item, values)
+        if kind not in value:
+            raise _WrongType
+        return value[kind]
+
+    return make
+
+
+def _combined(
+    path: Path,
+    make_content: _Make,
+    combine: Callable[[AttributeValue, AttributeValue], AttributeValue | None],
+    *,
+    if_missing: bool,
+) -> _Make:
+    def make(item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]) -> Any:
+        content = make_content(item, values)
+        current = resolve(path, item)
+        if current is None:
+            return content if if_missing else None
+        return combine(current, content)
+
+    return make
 
 
 def _moved(path: Path, removed: list[Path]) -> Path:
@@ -101,77 +232,6 @@ def _moved(path: Path, removed: list[Path]) -> Path:
 def _index(path: Path) -> int:
     last = path.parts[-1]
     return last if isinstance(last, int) else -1
-
-
-def _writes(update: Update, item: Mapping[str, AttributeValue]) -> list[_Write]:
-    """What to write where, or the first complaint in DynamoDB's order: types, paths, missing."""
-    writes: list[_Write] = []
-    missing = False
-    for action in update.actions:
-        try:
-            write = _write(action, item)
-        except _WrongType:
-            raise ValidationError(update.type_mismatch) from None
-        except _Missing:
-            missing = True
-            continue
-        if write is not None:
-            writes.append(write)
-    for action in update.actions:
-        if len(action.path.parts) > 1 and not _reachable(action.path, item):
-            raise ValidationError(
-                "The document path provided in the update expression is invalid for update"
-            )
-    if missing:
-        raise ValidationError(
-            "The provided expression refers to an attribute that does not exist in the item"
-        )
-    return writes
-
-
-def _write(action: Action, item: Mapping[str, AttributeValue]) -> _Write | None:
-    match action:
-        case Set(path, value):
-            return path, _assigned(value, item)
-        case Remove(path):
-            return path, None
-        case Add(path, Value(content)):
-            current = resolve(path, item)
-            return path, content if current is None else _added(current, content)
-        case Delete(path, Value(content)):
-            current = resolve(path, item)
-            return None if current is None else (path, _deleted(current, content))
-        case _:
-            raise TypeError(f"not a bound action: {action!r}")
-
-
-def _assigned(value: Operand | Arithmetic, item: Mapping[str, AttributeValue]) -> AttributeValue:
-    match value:
-        case Value(content):
-            return content
-        case Path():
-            found = resolve(value, item)
-            if found is None:
-                raise _Missing
-            return found
-        case Arithmetic(operator, left, right):
-            a, b = _typed("N", left, item), _typed("N", right, item)
-            combine = number.add if operator == "+" else number.subtract
-            return {"N": combine(a, b)}
-        case Call("if_not_exists", (Path() as path, default)):
-            existing = resolve(path, item)
-            return _assigned(default, item) if existing is None else existing
-        case Call("list_append", (first, second)):
-            return {"L": [*_typed("L", first, item), *_typed("L", second, item)]}
-        case _:
-            raise TypeError(f"not a bound value: {value!r}")
-
-
-def _typed(kind: str, operand: Operand, item: Mapping[str, AttributeValue]) -> Any:
-    value = _assigned(operand, item)
-    if kind not in value:
-        raise _WrongType
-    return value[kind]
 
 
 def _added(current: AttributeValue, content: AttributeValue) -> AttributeValue:

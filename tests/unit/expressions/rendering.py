@@ -15,6 +15,7 @@ from keyfold.expressions.ast import (
     Compare,
     Condition,
     Delete,
+    Given,
     In,
     KeyTerm,
     NameRef,
@@ -148,7 +149,7 @@ class Expressions:
                 return self._call(operand)
             case Value(content):
                 return self.value(content)
-            case ValueRef(text):
+            case ValueRef(text) | Given(text):
                 return text
 
     def _operands(self, operands: Iterable[Operand]) -> str:

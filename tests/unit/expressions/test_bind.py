@@ -252,3 +252,28 @@ def test_overlapping_projections_are_refused_by_resolved_name() -> None:
         "Invalid ProjectionExpression: Two document paths overlap with each other; must remove or "
         "rewrite one of these paths; path one: [a, b], path two: [a]"
     )
+
+
+def test_an_update_is_planned_once_and_used_with_other_values() -> None:
+    names = {"#n": "name"}
+    first = Placeholders(names, {":v": {"S": "a"}}).update("SET #n = :v")
+    again = Placeholders(names, {":v": {"S": "b"}})
+    plan = again.update("SET #n = :v")
+    again.check_used()
+    assert plan is first
+    assert plan.apply({}, again.values).item == {"name": {"S": "b"}}
+
+
+def test_values_of_another_type_are_checked_again() -> None:
+    Placeholders(None, {":v": {"N": "1"}}).update("ADD a :v")
+    assert _refusal(Placeholders(None, {":v": {"S": "1"}}).update, "ADD a :v") == (
+        "Invalid UpdateExpression: Incorrect operand type for operator or function; "
+        "operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND"
+    )
+
+
+def test_another_name_for_a_placeholder_is_another_update() -> None:
+    for name in ("a", "b"):
+        placeholders = Placeholders({"#n": name}, {":v": {"S": "x"}})
+        updated = placeholders.update("SET #n = :v").apply({}, placeholders.values)
+        assert updated.item == {name: {"S": "x"}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -17,6 +19,7 @@ from keyfold.expressions.ast import (
     Compare,
     Condition,
     Delete,
+    Given,
     In,
     KeyTerm,
     Not,
@@ -28,6 +31,7 @@ from keyfold.expressions.ast import (
     Value,
 )
 from keyfold.expressions.bind import Placeholders
+from keyfold.values import AttributeValue
 from keyfold.values.codec import encode
 from tests.unit.expressions.rendering import Expressions
 
@@ -98,7 +102,26 @@ def test_a_rendered_update_reads_back_as_the_same_actions(
     )
     expressions = Expressions()
     text = expressions.update(update)
-    assert _placeholders(expressions).update(text) == update
+    placeholders = _placeholders(expressions)
+    plan = placeholders.update(text)
+    assert tuple(_with_values(action, placeholders.values) for action in plan.actions) == (
+        update.actions
+    )
+
+
+def _with_values(node: Any, values: Mapping[str, AttributeValue]) -> Any:
+    """A bound tree with the values that its placeholders stand for."""
+    match node:
+        case Given(text):
+            return Value(values[text])
+        case Set() | Add() | Delete():
+            return replace(node, value=_with_values(node.value, values))
+        case Arithmetic(operator, left, right):
+            return Arithmetic(operator, _with_values(left, values), _with_values(right, values))
+        case Call(function, arguments):
+            return Call(function, tuple(_with_values(each, values) for each in arguments))
+        case _:
+            return node
 
 
 def test_key_conditions_read_back_as_the_same_terms() -> None:

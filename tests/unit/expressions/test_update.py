@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from keyfold.errors import ValidationError
 from keyfold.expressions.bind import Placeholders
 from keyfold.expressions.projection import project
-from keyfold.expressions.update import Updated, apply
+from keyfold.expressions.update import Updated
 from keyfold.values.codec import decode_item, encode, encode_item
 
 TYPE = "An operand in the update expression has an incorrect data type"
@@ -21,7 +21,7 @@ MISSING = "The provided expression refers to an attribute that does not exist in
 def _apply(text: str, item: dict[str, Any], **values: Any) -> Updated:
     placeholders = {f":{name}": encode(value) for name, value in values.items()}
     update = Placeholders(None, placeholders or None).update(text)
-    return apply(update, encode_item(item))
+    return update.apply(encode_item(item), placeholders)
 
 
 def _updated(text: str, item: dict[str, Any], **values: Any) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def test_the_old_item_is_left_alone() -> None:
     update = Placeholders(None, values).update(
         "SET l[1].m[0] = :v, l[5] = :v REMOVE l[0] ADD s :s, n :v"
     )
-    apply(update, item)
+    update.apply(item, values)
     assert item == before
 
 

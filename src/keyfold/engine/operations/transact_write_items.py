@@ -106,7 +106,7 @@ def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 
     def located(session: Session) -> Write:
         table = _table(database, session, wish)
-        change = ItemUpdate(table, key, expressions.update)
+        change = ItemUpdate(table, key, expressions.update, expressions.values)
         return _write(wish, table, place_of_key(table, key), change, condition)
 
     return located

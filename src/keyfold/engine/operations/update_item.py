@@ -30,7 +30,7 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
     def work(session: Session) -> tuple[Prepared, ItemUpdate]:
         table = database.catalog.get(session, request["TableName"])
-        update = ItemUpdate(table, key, expressions.update, alone=True)
+        update = ItemUpdate(table, key, expressions.update, expressions.values, alone=True)
         prepared = write.prepare(
             session,
             Write(

@@ -28,6 +28,7 @@ from keyfold.expressions.ast import (
     Compare,
     Condition,
     Delete,
+    Given,
     In,
     Not,
     Operand,
@@ -229,7 +230,7 @@ class _Parser(Cursor, Logic):
         return Not(condition) if negated else condition
 
     def _require_condition(self, node: Condition | Operand) -> Condition:
-        if isinstance(node, (Path, Value, ValueRef)) or (
+        if isinstance(node, (Path, Value, ValueRef, Given)) or (
             isinstance(node, Call) and node.function == "size"
         ):
             refuse("Unexpected term")

@@ -28,6 +28,7 @@ from keyfold.expressions.ast import (
     Value,
 )
 from keyfold.expressions.keys import KeySelection
+from keyfold.expressions.update import Plan
 from keyfold.values import AttributeValue, Item
 from keyfold.values.wire import check_item
 
@@ -154,7 +155,7 @@ def planned(
         case Change(_, update, where):
             check.no_overlap([action.path for action in update.actions], "UpdateExpression")
             key, rest = full_key(where, table.schema)
-            change = ItemUpdate(table, check_item(key), update)
+            change = ItemUpdate(table, check_item(key), Plan(update), {})
             # An UPDATE changes what is there; it never makes an item.
             there = Call("attribute_exists", (Path(table.schema.partition[:1]),))
             test = _test((there, *conjuncts(rest)))
