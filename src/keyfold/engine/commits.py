@@ -64,6 +64,8 @@ class Commits:
         self._in_memory = path == ":memory:"
         self._readers: deque[Session] = deque()
         self._closed = False
+        self._has_company = False
+        """Whether another process was seen to write to this file."""
         self._gathering = 0
         """The thread inside `together`, if there is one."""
         self._listeners: tuple[Callable[[], None], ...] = ()
@@ -225,6 +227,9 @@ class Commits:
         self._writer.begin_write()
         if self._writer.version() != self._version:
             self._forget_schema()
+            if not self._has_company:
+                self._has_company = True
+                self._writer.unmap()
 
     def _commit(self) -> None:
         self._writer.commit()
