@@ -15,6 +15,7 @@ import apsw
 import pytest
 
 from keyfold.engine import Engine
+from tests.fault.replay import replayed
 
 KILLS = int(os.environ.get("KILLS", "4"))
 KILLS_PER_FILE = 10
@@ -70,7 +71,7 @@ def test_killed_writers_lose_no_acknowledged_write(tmp_path: Path, file: int) ->
             _check_transactions(items, acknowledged)
             assert counted <= int(items["count"]["number"]["N"]) <= counted + round
             _check_index(engine, items)
-            _check_stream(engine, items)
+            assert replayed(engine) == items
     assert acknowledged
 
 
@@ -128,26 +129,3 @@ def _check_index(engine: Engine, items: dict[str, Any]) -> None:
     entries = engine.call("Scan", {"TableName": "Killed", "IndexName": "by_group"})["Items"]
     assert {item["pk"]["S"]: item for item in entries} == items
     assert len(entries) == len(items)
-
-
-def _check_stream(engine: Engine, items: dict[str, Any]) -> None:
-    arn = engine.call("ListStreams", {})["Streams"][0]["StreamArn"]
-    stream = engine.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]
-    place = engine.call(
-        "GetShardIterator",
-        {
-            "StreamArn": arn,
-            "ShardId": stream["Shards"][0]["ShardId"],
-            "ShardIteratorType": "TRIM_HORIZON",
-        },
-    )
-    replayed: dict[str, Any] = {}
-    while True:
-        answer = engine.call("GetRecords", place)
-        for record in answer["Records"]:
-            image = record["dynamodb"]["NewImage"]
-            replayed[image["pk"]["S"]] = image
-        if not answer["Records"]:
-            break
-        place = {"ShardIterator": answer["NextShardIterator"]}
-    assert replayed == items

@@ -12,7 +12,9 @@ import apsw
 import pytest
 
 from keyfold.engine import Engine
+from tests.fault.replay import replayed
 
+SECTOR = 512
 LOSSES = int(os.environ.get("POWER_LOSSES", "6"))
 
 TABLE = {
@@ -30,6 +32,7 @@ TABLE = {
             "Projection": {"ProjectionType": "ALL"},
         }
     ],
+    "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
 }
 
 
@@ -58,6 +61,9 @@ class Disk(apsw.VFS):
             content = bytearray(self.safe.get(path, b""))
             for offset, data in self.doubtful.get(path, ()):
                 if chance.random() < 0.5:
+                    if chance.random() < 0.2:
+                        # The power went in the middle of it.
+                        data = data[: chance.randrange(0, len(data) + 1, SECTOR)]
                     content.extend(bytes(max(0, offset + len(data) - len(content))))
                     content[offset : offset + len(data)] = data
             files[Path(path).name] = bytes(content)
@@ -100,19 +106,21 @@ def disk() -> Iterator[Disk]:
 def test_power_loss_keeps_every_acknowledged_write(disk: Disk, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     state = _write(tmp_path / "data.db", chance.randint(1, 120), chance, durability="full")
-    items, entries = _found(disk.after_power_loss(chance), tmp_path / "after")
+    items, entries, records = _found(disk.after_power_loss(chance), tmp_path / "after")
     assert items == state
     assert entries == state
+    assert records == state
 
 
 @pytest.mark.parametrize("seed", range(LOSSES))
-def test_power_loss_in_relaxed_mode_keeps_items_and_indexes_in_step(
+def test_power_loss_in_relaxed_mode_keeps_items_indexes_and_streams_in_step(
     disk: Disk, tmp_path: Path, seed: int
 ) -> None:
     chance = random.Random(seed)
     _write(tmp_path / "data.db", chance.randint(1, 120), chance, durability="relaxed")
-    items, entries = _found(disk.after_power_loss(chance), tmp_path / "after")
+    items, entries, records = _found(disk.after_power_loss(chance), tmp_path / "after")
     assert entries == items
+    assert records == items
 
 
 def _write(path: Path, count: int, chance: random.Random, *, durability: Any) -> dict[str, Any]:
@@ -143,7 +151,8 @@ def closed() -> Iterator[None]:
         _unplugged.pop().close()
 
 
-def _found(files: dict[str, bytes], directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _found(files: dict[str, bytes], directory: Path) -> list[dict[str, Any]]:
+    """The items; the same from the index; the same from the stream."""
     directory.mkdir()
     for name, content in files.items():
         if not name.endswith("-shm"):
@@ -151,4 +160,6 @@ def _found(files: dict[str, bytes], directory: Path) -> tuple[dict[str, Any], di
     with Engine.open(directory / "data.db") as engine:
         items = engine.call("Scan", {"TableName": "Powered"})["Items"]
         entries = engine.call("Scan", {"TableName": "Powered", "IndexName": "by_group"})["Items"]
-    return tuple({item["pk"]["S"]: item for item in each} for each in (items, entries))  # type: ignore[return-value]
+        records = replayed(engine)
+    assert apsw.Connection(str(directory / "data.db")).pragma("integrity_check") == "ok"
+    return [*({item["pk"]["S"]: item for item in each} for each in (items, entries)), records]

@@ -1,0 +1,30 @@
+"""What a table's stream tells, from its beginning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.engine import Engine
+
+
+def replayed(engine: Engine) -> dict[str, Any]:
+    """The items by their partition key, as the records of the only stream make them."""
+    arn = engine.call("ListStreams", {})["Streams"][0]["StreamArn"]
+    stream = engine.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]
+    place = engine.call(
+        "GetShardIterator",
+        {
+            "StreamArn": arn,
+            "ShardId": stream["Shards"][0]["ShardId"],
+            "ShardIteratorType": "TRIM_HORIZON",
+        },
+    )
+    items: dict[str, Any] = {}
+    while True:
+        answer = engine.call("GetRecords", place)
+        if not answer["Records"]:
+            return items
+        for record in answer["Records"]:
+            image = record["dynamodb"]["NewImage"]
+            items[image["pk"]["S"]] = image
+        place = {"ShardIterator": answer["NextShardIterator"]}
