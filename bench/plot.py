@@ -10,8 +10,8 @@ from bench.harness import Row
 WIDTH, BAR, LEFT = 640, 26, 190
 
 
-def bars(title: str, rows: Sequence[Row]) -> str:
-    """Time per operation, shortest first."""
+def bars(title: str, rows: Sequence[Row], unit: str = "µs per operation") -> str:
+    """What each side takes, least first."""
     ordered = sorted(rows, key=lambda row: row.median)
     longest = max(row.median for row in ordered)
     height = 44 + BAR * len(ordered)
@@ -19,7 +19,7 @@ def bars(title: str, rows: Sequence[Row]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         'font-family="sans-serif" font-size="13">',
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-        f'<text x="12" y="24" font-weight="bold">{escape(title)}, µs per operation</text>',
+        f'<text x="12" y="24" font-weight="bold">{escape(title)}, {unit}</text>',
     ]
     for place, row in enumerate(ordered):
         top = 36 + place * BAR
@@ -29,6 +29,6 @@ def bars(title: str, rows: Sequence[Row]) -> str:
         parts.append(
             f'<rect x="{LEFT}" y="{top}" width="{width:.1f}" height="18" fill="{colour}"/>'
         )
-        label = f"{row.median:,.1f}"
+        label = f"{row.median:,.2f}" if row.median < 10 else f"{row.median:,.1f}"
         parts.append(f'<text x="{LEFT + width + 6:.1f}" y="{top + 14}">{label}</text>')
     return "\n".join([*parts, "</svg>", ""])

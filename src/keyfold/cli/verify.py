@@ -6,7 +6,7 @@ import argparse
 
 from keyfold.cli._opening import add_target, counting, end_of_line, opened
 
-HELP = "Recompute pointers, counters, edges, unique values and index keys; report drift."
+HELP = "Recompute pointers, counters, edges, unique values, feeds and index keys; report drift."
 DRIFT = 1
 
 
