@@ -72,7 +72,8 @@ class Value:
         """A scalar with the type that YAML gives it."""
         if not isinstance(self.node, yaml.ScalarNode):
             self.refuse(f"expected {what}, found {self.kind}")
-        return yaml.safe_load(yaml.serialize(self.node))
+        # Nothing at all cannot be written and read again.
+        return None if self.is_nothing else yaml.safe_load(yaml.serialize(self.node))
 
     @property
     def kind(self) -> str:

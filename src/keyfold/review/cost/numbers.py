@@ -18,7 +18,8 @@ Words = Mapping[str, Callable[[Value], Any]]
 
 def read_words(value: Value, what: str, readers: Words) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name, inner in value.items(f"the numbers of {what}"):
+    first = next(iter(readers))
+    for name, inner in value.items(f"what is known of {what}, such as {first}: ..."):
         word = name.text("a word")
         if word not in readers:
             name.refuse(f"{what} has no {word!r}; {nearest(word, readers)}")
@@ -114,8 +115,8 @@ def byte_sizes(value: Value, names: Iterable[str]) -> dict[str, int]:
     return {word: int(size) for word, size in numbers(value, "attributes", names).items()}
 
 
-def shares(value: Value, known: Iterable[str]) -> dict[str, float]:
-    found = numbers(value, "names", known)
+def shares(value: Value, what: str, known: Iterable[str]) -> dict[str, float]:
+    found = numbers(value, what, known)
     for word, share in found.items():
         if share > 1:
             value.refuse(f"{word}: a share is between 0 and 1, found {share:g}")

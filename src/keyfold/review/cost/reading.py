@@ -5,6 +5,7 @@ Needs PyYAML (the extra `review`).
 
 from __future__ import annotations
 
+import fnmatch
 from functools import partial
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def load(path: str | Path, schema: Schema) -> Workload:
 
 def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload:
     """Read a workload from YAML text."""
-    if not text.strip():
+    if all(line.strip()[:1] in ("", "#") for line in text.splitlines()):
         raise DesignFileError(
             Place(file, 1),
             "the workload file is empty; `keyfold workload init` drafts one",
@@ -125,8 +126,8 @@ class _Reader:
                     "copies": amount,
                     "attributes": partial(byte_sizes, names=names),
                     "distinct": partial(numbers, what="fields", known=fields),
-                    "hottest": partial(shares, known=fields),
-                    "share": partial(shares, known=placed),
+                    "hottest": partial(shares, what="fields", known=fields),
+                    "share": partial(shares, what="indexes", known=placed),
                 },
             )
             found[word] = EntityLoad(**stated)
@@ -177,22 +178,23 @@ class _Reader:
         return tuple(found)
 
     def consumers(self, value: Value) -> dict[str, ConsumerLoad]:
-        known = {consumer.name for consumer in self.schema.consumers}
-        found = {}
+        known = [consumer.name for consumer in self.schema.consumers]
+        several: dict[str, ConsumerLoad] = {}
+        found: dict[str, ConsumerLoad] = {}
+        readers = {
+            "reads": self._called,
+            "writes": self._written,
+            "events": amount,
+            "share": share,
+        }
         for name, inner in value.items("consumers with what they do"):
-            word = known_name(name, known, "consumer")
-            stated = read_words(
-                inner,
-                f"the consumer {word}",
-                {
-                    "reads": self._called,
-                    "writes": self._written,
-                    "events": amount,
-                    "share": share,
-                },
-            )
-            found[word] = ConsumerLoad(**stated)
-        return found
+            word = name.text("the name of a consumer")
+            load = ConsumerLoad(**read_words(inner, f"the consumer {word}", readers))
+            matched = fnmatch.filter(known, word) if "*" in word else []
+            several |= dict.fromkeys(matched, load)
+            if not matched:
+                found[known_name(name, known, "consumer")] = load
+        return several | found
 
     def feeds(self, value: Value) -> dict[str, FeedLoad]:
         known = {feed.name for feed in self.schema.feeds}
