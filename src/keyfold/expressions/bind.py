@@ -62,7 +62,11 @@ class Placeholders:
 
     def condition(self, text: str, parameter: str = "ConditionExpression") -> Condition:
         """A condition or filter, ready for `evaluate`."""
-        return self._binder(parameter).condition(parser.condition(text, parameter))
+        if ":" in text:
+            return self._binder(parameter).condition(parser.condition(text, parameter))
+        condition, names = _without_values(text, parameter, tuple(self._names.items()))
+        self._used_names |= names
+        return condition
 
     def key_condition(self, text: str) -> Condition:
         """A key condition, ready for `keys.terms`."""
@@ -108,6 +112,16 @@ def _planned(
     binder = _Binder("UpdateExpression", dict(names), given, used_names, used_values)
     plan = Plan(binder.update(parser.update(text)))
     return plan, frozenset(used_names), frozenset(used_values)
+
+
+@lru_cache(_PLANS_KEPT)
+def _without_values(
+    text: str, parameter: str, names: tuple[tuple[str, str], ...]
+) -> tuple[Condition, frozenset[str]]:
+    """A condition that asks for no value (most ask whether an item exists), with its names."""
+    used_names: set[str] = set()
+    binder = _Binder(parameter, dict(names), {}, used_names, set())
+    return binder.condition(parser.condition(text, parameter)), frozenset(used_names)
 
 
 class _Binder:
