@@ -43,7 +43,7 @@ class Notes(Service):
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    people = [Identity.of("mia"), Identity.of("root", "admin")]
+    people = {"Notes": [Identity.of("mia"), Identity.of("root", "admin")]}
     app = create_app([Notes()], Settings(development=True, people=people))
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
@@ -98,6 +98,7 @@ def test_a_demo_user_signs_in_and_tries_an_operation_on_the_rest_page(
 ) -> None:
     sign_in(page, site)
     page.goto(f"{site}/")
+    expect(page.locator("#who")).to_have_text("Signed in as mia")
     page.click("text=REST: try it")
     page.click(".opblock-post .opblock-summary-control")
     assert "Buy milk" in page.input_value(".opblock-post textarea")

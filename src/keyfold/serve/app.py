@@ -9,7 +9,7 @@ development, `/sign-in`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -46,11 +46,14 @@ RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
 
 @dataclass(frozen=True)
 class Settings:
-    """How services are served; development mode adds the sign-in page and introspection."""
+    """How services are served; development mode adds the sign-in page and introspection.
+
+    `people` are whom the sign-in page offers, under the names of what they use.
+    """
 
     development: bool = False
     tokens: Tokens | None = None
-    people: Sequence[Identity] = ()
+    people: Mapping[str, Sequence[Identity]] = field(default_factory=dict)
     limit: RateLimit | None = None
     tracer: Tracer | None = None
     media: MediaStore | None = None
@@ -128,9 +131,9 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: Settings) 
         return Route(path, show)
 
     app.router.routes += [
-        shown("/docs", pages.swagger(service.name)),
+        shown("/docs", pages.swagger(service.name, development=settings.development)),
         shown("/redoc", pages.redoc(service.name)),
-        shown("/graphql", pages.explorer(service.name)),
+        shown("/graphql", pages.explorer(service.name, development=settings.development)),
     ]
     if _has_design(service):
         app.router.routes.append(shown("/design", cache(partial(_design_document, service))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import StringConstraints, ValidationError
@@ -27,7 +27,9 @@ class SignIn(Payload):
     groups: tuple[Word, ...] = ()
 
 
-def sign_in_routes(tokens: DevelopmentTokens, people: Sequence[Identity]) -> list[Route]:
+def sign_in_routes(
+    tokens: DevelopmentTokens, people: Mapping[str, Sequence[Identity]]
+) -> list[Route]:
     """The page, and the POST that it makes."""
 
     async def page(_request: Request) -> Response:

@@ -25,7 +25,7 @@ def client_of(app: Any) -> httpx.AsyncClient:
 
 @pytest.fixture
 async def site(clubs: Service) -> AsyncIterator[httpx.AsyncClient]:
-    people = [Identity.of("mia"), Identity.of("root", "admin")]
+    people = {"Clubs": [Identity.of("mia"), Identity.of("root", "admin")]}
     async with client_of(create_app([clubs], Settings(development=True, people=people))) as client:
         yield client
 

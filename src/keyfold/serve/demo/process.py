@@ -80,10 +80,10 @@ async def _serve(
         catch_up(client.engine, system)
     databases = [await system.design.open_async(client) for system in systems]
     services = [system.serve(db) for system, db in zip(systems, databases, strict=True)]
-    people = [one for system in systems for one in system.users]
+    people = {system.short_title: system.users for system in systems}
     settings = WebSettings(
         development=True,
-        tokens=VisitorTokens(people),
+        tokens=VisitorTokens(one for those in people.values() for one in those),
         people=people,
         media=LocalMedia(options.data.parent / "media", base_url=_address(web)),
     )

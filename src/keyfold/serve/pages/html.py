@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from keyfold.serve.identity import Identity
+
+_WHO = (
+    '<a href="/sign-in" id="who">Sign in as a demo user</a><script src="/assets/who.js"></script>'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class System:
 def index(systems: Sequence[System], *, development: bool) -> str:
     """The first page: what is served here and where its documentation is."""
     cards = "".join(_card(one) for one in systems)
-    sign_in = '<p><a href="/sign-in">Sign in as a demo user</a></p>' if development else ""
+    sign_in = f"<p>{_WHO}</p>" if development else ""
     body = f"""
 <header><h1>keyfold</h1><p>Your DynamoDB design document, running.</p>{sign_in}</header>
 <main class="cards">{cards}</main>
@@ -46,11 +50,11 @@ def _card(system: System) -> str:
 <p class="quiet">{system.operations} operations</p><ul>{links}</ul></section>"""
 
 
-def swagger(name: str) -> str:
+def swagger(name: str, *, development: bool) -> str:
     """Swagger UI on a service's OpenAPI document."""
     styles = '<link rel="stylesheet" href="/assets/swagger-ui.css">'
     body = f"""<nav class="bar"><a href="/">keyfold</a> <b>{escape(name)}</b>
-<a href="redoc">ReDoc</a> <a href="graphql">GraphQL</a></nav>
+<a href="redoc">ReDoc</a> <a href="graphql">GraphQL</a> {_WHO if development else ""}</nav>
 <div id="docs" data-openapi="openapi.json"></div>
 <script src="/assets/swagger-ui-bundle.js"></script><script src="/assets/docs.js"></script>"""
     return _page(f"{name}: REST", body, styles, kind="light")
@@ -63,10 +67,10 @@ def redoc(name: str) -> str:
     return _page(f"{name}: REST", body, kind="light")
 
 
-def explorer(name: str) -> str:
+def explorer(name: str, *, development: bool) -> str:
     """A page to write and run GraphQL queries on, with the schema beside."""
     body = f"""<nav class="bar"><a href="/">keyfold</a> <b>{escape(name)}</b>
-<a href="docs">REST</a></nav>
+<a href="docs">REST</a> {_WHO if development else ""}</nav>
 <main class="explorer">
 <section><label for="query">Query</label>
 <textarea id="query" spellcheck="false" autofocus></textarea>
@@ -81,16 +85,15 @@ def explorer(name: str) -> str:
     return _page(f"{name}: GraphQL", body)
 
 
-def sign_in(people: Sequence[Identity]) -> str:
+def sign_in(people: Mapping[str, Sequence[Identity]]) -> str:
     """The development sign-in: choose or name a user, get a token."""
     choices = "".join(
-        f'<li><button type="button" data-user="{escape(one.id)}" '
-        f'data-groups="{escape(" ".join(sorted(one.groups)))}">{escape(one.id)}</button></li>'
-        for one in people
+        f"<h2>{escape(where)}</h2><ul class='people'>{''.join(map(_person, those))}</ul>"
+        for where, those in people.items()
     )
     body = f"""<nav class="bar"><a href="/">keyfold</a> <b>development sign-in</b></nav>
 <main class="card"><p>Tokens from here work on this development server only.</p>
-<ul class="people">{choices}</ul>
+{choices}
 <form id="sign-in"><label>User id <input name="user" required maxlength="200"></label>
 <label>Groups <input name="groups" placeholder="admin"></label>
 <button>Sign in</button></form>
@@ -98,6 +101,16 @@ def sign_in(people: Sequence[Identity]) -> str:
 <p class="quiet">It is kept in this browser and used by the REST and GraphQL pages.</p></main>
 <script src="/assets/sign-in.js"></script>"""
     return _page("keyfold: sign in", body)
+
+
+def _person(one: Identity) -> str:
+    groups = escape(" ".join(sorted(one.groups)))
+    name = escape(one.id)
+    note = f" <small>{groups}</small>" if groups else ""
+    return (
+        f'<li><button type="button" data-user="{name}" data-groups="{groups}">{name}{note}'
+        "</button></li>"
+    )
 
 
 def _page(title: str, body: str, head: str = "", *, kind: str = "") -> str:

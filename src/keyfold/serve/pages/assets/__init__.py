@@ -14,6 +14,7 @@ _OURS: Final = {
     "docs.js": "text/javascript",
     "explorer.js": "text/javascript",
     "sign-in.js": "text/javascript",
+    "who.js": "text/javascript",
 }
 _INSTALLED: Final = {
     "swagger-ui-bundle.js": "text/javascript",

@@ -11,7 +11,10 @@ async function signIn(user, groups) {
   });
   const body = await answer.json();
   shown.value = answer.ok ? body.token : body.detail;
-  if (answer.ok) localStorage.setItem("keyfold-token", body.token);
+  if (answer.ok) {
+    localStorage.setItem("keyfold-token", body.token);
+    localStorage.setItem("keyfold-user", user);
+  }
 }
 
 form.addEventListener("submit", (event) => {

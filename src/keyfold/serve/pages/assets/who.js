@@ -1,0 +1,3 @@
+"use strict";
+const signedIn = localStorage.getItem("keyfold-user");
+if (signedIn) document.getElementById("who").textContent = `Signed in as ${signedIn}`;
