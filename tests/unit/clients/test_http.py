@@ -174,6 +174,15 @@ def test_silence_is_a_timeout(connected: Connect, faults: Any, impatient: Option
     assert len(server.requests) == 1
 
 
+def test_a_server_that_takes_nothing_is_a_timeout(connected: Connect, impatient: Options) -> None:
+    large = {**CONDITIONAL, "Item": {"pk": {"S": "x" * 8_000_000}}}
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        client = connected(f"http://127.0.0.1:{deaf.getsockname()[1]}", impatient)
+        with pytest.raises(Timeout, match="in time") as caught:
+            client.call("PutItem", large)
+    assert caught.value.sent
+
+
 def test_nobody_there_is_unreachable_and_nothing_was_sent(
     connected: Connect, impatient: Options
 ) -> None:
