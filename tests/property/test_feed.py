@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -45,6 +45,7 @@ from keyfold.maintain.feed import (
     choose,
     choose_for_reader,
     edges,
+    posting,
     switching,
 )
 from keyfold.streams import Consumer
@@ -110,6 +111,14 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 PEOPLE = ["ann", "ben", "cat", "dan", "eva"]
 GROUPS = ["climbers", "readers"]
 SOURCES = PEOPLE + GROUPS
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_followers_at_once() -> Iterator[None]:
+    """So that a crash meets work over followers in its middle."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edges, "FOLLOWERS_AT_ONCE", 2)
+        yield
 
 
 class Crash(BaseException):
@@ -371,6 +380,39 @@ def test_a_subscriber_reads_copies_of_a_source_that_others_pull(network: Network
     assert network.db.find(feed.source_ref("other", "s0")) is not None
     for reader in ("reader", "other"):
         assert network.found(reader, 3) == network.expected(reader)
+
+
+@pytest.mark.parametrize("way", ["push", "subscriptions"])
+def test_a_fan_out_goes_on_where_it_died(network: Network, way: str) -> None:
+    readers = [f"r{number:02d}" for number in range(12)]
+    for reader in readers:
+        network._follow(reader, "star")
+        if way == "subscriptions":
+            network._subscribe(reader, "star")
+    if way == "push":
+        network._promote("star", "")
+    network.consumer.drain()
+    network._post("star", "")
+
+    def fan_out() -> set[str]:
+        flow = posting.fan_out(
+            network.db.context, feed, network.activities[-1], to_all=way == "push"
+        )
+        network.db.run(flow)
+        return {copy.follower_id for copy in network.db.scan(FeedItem)}
+
+    network.client.left = 20
+    with pytest.raises(Crash):
+        fan_out()
+    network.client.left = None
+    copies = list(network.db.scan(FeedItem))
+    before = {copy.follower_id for copy in copies}
+    network.db.delete_many([copy.ref() for copy in copies])
+    after = fan_out()
+    assert len(before) >= 4
+    assert before | after == set(readers)
+    assert len(before & after) <= edges.FOLLOWERS_AT_ONCE
+    assert list(network.db.scan(feed.support.job)) == []
 
 
 def test_an_unfollow_ends_a_subscription(network: Network) -> None:
