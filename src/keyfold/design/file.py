@@ -29,6 +29,7 @@ from keyfold.design.schema import (
     Table,
     Ttl,
 )
+from keyfold.design.source import Place
 from keyfold.design.template import Template
 from keyfold.design.writing import dump, dumps
 from keyfold.errors import KeyfoldError
@@ -55,7 +56,12 @@ def load(path: str | Path) -> Schema:
 
 def loads(text: str, *, file: str = "design.yaml") -> Schema:
     """Read a design from YAML text."""
-    return _schema(compose(text, file))
+    try:
+        return _schema(compose(text, file))
+    except RecursionError:
+        raise DesignFileError(
+            Place(file, 1), "this is nested too deeply, or contains itself"
+        ) from None
 
 
 def _schema(value: Value) -> Schema:

@@ -73,7 +73,12 @@ class Value:
         if not isinstance(self.node, yaml.ScalarNode):
             self.refuse(f"expected {what}, found {self.kind}")
         # Nothing at all cannot be written and read again.
-        return None if self.is_nothing else yaml.safe_load(yaml.serialize(self.node))
+        if self.is_nothing:
+            return None
+        try:
+            return yaml.safe_load(yaml.serialize(self.node))
+        except (ValueError, OverflowError, yaml.YAMLError) as error:
+            self.refuse(f"expected {what}, found {self.kind}: {error}")
 
     @property
     def kind(self) -> str:
