@@ -39,7 +39,8 @@ def consumer(made: Plan, of: Consumer, arn: Arn) -> list[Statement]:
     """What one consumer calls: its stream, the items that it keeps, its own records."""
     schema = made.schema
     touched = _touched(schema, of)
-    queries: set[Place] = {(name, None) for name in touched}
+    # Events wait for their sinks in the support table.
+    queries: set[Place] = {(name, None) for name in (*touched, SUPPORT.name)}
     queries |= {(t.name, i.name) for t in schema.tables if t.name in touched for i in t.indexes}
     stream = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"]
     single = ["BatchGetItem", "BatchWriteItem", "ConditionCheckItem", "DeleteItem", "GetItem"]
