@@ -33,6 +33,7 @@ from keyfold.expressions.ast import (
     Value,
     ValueRef,
 )
+from keyfold.expressions.keys import KeyCondition
 from keyfold.expressions.update import Plan
 from keyfold.limits import PLACEHOLDER_BYTES
 from keyfold.values import AttributeValue
@@ -42,6 +43,8 @@ from keyfold.values.wire import check_value
 _PLANS_KEPT = 1024
 _NAME = re.compile(r"#[A-Za-z0-9_]+").fullmatch
 _VALUE = re.compile(r":[A-Za-z0-9_]+").fullmatch
+# Where a check looks at more than the types of values: at the bounds, at the name of a type.
+_LOOKS_INTO_VALUES = re.compile(r"between|attribute_type", re.IGNORECASE).search
 
 
 class Placeholders:
@@ -68,14 +71,20 @@ class Placeholders:
         self._used_names |= names
         return condition
 
-    def key_condition(self, text: str) -> Condition:
-        """A key condition, ready for `keys.terms`."""
-        return self.condition(text, "KeyConditionExpression")
+    def key_condition(self, text: str) -> KeyCondition:
+        """A key condition, whose terms `values` complete."""
+        if _LOOKS_INTO_VALUES(text):
+            return KeyCondition(self.condition(text, "KeyConditionExpression"))
+        condition, names, values = _kept_key_condition(
+            text, tuple(self._names.items()), self._kinds()
+        )
+        self._used_names |= names
+        self._used_values |= values
+        return condition
 
     def update(self, text: str) -> Plan:
         """An update, to be applied with `values`."""
-        kinds = tuple([(given, kind) for given, value in self.values.items() for kind in value])
-        plan, names, values = _planned(text, tuple(self._names.items()), kinds)
+        plan, names, values = _planned(text, tuple(self._names.items()), self._kinds())
         self._used_names |= names
         self._used_values |= values
         return plan
@@ -94,24 +103,41 @@ class Placeholders:
         if len(self._used_values) < len(self.values):
             _refuse_unused("ExpressionAttributeValues", self.values, self._used_values)
 
+    def _kinds(self) -> tuple[tuple[str, str], ...]:
+        return tuple([(given, kind) for given, value in self.values.items() for kind in value])
+
     def _binder(self, parameter: str) -> _Binder:
         values = {given: Value(content) for given, content in self.values.items()}
         return _Binder(parameter, self._names, values, self._used_names, self._used_values)
 
 
-# The same few updates come again and again, with other values of the same types, which is all that
-# binding and checking look at.
+# The same few updates and key conditions come again and again, with other values of the same types,
+# which is all that binding and checking look at.
+_Pairs = tuple[tuple[str, str], ...]
+
+
 @lru_cache(_PLANS_KEPT)
 def _planned(
-    text: str, names: tuple[tuple[str, str], ...], kinds: tuple[tuple[str, str], ...]
+    text: str, names: _Pairs, kinds: _Pairs
 ) -> tuple[Plan, frozenset[str], frozenset[str]]:
     """An update with the names and values that it uses."""
-    used_names: set[str] = set()
-    used_values: set[str] = set()
-    given = {placeholder: Given(placeholder, kind) for placeholder, kind in kinds}
-    binder = _Binder("UpdateExpression", dict(names), given, used_names, used_values)
+    binder = _Binder("UpdateExpression", dict(names), _given(kinds), set(), set())
     plan = Plan(binder.update(parser.update(text)))
-    return plan, frozenset(used_names), frozenset(used_values)
+    return plan, frozenset(binder.used_names), frozenset(binder.used_values)
+
+
+@lru_cache(_PLANS_KEPT)
+def _kept_key_condition(
+    text: str, names: _Pairs, kinds: _Pairs
+) -> tuple[KeyCondition, frozenset[str], frozenset[str]]:
+    """A key condition with the names and values that it uses."""
+    binder = _Binder("KeyConditionExpression", dict(names), _given(kinds), set(), set())
+    condition = KeyCondition(binder.condition(parser.key_condition(text)))
+    return condition, frozenset(binder.used_names), frozenset(binder.used_values)
+
+
+def _given(kinds: _Pairs) -> dict[str, Given]:
+    return {placeholder: Given(placeholder, kind) for placeholder, kind in kinds}
 
 
 @lru_cache(_PLANS_KEPT)
@@ -119,9 +145,9 @@ def _without_values(
     text: str, parameter: str, names: tuple[tuple[str, str], ...]
 ) -> tuple[Condition, frozenset[str]]:
     """A condition that asks for no value (most ask whether an item exists), with its names."""
-    used_names: set[str] = set()
-    binder = _Binder(parameter, dict(names), {}, used_names, set())
-    return binder.condition(parser.condition(text, parameter)), frozenset(used_names)
+    binder = _Binder(parameter, dict(names), {}, set(), set())
+    condition = binder.condition(parser.condition(text, parameter))
+    return condition, frozenset(binder.used_names)
 
 
 class _Binder:
@@ -135,7 +161,7 @@ class _Binder:
     ) -> None:
         self._parameter = parameter
         self._names, self._values = names, values
-        self._used_names, self._used_values = used_names, used_values
+        self.used_names, self.used_values = used_names, used_values
 
     def condition(self, node: Condition) -> Condition:
         bound: Condition
@@ -213,7 +239,7 @@ class _Binder:
                 "An expression attribute value used in expression is not defined; "
                 f"attribute value: {value.text}",
             )
-        self._used_values.add(value.text)
+        self.used_values.add(value.text)
         return bound
 
     def path(self, path: Path) -> Path:
@@ -233,7 +259,7 @@ class _Binder:
                 "An expression attribute name used in the document path is not defined; "
                 f"attribute name: {part.text}",
             )
-        self._used_names.add(part.text)
+        self.used_names.add(part.text)
         return name
 
 

@@ -12,6 +12,7 @@ from keyfold.expressions.ast import (
     Call,
     Compare,
     Condition,
+    Given,
     In,
     KeyTerm,
     Not,
@@ -38,14 +39,40 @@ class KeySelection:
     range: KeyTerm | None
 
 
-def terms(condition: Condition) -> dict[str, KeyTerm]:
-    """The terms of a bound key condition by attribute name, refused where DynamoDB does."""
-    found: dict[str, KeyTerm] = {}
+# What a key condition says about one attribute: an operator and its operands.
+_Said = tuple[str, tuple[Value | Given, ...]]
+
+
+class KeyCondition:
+    """A bound key condition. Kept, it is used again with other values of the same types."""
+
+    __slots__ = ("_condition", "_said")
+
+    def __init__(self, condition: Condition) -> None:
+        self._condition = condition
+        self._said: dict[str, _Said] | None = None
+
+    def terms(self, values: Mapping[str, AttributeValue]) -> dict[str, KeyTerm]:
+        """Its terms by attribute name, refused where DynamoDB does."""
+        if self._said is None:
+            self._said = _by_name(self._condition)
+        return {
+            name: KeyTerm(
+                name,
+                operator,
+                tuple([o.content if isinstance(o, Value) else values[o.text] for o in operands]),
+            )
+            for name, (operator, operands) in self._said.items()
+        }
+
+
+def _by_name(condition: Condition) -> dict[str, _Said]:
+    found: dict[str, _Said] = {}
     for part in _parts(condition):
-        term = _term(part)
-        if term.name in found:
+        name, said = _term(part)
+        if name in found:
             raise RequestInvalid("KeyConditionExpressions must only contain one condition per key")
-        found[term.name] = term
+        found[name] = said
     return found
 
 
@@ -120,7 +147,7 @@ def _parts(node: Condition) -> list[Compare | Between | Call]:
     raise RequestInvalid(f"Invalid operator used in KeyConditionExpression: {refused}")
 
 
-def _term(part: Compare | Between | Call) -> KeyTerm:
+def _term(part: Compare | Between | Call) -> tuple[str, _Said]:
     match part:
         case Compare(operator, left, right):
             operands: tuple[Operand, ...] = (left, right)
@@ -133,7 +160,7 @@ def _term(part: Compare | Between | Call) -> KeyTerm:
     return _build(operator, operands)
 
 
-def _build(operator: str, operands: tuple[Operand, ...]) -> KeyTerm:
+def _build(operator: str, operands: tuple[Operand, ...]) -> tuple[str, _Said]:
     if any(isinstance(operand, Call) for operand in operands):
         raise RequestInvalid("KeyConditionExpressions cannot contain nested operations")
     paths = [operand for operand in operands if isinstance(operand, Path)]
@@ -154,5 +181,5 @@ def _build(operator: str, operands: tuple[Operand, ...]) -> KeyTerm:
         )
     if len(key.parts) > 1:
         raise RequestInvalid("KeyConditionExpressions cannot have conditions on nested attributes")
-    values = tuple(operand.content for operand in operands[1:] if isinstance(operand, Value))
-    return KeyTerm(key.root, operator, values)
+    values = tuple(each for each in operands[1:] if isinstance(each, (Value, Given)))
+    return key.root, (operator, values)

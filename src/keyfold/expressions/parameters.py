@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyfold.errors import RequestInvalid
-from keyfold.expressions import keys, legacy
+from keyfold.expressions import legacy
 from keyfold.expressions.ast import Condition, KeyTerm, Projection
 from keyfold.expressions.bind import Placeholders
 from keyfold.expressions.update import Plan
@@ -109,7 +109,7 @@ def read(request: Mapping[str, Any]) -> Expressions:
     if (text := request.get("ProjectionExpression")) is not None:
         projection = placeholders.projection(text)
     placeholders.check_used()
-    key_terms = None if key_condition is None else keys.terms(key_condition)
+    key_terms = None if key_condition is None else key_condition.terms(placeholders.values)
     if _LEGACY.isdisjoint(request):
         return Expressions(condition, chosen, key_terms, update, projection, placeholders.values)
     return Expressions(

@@ -49,7 +49,7 @@ def condition(text: str, parameter: str = "ConditionExpression") -> Condition:
 
 
 def key_condition(text: str) -> Condition:
-    """A key condition: any condition here, `keys.terms` restricts it."""
+    """A key condition: any condition here, `keys.KeyCondition` restricts it."""
     return condition(text, "KeyConditionExpression")
 
 

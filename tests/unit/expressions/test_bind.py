@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from keyfold.errors import ValidationError
-from keyfold.expressions.ast import And, Compare, Path, Value
+from keyfold.expressions.ast import And, Compare, KeyTerm, Path, Value
 from keyfold.expressions.bind import Placeholders
 
 
@@ -277,3 +277,20 @@ def test_another_name_for_a_placeholder_is_another_update() -> None:
         placeholders = Placeholders({"#n": name}, {":v": {"S": "x"}})
         updated = placeholders.update("SET #n = :v").apply({}, placeholders.values)
         assert updated.item == {name: {"S": "x"}}
+
+
+def test_a_key_condition_is_kept_and_completed_with_other_values() -> None:
+    terms = []
+    for value in ("x", "y"):
+        placeholders = Placeholders({"#k": "pk"}, {":v": {"S": value}})
+        terms.append(placeholders.key_condition("#k = :v").terms(placeholders.values))
+        placeholders.check_used()
+    assert terms == [{"pk": KeyTerm("pk", "=", ({"S": value},))} for value in ("x", "y")]
+
+
+def test_the_bounds_of_a_key_condition_are_looked_at_every_time() -> None:
+    text = "pk = :p AND sk BETWEEN :a AND :b"
+    fits = {":p": {"S": "p"}, ":a": {"N": "1"}, ":b": {"N": "2"}}
+    Placeholders(None, fits).key_condition(text)
+    crossed = Placeholders(None, {**fits, ":b": {"N": "0"}})
+    assert "upper bound to be greater" in _refusal(crossed.key_condition, text)

@@ -15,7 +15,7 @@ TYPES = {"pk": "S", "sk": "N"}
 
 def _terms(text: str, **values: Any) -> dict[str, KeyTerm]:
     placeholders = Placeholders(None, {f":{name}": encode(value) for name, value in values.items()})
-    return keys.terms(placeholders.key_condition(text))
+    return placeholders.key_condition(text).terms(placeholders.values)
 
 
 def _select(text: str, **values: Any) -> keys.KeySelection:

@@ -9,7 +9,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold.expressions import keys
 from keyfold.expressions.ast import (
     Add,
     And,
@@ -132,5 +131,6 @@ def test_key_conditions_read_back_as_the_same_terms() -> None:
     expressions = Expressions()
     text = expressions.key_condition(terms)
     assert text == "#n0 = :v0 AND #n1 BETWEEN :v1 AND :v2"
-    read = keys.terms(_placeholders(expressions).key_condition(text))
+    placeholders = _placeholders(expressions)
+    read = placeholders.key_condition(text).terms(placeholders.values)
     assert list(read.values()) == terms
