@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import socket
-import ssl
 import struct
 import time
 from collections import deque
@@ -163,7 +162,8 @@ if hasattr(os, "register_at_fork"):
 
 def _limit_silence(connected: socket.socket, seconds: float) -> None:
     """Let sending and receiving fail after a time."""
-    if isinstance(connected, ssl.SSLSocket) or os.name != "posix":
+    # Sockets that do more than the system's (TLS, gevent) have to keep the time themselves.
+    if type(connected).__module__ != "socket" or os.name != "posix":
         connected.settimeout(seconds)
         return
     # Python would ask before each system call whether it may be made; the kernel knows anyway.
