@@ -186,7 +186,12 @@ class Network:
         if (reader, source) in self.follows:
             self.db.delete(edge_of(reader, source))
             self.follows.discard((reader, source))
-            self.consumer.drain()
+
+    def _link(self, reader: str, source: str) -> None:
+        """An edge comes without the feed being told."""
+        if reader != source and (reader, source) not in self.follows:
+            self.db.create(edge_of(reader, source))
+            self.follows.add((reader, source))
 
     def _post(self, actor: str, _: str) -> None:
         self.posted += 1
@@ -262,7 +267,7 @@ _VERBS = st.sampled_from(
     ["follow"] * 4
     + ["post"] * 6
     + ["promote", "demote", "subscribe", "subscribe", "unsubscribe", "crash"] * 2
-    + ["unfollow", "cut", "delete", "step", "drain"]
+    + ["unfollow", "cut", "link", "delete", "step", "drain"]
 )
 # Groups post and are promoted too; only people read.
 _STEPS = st.lists(
@@ -338,6 +343,8 @@ def test_what_was_taken_away_is_hidden_at_once(
     network = Network(seed)
     for verb, one, other in steps:
         network.act(verb, one, other)
+        if verb == "cut":
+            network.consumer.drain()
         for reader in PEOPLE:
             assert set(network.found(reader, 20)) <= set(network.expected(reader))
 
