@@ -103,7 +103,19 @@ class ProfileOperations(Part):
                 await delete_season(layout, season, self.db.context.now())
             await layout.profiles.delete(profile)
 
-    @mutation("/shares", name="shareProfileDirect", allow=authenticated, status=201)
+    @mutation(
+        "/shares",
+        name="shareProfileDirect",
+        allow=authenticated,
+        status=201,
+        example={
+            "input": {
+                "profileId": "profileId",
+                "targetAccountEmail": "ada@example.org",
+                "permissions": ["READ"],
+            }
+        },
+    )
     async def share_profile_direct(self, input: NewShare, caller: Identity) -> Share:
         """Give somebody permissions on your profile."""
         async with self.layouts.writing(caller.id) as layout:

@@ -33,7 +33,13 @@ async def quest_owner(service: Part, caller: Identity, arguments: Arguments) -> 
 class Quests(Part):
     """Challenges with a reward."""
 
-    @mutation("/quests", name="createQuest", allow=registered, status=201)
+    @mutation(
+        "/quests",
+        name="createQuest",
+        allow=registered,
+        status=201,
+        example={"input": {"title": "Three tasks", "kind": "quantitative", "targetCount": 3}},
+    )
     async def create_quest(self, input: NewQuest, caller: Identity) -> Quest:
         """Take on a quest; what it is linked to must be yours and still to be done."""
         _check_kind(input)
