@@ -31,6 +31,7 @@ USERS: list[tuple[str, str, list[str]]] = [
 TRY = "/users/ada/feed"
 
 PEOPLE = 90
+COMMENTS = 40
 DAYS = 10
 _FIRST = (
     "Mia",
@@ -105,6 +106,12 @@ _COMMENTS = [
     "Count me in!",
     "How did you keep going?",
     "Same here, week three is the worst.",
+    "Ha! I know that feeling.",
+    "Tell me when the next one is.",
+    "You make it look easy.",
+    "My turn tomorrow. Now I have to.",
+    "Photo or it did not happen.",
+    "Proud of you.",
 ]
 _GROUP_POSTS = [
     "Saturday, 8:00, at the bridge. Bring water.",
@@ -208,45 +215,59 @@ async def _activities(
         for group, members in groups
         for text in dice.sample(_GROUP_POSTS, 3)
     ]
-    posts += [
-        (dice.random() * 48, who, who, text)
-        for who in dice.sample(people, 20)
-        for text in [dice.choice(_COMMENTS)]
-    ]
+    made: list[Activity] = []
     for number, (hours, actor, author, text) in enumerate(sorted(posts, reverse=True)):
-        await home.post(
-            db,
+        made.append(
             Activity(
                 actor_id=actor,
                 author_id=author,
                 activity_id=f"a{number:04d}",
-                verb="comment" if text in _COMMENTS else "post",
+                verb="post",
                 object_type="Group" if actor != author else "Post",
                 object_id=actor if actor != author else f"a{number:04d}",
                 preview_text=text,
                 created_at=now - timedelta(hours=hours),
-            ),
+            )
         )
-    return len(posts)
+    made += _comments(dice, people, made, now)
+    for one in sorted(made, key=lambda a: a.created_at):
+        await home.post(db, one)
+    return len(made)
+
+
+def _comments(
+    dice: random.Random, people: list[str], posts: list[Activity], now: datetime
+) -> list[Activity]:
+    """Each is about somebody else's post, and comes some minutes or hours after it."""
+    found = []
+    about = dice.sample([post for post in posts if post.actor_id == post.author_id], COMMENTS)
+    for number, post in enumerate(about):
+        who = dice.choice([one for one in people if one != post.author_id])
+        at = post.created_at + timedelta(minutes=dice.randint(2, 300))
+        found.append(
+            Activity(
+                actor_id=who,
+                author_id=who,
+                activity_id=f"c{number:04d}",
+                verb="comment",
+                object_type="Post",
+                object_id=post.activity_id,
+                preview_text=dice.choice(_COMMENTS),
+                created_at=min(at, now - timedelta(minutes=dice.randint(1, 59))),
+            )
+        )
+    return found
 
 
 async def _goals(db: AsyncDb, dice: random.Random, people: list[str], now: datetime) -> int:
+    """Goals of the last weeks; the first steps are done, and of one goal each tells."""
     made = 0
     for user in people:
-        for number, (title, tasks) in enumerate(dice.sample(_GOALS, 2)):
-            goal_id = f"{user}-{number}"
-            await db.create(Goal(user_id=user, goal_id=goal_id, title=title, created_at=now))
-            for step, name in enumerate(tasks):
-                await db.create(
-                    Task(
-                        user_id=user,
-                        goal_id=goal_id,
-                        task_id=f"{goal_id}-{step}",
-                        title=name,
-                        due_at=now + timedelta(days=3 * step + dice.randint(1, 3)),
-                    )
-                )
-            made += 1 + len(tasks)
+        for number, (title, steps) in enumerate(dice.sample(_GOALS, 2)):
+            begun = now - timedelta(days=dice.randint(4, 40), hours=dice.randint(0, 23))
+            goal = Goal(user_id=user, goal_id=f"{user}-{number}", title=title, created_at=begun)
+            await db.create(goal)
+            made += 1 + await _steps(db, dice, goal, steps, now)
         await db.create(
             Quest(
                 user_id=user,
@@ -257,13 +278,47 @@ async def _goals(db: AsyncDb, dice: random.Random, people: list[str], now: datet
                 kind="quantitative",
                 target_count=3,
                 period_seconds=7 * 86400,
-                created_at=now,
+                created_at=now - timedelta(days=3),
             )
         )
         made += 1
-    done = Task.key(goal_id="ada-0", task_id="ada-0-0")
-    await db.update(done, completed_at=now + timedelta(minutes=1))
     return made
+
+
+async def _steps(
+    db: AsyncDb, dice: random.Random, goal: Goal, steps: list[str], now: datetime
+) -> int:
+    done = dice.randint(1, len(steps) - 1)
+    tasks = [
+        Task(
+            user_id=goal.user_id,
+            goal_id=goal.goal_id,
+            task_id=f"{goal.goal_id}-{step}",
+            title=title,
+            due_at=now + timedelta(days=3 * (step - done) + dice.randint(1, 3)),
+        )
+        for step, title in enumerate(steps)
+    ]
+    for task in tasks:
+        await db.create(task)
+    finished = [now - timedelta(minutes=dice.randint(200, 4000))]
+    for task in reversed(tasks[:done]):
+        await db.update(task.ref(), completed_at=finished[-1])
+        finished.append(finished[-1] - timedelta(minutes=dice.randint(300, 2500)))
+    if goal.goal_id.endswith("-1"):
+        return len(tasks)
+    told = Activity(
+        actor_id=goal.user_id,
+        author_id=goal.user_id,
+        activity_id=f"g-{goal.goal_id}",
+        verb="goal_update",
+        object_type="Goal",
+        object_id=goal.goal_id,
+        preview_text=f"{goal.title}: {done} of {len(steps)} done. {steps[done - 1]}: check!",
+        created_at=finished[0] + timedelta(minutes=dice.randint(3, 90)),
+    )
+    await home.post(db, told)
+    return len(tasks) + 1
 
 
 async def _chat(db: AsyncDb, now: datetime) -> int:

@@ -1,8 +1,12 @@
-"""The domain events of gg_core: each change that others may care about, announced once."""
+"""The domain events of gg_core: each change that others may care about, announced once.
+
+Completed tasks, goals and quests are announced where they are counted, in `quests`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from keyfold import Entity
 from keyfold.streams import Delivery
@@ -10,45 +14,125 @@ from keyfold_systems.gg_core.entities import (
     Activity,
     Block,
     Follow,
+    Goal,
     Group,
     GroupMember,
     Message,
+    Promotion,
     Quest,
     Room,
+    Task,
     User,
     design,
 )
 
-ANNOUNCED: list[tuple[type[Entity], str, str, tuple[str, ...]]] = [
-    (User, "insert", "UserCreated", ("id", "nickname")),
-    (Follow, "insert", "UserFollowed", ("followerId", "followeeId")),
-    (Follow, "remove", "UserUnfollowed", ("followerId", "followeeId")),
-    (Block, "insert", "UserBlocked", ("userId", "blockedId")),
-    (Group, "insert", "GroupCreated", ("groupId", "ownerId")),
-    (GroupMember, "insert", "GroupJoined", ("groupId", "userId")),
-    (GroupMember, "remove", "GroupLeft", ("groupId", "userId")),
-    (Activity, "insert", "ActivityPosted", ("actorId", "activityId", "verb")),
-    (Activity, "remove", "ActivityDeleted", ("actorId", "activityId", "verb")),
-    (Quest, "insert", "QuestCreated", ("userId", "id")),
-    (Quest, "remove", "QuestDeleted", ("userId", "id")),
-    (Room, "insert", "RoomCreated", ("roomId", "scope")),
-    (Message, "insert", "MessageSent", ("roomId", "messageId", "userId")),
+Kind = Literal["insert", "modify", "remove"]
+KINDS: Final[tuple[Kind, ...]] = ("insert", "modify", "remove")
+
+
+@dataclass(frozen=True)
+class Announced:
+    """What is said of an entity's items, with which fields; nothing where there is no name."""
+
+    entity: type[Entity]
+    shown: tuple[str, ...]
+    insert: str = ""
+    remove: str = ""
+    modify: str = ""
+    watched: tuple[str, ...] = ()
+    """A change of these fields is worth telling; counters and copies change by themselves."""
+
+
+ANNOUNCED = [
+    Announced(
+        User,
+        ("id", "nickname"),
+        insert="UserCreated",
+        modify="UserChanged",
+        watched=("nickname", "email", "full_name", "language", "tags", "tier"),
+    ),
+    Announced(Follow, ("followerId", "followeeId"), insert="UserFollowed", remove="UserUnfollowed"),
+    Announced(Block, ("userId", "blockedId"), insert="UserBlocked", remove="UserUnblocked"),
+    Announced(
+        Group,
+        ("groupId", "ownerId"),
+        insert="GroupCreated",
+        remove="GroupDeleted",
+        modify="GroupChanged",
+        watched=("name", "description", "tags", "is_persistent"),
+    ),
+    Announced(
+        GroupMember,
+        ("groupId", "userId", "role"),
+        insert="GroupJoined",
+        remove="GroupLeft",
+        modify="RoleChanged",
+        watched=("role",),
+    ),
+    Announced(
+        Goal,
+        ("userId", "goalId"),
+        insert="GoalCreated",
+        remove="GoalDeleted",
+        modify="GoalChanged",
+        watched=("title", "description", "tags"),
+    ),
+    Announced(
+        Task,
+        ("userId", "goalId", "taskId"),
+        insert="TaskCreated",
+        remove="TaskDeleted",
+        modify="TaskChanged",
+        watched=("title", "due_at"),
+    ),
+    Announced(
+        Activity,
+        ("actorId", "activityId", "verb"),
+        insert="ActivityPosted",
+        remove="ActivityDeleted",
+    ),
+    Announced(
+        Promotion,
+        ("userId", "fanoutEnabled", "reason"),
+        insert="ReachDecided",
+        modify="ReachDecided",
+        watched=("fanout_enabled", "reason"),
+    ),
+    Announced(Quest, ("userId", "id"), insert="QuestCreated", remove="QuestDeleted"),
+    Announced(
+        Room,
+        ("roomId", "scope"),
+        insert="RoomCreated",
+        modify="RoomMembersChanged",
+        watched=("members",),
+    ),
+    Announced(Message, ("roomId", "messageId", "userId"), insert="MessageSent"),
 ]
 
 
-def _announce(entity: type[Entity], kind: Any, event: str, fields: tuple[str, ...]) -> None:
+def _announce(said: Announced, kind: Kind) -> None:
+    event: str = getattr(said, kind)
+
     def announce(old: Entity | None, new: Entity | None, delivery: Delivery) -> None:
         item = new if new is not None else old
         assert item is not None, "a change has an item before or after"
+        if kind == "modify" and not _differ(old, new, said.watched):
+            return
         shown = item.model_dump(mode="json", by_alias=True)
-        delivery.emit(event, {name: shown[name] for name in fields})
+        delivery.emit(event, {name: shown[name] for name in said.shown})
 
     announce.__doc__ = f"Announces {event}."
-    design.on(entity, kind, name=f"announce_{event}")(announce)
+    design.on(said.entity, kind, name=f"announce_{said.entity.__name__}_{kind}")(announce)
+
+
+def _differ(old: Entity | None, new: Entity | None, watched: tuple[str, ...]) -> bool:
+    return any(getattr(old, name) != getattr(new, name) for name in watched)
 
 
 for declared in ANNOUNCED:
-    _announce(*declared)
+    for change in KINDS:
+        if getattr(declared, change):
+            _announce(declared, change)
 
 
 @design.on(Quest, "modify", name="announce_QuestCancelled")

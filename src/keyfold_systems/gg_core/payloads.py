@@ -22,6 +22,7 @@ Nickname = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{2,30}$")]
 Email = Annotated[str, Field(pattern=r"^[^@\s#]+@[^@\s#]+$", max_length=200)]
 Language = Annotated[str, Field(max_length=10)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
+Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 
 
 class NewUser(Payload):

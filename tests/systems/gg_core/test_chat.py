@@ -29,6 +29,15 @@ async def test_history_has_messages_only_newest_first_in_pages(world: World) -> 
     assert [m.text for m in rest] == ["1", "0"]
 
 
+async def test_a_message_may_be_for_some_hours(world: World) -> None:
+    room = await talk(world)
+    await world.service.send_message(room.room_id, "for good", caller=OLGA)
+    await world.service.send_message(room.room_id, "for now", caller=MIA, hours=1)
+    assert len(await world.service.messages(room.room_id, FIRST)) == 2
+    world.clock.advance(3601)
+    assert [m.text for m in await world.service.messages(room.room_id, FIRST)] == ["for good"]
+
+
 async def test_rooms_are_listed_for_those_they_name(world: World) -> None:
     room = await talk(world)
     assert [r.room_id for r in await world.service.rooms("mia", FIRST)] == [room.room_id]

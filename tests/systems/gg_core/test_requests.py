@@ -1,7 +1,11 @@
-"""Every mutation happens once for a request id, and another payload under the id is refused."""
+"""Every mutation happens once for a request id and is announced once.
+
+Another payload under the id is refused.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import httpx
@@ -95,6 +99,39 @@ MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
     ),
 }
 
+ANNOUNCED = {
+    "createUser": "UserCreated",
+    "updateUser": "UserChanged",
+    "followUser": "UserFollowed",
+    "unfollowUser": "UserUnfollowed",
+    "blockUser": "UserBlocked",
+    "unblockUser": "UserUnblocked",
+    "postActivity": "ActivityPosted",
+    "deleteActivity": "ActivityDeleted",
+    "promote": "ReachDecided",
+    "createGroup": "GroupCreated",
+    "updateGroup": "GroupChanged",
+    "joinGroup": "GroupJoined",
+    "leaveGroup": "GroupLeft",
+    "removeMember": "GroupLeft",
+    "changeRole": "RoleChanged",
+    "deleteGroup": "GroupDeleted",
+    "createGoal": "GoalCreated",
+    "updateGoal": "GoalChanged",
+    "completeGoal": "GoalCompleted",
+    "deleteGoal": "GoalDeleted",
+    "createTask": "TaskCreated",
+    "updateTask": "TaskChanged",
+    "completeTask": "TaskCompleted",
+    "createQuest": "QuestCreated",
+    "cancelQuest": "QuestCancelled",
+    "deleteQuest": "QuestDeleted",
+    "createRoom": "RoomCreated",
+    "addToRoom": "RoomMembersChanged",
+    "leaveRoom": "RoomMembersChanged",
+    "sendMessage": "MessageSent",
+}
+
 
 @pytest.fixture
 async def ids(world: World) -> dict[str, str]:
@@ -122,14 +159,16 @@ def test_every_mutation_is_tried(world: World) -> None:
     operations = world.service.operations.values()
     mutations = {one.name for one in operations if one.kind == "mutation"}
     # Links that expire are made anew.
-    assert mutations == set(MUTATIONS) | {"uploadMedia"}
+    assert mutations == set(MUTATIONS) | {"uploadMedia"} == set(ANNOUNCED) | {"uploadMedia"}
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-async def test_a_mutation_happens_once_for_a_request_id(
+async def test_a_mutation_happens_once_for_a_request_id_and_is_announced_once(
     name: str, world: World, ids: dict[str, str]
 ) -> None:
     method, path, body, who, other_path, other_body = MUTATIONS[name]
+    await world.settle()
+    before = Counter(await world.announced())
     tokens = DevelopmentTokens()
     app = create_app([world.service], Settings(development=True, tokens=tokens))
     token = tokens.issue(who, *(["admin"] if who == "root" else []))
@@ -151,3 +190,5 @@ async def test_a_mutation_happens_once_for_a_request_id(
         reused = await ask(other_path, other_body)
         assert (reused.status_code, reused.json()["code"]) == (422, "REQUEST_REUSED")
         assert await stored(world.db, "gg_core") == after
+    await world.settle()
+    assert (Counter(await world.announced()) - before)[ANNOUNCED[name]] == 1

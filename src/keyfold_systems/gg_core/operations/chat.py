@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
 
 from pydantic import Field
@@ -27,13 +28,19 @@ from keyfold_systems.gg_core.entities import (
 )
 from keyfold_systems.gg_core.operations.access import Part, group_member, in_room, registered
 from keyfold_systems.gg_core.patterns import chat_history, rooms_of_group, rooms_of_user
-from keyfold_systems.gg_core.payloads import NewRoom
+from keyfold_systems.gg_core.payloads import Hours, NewRoom
 
 
 class Chat(Part):
     """Asynchronous chat."""
 
-    @mutation("/rooms", name="createRoom", allow=registered, status=201)
+    @mutation(
+        "/rooms",
+        name="createRoom",
+        allow=registered,
+        status=201,
+        example={"input": {"scope": "dm", "members": ["userId"]}},
+    )
     async def create_room(self, input: NewRoom, caller: Identity) -> Room:
         """Open a room with others, or for a group that you are an admin of."""
         members = await self._members(input, caller.id)
@@ -82,14 +89,17 @@ class Chat(Part):
         room_id: str,
         text: Annotated[str, Field(min_length=1, max_length=4000)],
         caller: Identity,
+        hours: Hours | None = None,
     ) -> Message:
-        """Write something in a room."""
+        """Write something in a room, for good or for some hours."""
+        now = self.db.context.now()
         message = Message(
             room_id=room_id,
             message_id=new_ulid(),
             user_id=caller.id,
             text=text,
-            created_at=self.db.context.now(),
+            created_at=now,
+            expires_at=None if hours is None else now + timedelta(hours=hours),
         )
         return await self.db.create(message)
 
