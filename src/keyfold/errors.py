@@ -323,6 +323,10 @@ class RebuildNeeded(StreamError):
     """Records were lost: the consumer was away for longer than the stream keeps them."""
 
 
+class IndexBehind(StreamError):
+    """An index does not show yet what its table holds; the record waits for it."""
+
+
 class LeaseLost(StreamError):
     """Another worker has taken the shard over."""
 

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from keyfold.errors import (
     Busy,
+    IndexBehind,
     InternalFailure,
     LimitExceeded,
     RequestLimitExceeded,
@@ -36,6 +37,7 @@ TRANSIENT: Final = (
     VersionConflict,
     TransportError,
     Busy,
+    IndexBehind,
 )
 """The backend's trouble, not the record's: waited for, never dead-lettered."""
 
