@@ -15,7 +15,7 @@ PYTEST_WORKERS ?= 2
 ROUNDS ?= 200
 SECONDS_EACH ?= 60
 TARGET ?=
-FAULT_TESTS := tests/fault tests/property tests/unit/expressions tests/unit/engine/test_partiql.py
+FAULT_TESTS := tests/fault tests/fuzz tests/property tests/unit/expressions tests/unit/engine/test_partiql.py
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -53,8 +53,9 @@ browser: $(STAMP) ## the pages, in Chromium
 	@$(BIN)/pytest -q tests/browser
 
 fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUNDS=20 for fewer
-	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$(ROUNDS) MODEL_EXAMPLES=$(ROUNDS) \
-	  EXAMPLES=$$((10 * $(ROUNDS))) $(BIN)/pytest -q $(FAULT_TESTS)
+	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$$(($(ROUNDS) / 20 + 1)) \
+	  MODEL_EXAMPLES=$(ROUNDS) EXAMPLES=$$((5 * $(ROUNDS))) \
+	  $(BIN)/pytest -q -n $(PYTEST_WORKERS) $(FAULT_TESTS)
 
 fuzz: $(STAMP) ## inputs that break something, looked for by coverage; SECONDS_EACH=600 for longer
 	@$(BIN)/python -c 'import atheris' 2>/dev/null \
