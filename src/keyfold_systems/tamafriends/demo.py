@@ -23,19 +23,37 @@ USERS: list[tuple[str, str, list[str]]] = [
 ]
 TRY = "/users/yuki/followers"
 PASSWORD = "tamafriends"
+OTHERS = 160
 
-_NAMES = ["Aiko", "Bela", "Cleo", "Dario", "Elif", "Finn", "Gaia", "Hugo", "Iva", "Jun", "Kim"]
-_PETS = ["my shiba", "the old tomcat", "our two hens", "a very round hamster", "the turtle"]
-_DID = [
-    "learned to open the fridge",
-    "slept on my keyboard again",
-    "met the neighbour's dog and pretended not to care",
-    "finally likes the rain",
-    "has opinions about breakfast",
-    "found the one sunny spot in the flat",
-    "went to the vet and was very brave",
-]
-_SAID = ["So cute!", "Give them a treat from me.", "Classic.", "Mine does the same.", "Iconic."]
+_FIRST = (
+    *("Aiko", "Bela", "Cleo", "Dario", "Elif", "Finn", "Gaia", "Hugo", "Iva", "Jun", "Kim"),
+    *("Luz", "Mika", "Nils", "Oona", "Pavel", "Rosa", "Sven", "Tara", "Uma", "Vito", "Wanda"),
+)
+_LAST = ("Abe", "Berg", "Costa", "Doyle", "Eklund", "Faria", "Grau", "Holm", "Ito", "Jansen")
+_PETS = (
+    *("my shiba", "the old tomcat", "our hen Marta", "my very round hamster", "the turtle"),
+    *("the rescue greyhound", "my one-eyed cat", "the rabbit", "the parrot"),
+)
+_DID = (
+    "{} learned to open the fridge. We have agreed on terms.",
+    "Came home to find {} asleep on my keyboard. The email was sent.",
+    "Today {} met the neighbour's dog and pretended not to care.",
+    "Rain, and for once {} did not mind.",
+    "New food. So far {} has filed two complaints.",
+    "There is one sunny spot in the flat, and {} holds it.",
+    "Vet day: {} was very brave, I was not.",
+    "A year ago today {} moved in with us.",
+    "Somebody ate the basil. Everybody looks at {}.",
+    "Meanwhile {} has discovered the mirror.",
+    "Brushing day: there is enough for a second one of {}.",
+    "Six in the morning, says {}, is late.",
+)
+_SAID = (
+    *("So cute!", "Give them a treat from me.", "Classic.", "Mine does the same.", "Iconic."),
+    *("The face!", "Wishing you both a quiet night.", "We need a picture.", "I feel seen."),
+    *("Ours ate the rug once.", "What a character.", "Congratulations, all of you!"),
+)
+_LIVES = "Lives with "
 
 
 async def fill(db: AsyncDb) -> int:
@@ -67,7 +85,8 @@ async def fill(db: AsyncDb) -> int:
 async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
     people = []
     known = [(user, name) for user, name, _ in USERS]
-    others = [(f"tama{n:03d}", f"{dice.choice(_NAMES)} {n}") for n in range(160)]
+    names = dice.sample([f"{first} {last}" for first in _FIRST for last in _LAST], OTHERS)
+    others = [(name.lower().replace(" ", "_"), name) for name in names]
     for user, name in known + others:
         profile = UserProfile(
             user_id=user,
@@ -75,7 +94,7 @@ async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
             username=user,
             handle=user,
             display_name=name,
-            bio=f"Lives with {dice.choice(_PETS)}.",
+            bio=f"{_LIVES}{dice.choice(_PETS)}.",
         )
         people.append(await db.create(profile))
     salt = passwords.new_salt()
@@ -89,10 +108,15 @@ async def _post(db: AsyncDb, dice: random.Random, author: UserProfile) -> Post:
     post = Post(
         user_id=author.user_id,
         post_id=f"post{dice.randrange(10**9):09d}",
-        text=f"{dice.choice(_PETS).capitalize()} {dice.choice(_DID)}.",
+        text=_sentence(dice.choice(_DID), author.bio.removeprefix(_LIVES).removesuffix(".")),
         created_at=db.context.now() - timedelta(minutes=dice.randint(1, 20_000)),
     )
     return await db.create(post)
+
+
+def _sentence(deed: str, pet: str) -> str:
+    said = deed.format(pet)
+    return said[0].upper() + said[1:]
 
 
 async def _react(db: AsyncDb, dice: random.Random, post: Post, fan: UserProfile) -> None:
