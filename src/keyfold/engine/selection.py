@@ -67,11 +67,15 @@ def readable(index: Index) -> Index:
     return index
 
 
-def visible(index: Index | None, condition: Condition | None) -> Callable[[Item], bool] | None:
+def visible(
+    index: Index | None,
+    condition: Condition | None,
+    values: evaluate.Values = evaluate.NO_VALUES,
+) -> Callable[[Item], bool] | None:
     """A filter as a test of what an index shows of a stored item."""
     if condition is None:
         return None
-    test = evaluate.compiled(condition)
+    test = evaluate.compiled(condition, values)
     if index is None or index.attributes is None:
         return test
     project = index.project

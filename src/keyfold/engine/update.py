@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from keyfold.engine.keys import check_index_keys
 from keyfold.engine.tables import Index, Table
 from keyfold.engine.write import NewItem
 from keyfold.errors import ValidationError
 from keyfold.expressions.ast import Action, Add, Projection, Set
+from keyfold.expressions.evaluate import Values, constant
 from keyfold.expressions.projection import project
-from keyfold.expressions.update import Plan, constant
+from keyfold.expressions.update import Plan
 from keyfold.limits import ITEM_BYTES
-from keyfold.values import AttributeValue, Item
+from keyfold.values import Item
 from keyfold.values.normal import NormalItem
 from keyfold.values.size import item_size
 
@@ -36,7 +35,7 @@ class ItemUpdate:
         table: Table,
         key: NormalItem,
         plan: Plan | None,
-        values: Mapping[str, AttributeValue],
+        values: Values,
         *,
         alone: bool = False,
     ) -> None:
@@ -93,7 +92,7 @@ def _check_keys(index: Index, item: Item) -> None:
     check_index_keys(index, item)
 
 
-def _check_action(index: Index, action: Action, values: Mapping[str, AttributeValue]) -> None:
+def _check_action(index: Index, action: Action, values: Values) -> None:
     """What can be seen without the item: a value that an index key cannot have."""
     name = action.path.root
     kind = index.schema.types.get(name)

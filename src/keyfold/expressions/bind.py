@@ -64,27 +64,26 @@ class Placeholders:
         self._used_values: set[str] = set()
 
     def condition(self, text: str, parameter: str = "ConditionExpression") -> Condition:
-        """A condition or filter, ready for `evaluate`."""
-        if ":" in text:
+        """A condition or filter, to be evaluated with `values`."""
+        if _LOOKS_INTO_VALUES(text):
             return self._binder(parameter).condition(parser.condition(text, parameter))
-        condition, names = _without_values(text, parameter, tuple(self._names.items()))
+        kept, names, values = _kept_condition(text, parameter, self._pairs(), self._kinds())
         self._used_names |= names
-        return condition
+        self._used_values |= values
+        return kept
 
     def key_condition(self, text: str) -> KeyCondition:
         """A key condition, whose terms `values` complete."""
         if _LOOKS_INTO_VALUES(text):
             return KeyCondition(self.condition(text, "KeyConditionExpression"))
-        condition, names, values = _kept_key_condition(
-            text, tuple(self._names.items()), self._kinds()
-        )
+        kept, names, values = _kept_key_condition(text, self._pairs(), self._kinds())
         self._used_names |= names
         self._used_values |= values
-        return condition
+        return kept
 
     def update(self, text: str) -> Plan:
         """An update, to be applied with `values`."""
-        plan, names, values = _planned(text, tuple(self._names.items()), self._kinds())
+        plan, names, values = _planned(text, self._pairs(), self._kinds())
         self._used_names |= names
         self._used_values |= values
         return plan
@@ -103,7 +102,10 @@ class Placeholders:
         if len(self._used_values) < len(self.values):
             _refuse_unused("ExpressionAttributeValues", self.values, self._used_values)
 
-    def _kinds(self) -> tuple[tuple[str, str], ...]:
+    def _pairs(self) -> _Pairs:
+        return tuple(self._names.items())
+
+    def _kinds(self) -> _Pairs:
         return tuple([(given, kind) for given, value in self.values.items() for kind in value])
 
     def _binder(self, parameter: str) -> _Binder:
@@ -111,7 +113,7 @@ class Placeholders:
         return _Binder(parameter, self._names, values, self._used_names, self._used_values)
 
 
-# The same few updates and key conditions come again and again, with other values of the same types,
+# The same few expressions come again and again, with other values of the same types,
 # which is all that binding and checking look at.
 _Pairs = tuple[tuple[str, str], ...]
 
@@ -127,27 +129,27 @@ def _planned(
 
 
 @lru_cache(_PLANS_KEPT)
+def _kept_condition(
+    text: str, parameter: str, names: _Pairs, kinds: _Pairs
+) -> tuple[Condition, frozenset[str], frozenset[str]]:
+    """A condition with the names and values that it uses."""
+    binder = _Binder(parameter, dict(names), _given(kinds), set(), set())
+    condition = binder.condition(parser.condition(text, parameter))
+    return condition, frozenset(binder.used_names), frozenset(binder.used_values)
+
+
+@lru_cache(_PLANS_KEPT)
 def _kept_key_condition(
     text: str, names: _Pairs, kinds: _Pairs
 ) -> tuple[KeyCondition, frozenset[str], frozenset[str]]:
     """A key condition with the names and values that it uses."""
-    binder = _Binder("KeyConditionExpression", dict(names), _given(kinds), set(), set())
-    condition = KeyCondition(binder.condition(parser.key_condition(text)))
-    return condition, frozenset(binder.used_names), frozenset(binder.used_values)
+    parameter = "KeyConditionExpression"
+    condition, used_names, used_values = _kept_condition(text, parameter, names, kinds)
+    return KeyCondition(condition), used_names, used_values
 
 
 def _given(kinds: _Pairs) -> dict[str, Given]:
     return {placeholder: Given(placeholder, kind) for placeholder, kind in kinds}
-
-
-@lru_cache(_PLANS_KEPT)
-def _without_values(
-    text: str, parameter: str, names: tuple[tuple[str, str], ...]
-) -> tuple[Condition, frozenset[str]]:
-    """A condition that asks for no value (most ask whether an item exists), with its names."""
-    binder = _Binder(parameter, dict(names), {}, set(), set())
-    condition = binder.condition(parser.condition(text, parameter))
-    return condition, frozenset(binder.used_names)
 
 
 class _Binder:

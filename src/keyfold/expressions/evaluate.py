@@ -5,14 +5,17 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from operator import ge, gt, le, lt
+from types import MappingProxyType
 from typing import Any
 
 from keyfold.expressions.ast import (
     And,
+    Arithmetic,
     Between,
     Call,
     Compare,
     Condition,
+    Given,
     In,
     Not,
     Operand,
@@ -24,48 +27,65 @@ from keyfold.values import AttributeValue
 from keyfold.values.ordering import sort_key
 
 ReadableItem = Mapping[str, AttributeValue]
+Values = Mapping[str, AttributeValue]
 Test = Callable[[ReadableItem], bool]
 Getter = Callable[[ReadableItem], "AttributeValue | None"]
+
+NO_VALUES: Values = MappingProxyType({})
 
 _ORDERED = frozenset(("S", "N", "B"))
 _SETS = frozenset(("SS", "NS", "BS"))
 _INEQUALITIES: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def matches(condition: Condition, item: ReadableItem) -> bool:
+def matches(condition: Condition, item: ReadableItem, values: Values = NO_VALUES) -> bool:
     """Whether a bound condition holds for an item; an item that is not there is an empty one."""
-    return compiled(condition)(item)
+    return compiled(condition, values)(item)
 
 
-def compiled(condition: Condition) -> Test:
+def compiled(condition: Condition, values: Values = NO_VALUES) -> Test:
     """A bound condition as a function, for use with many items."""
     match condition:
         case And(terms):
-            return _all([compiled(term) for term in terms])
+            return _all([compiled(term, values) for term in terms])
         case Or(terms):
-            return _any([compiled(term) for term in terms])
+            return _any([compiled(term, values) for term in terms])
         case Not(term):
-            negated = compiled(term)
+            negated = compiled(term, values)
             return lambda item: not negated(item)
         case Compare():
-            return _comparison(condition)
+            return _comparison(condition, values)
         case Between():
-            return _between(condition)
+            return _between(condition, values)
         case In(operand, options):
-            return _in(getter(operand), [getter(option) for option in options])
+            return _in(getter(operand, values), [getter(option, values) for option in options])
         case Call():
-            return _call(condition)
+            return _call(condition, values)
 
 
-def getter(operand: Operand) -> Getter:
+def constant(operand: Operand | Arithmetic, values: Values) -> AttributeValue | None:
+    """A value that can be known without the item."""
+    match operand:
+        case Value(content):
+            return content
+        case Given(text):
+            return values[text]
+        case _:
+            return None
+
+
+def getter(operand: Operand, values: Values) -> Getter:
     """An operand as a function: its value in an item, or None."""
     match operand:
         case Value(content):
             return lambda _: content
+        case Given(text):
+            given = values[text]
+            return lambda _: given
         case Path():
             return _path(operand)
         case Call("size", (argument,)):
-            return _size(getter(argument))
+            return _size(getter(argument, values))
         case _:
             raise TypeError(f"not an operand of a condition: {operand!r}")
 
@@ -142,11 +162,11 @@ def _text_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
-def _comparison(node: Compare) -> Test:
+def _comparison(node: Compare, values: Values) -> Test:
     operator = node.operator
     if operator in _INEQUALITIES:
-        return _inequality(node.left, node.right, _INEQUALITIES[operator])
-    left, right = getter(node.left), getter(node.right)
+        return _inequality(node.left, node.right, _INEQUALITIES[operator], values)
+    left, right = getter(node.left, values), getter(node.right, values)
 
     def equal(item: ReadableItem) -> bool:
         a = left(item)
@@ -157,10 +177,13 @@ def _comparison(node: Compare) -> Test:
     return equal if operator == "=" else lambda item: not equal(item)
 
 
-def _inequality(left: Operand, right: Operand, holds: Callable[[Any, Any], bool]) -> Test:
-    first, second = getter(left), getter(right)
-    if isinstance(right, Value):
-        return _bounded(first, right, holds)
+def _inequality(
+    left: Operand, right: Operand, holds: Callable[[Any, Any], bool], values: Values
+) -> Test:
+    first, second = getter(left, values), getter(right, values)
+    bound = constant(right, values)
+    if bound is not None:
+        return _bounded(first, bound, holds)
 
     def test(item: ReadableItem) -> bool:
         a = first(item)
@@ -175,10 +198,10 @@ def _inequality(left: Operand, right: Operand, holds: Callable[[Any, Any], bool]
     return test
 
 
-def _bounded(operand: Getter, bound: Value, holds: Callable[[Any, Any], bool]) -> Test:
+def _bounded(operand: Getter, bound: AttributeValue, holds: Callable[[Any, Any], bool]) -> Test:
     """A comparison with a constant, which is read once."""
-    kind = bound.kind
-    limit = sort_key(bound.content)
+    kind = next(iter(bound))
+    limit = sort_key(bound)
 
     def test(item: ReadableItem) -> bool:
         value = operand(item)
@@ -192,8 +215,13 @@ def _comparable(a: AttributeValue, b: AttributeValue) -> bool:
     return kind in _ORDERED and kind in b
 
 
-def _between(node: Between) -> Test:
-    return _all([_inequality(node.operand, node.low, ge), _inequality(node.operand, node.high, le)])
+def _between(node: Between, values: Values) -> Test:
+    return _all(
+        [
+            _inequality(node.operand, node.low, ge, values),
+            _inequality(node.operand, node.high, le, values),
+        ]
+    )
 
 
 def _in(operand: Getter, options: list[Getter]) -> Test:
@@ -207,8 +235,8 @@ def _in(operand: Getter, options: list[Getter]) -> Test:
     return test
 
 
-def _call(call: Call) -> Test:
-    arguments = [getter(argument) for argument in call.arguments]
+def _call(call: Call, values: Values) -> Test:
+    arguments = [getter(argument, values) for argument in call.arguments]
     first = arguments[0]
     match call.function:
         case "attribute_exists":

@@ -14,8 +14,8 @@ from keyfold.errors import RequestInvalid
 from keyfold.expressions import legacy
 from keyfold.expressions.ast import Condition, KeyTerm, Projection
 from keyfold.expressions.bind import Placeholders
+from keyfold.expressions.evaluate import Test, Values, compiled
 from keyfold.expressions.update import Plan
-from keyfold.values import AttributeValue
 
 _WITHOUT_VALUES = "ProjectionExpression"
 
@@ -29,8 +29,12 @@ class Expressions:
     key_terms: Mapping[str, KeyTerm] | None = None
     update: Plan | None = None
     projection: Projection | None = None
-    # What `update` is applied with.
-    values: Mapping[str, AttributeValue] = field(default_factory=dict)
+    # What conditions are evaluated and `update` is applied with.
+    values: Values = field(default_factory=dict)
+
+    def test(self) -> Test | None:
+        """The condition of a write, as a function."""
+        return None if self.condition is None else compiled(self.condition, self.values)
 
 
 _LEGACY = frozenset(

@@ -26,7 +26,7 @@ from keyfold.expressions.ast import (
     Update,
     Value,
 )
-from keyfold.expressions.evaluate import resolve
+from keyfold.expressions.evaluate import Values, resolve
 from keyfold.values import AttributeValue, Item, number
 
 _SETS = frozenset(("SS", "NS", "BS"))
@@ -51,7 +51,7 @@ class _Missing(Exception):
 
 # Makes the value that an action writes, from the item as it was and the values of the request; None
 # removes.
-_Make = Callable[[Mapping[str, AttributeValue], Mapping[str, AttributeValue]], Any]
+_Make = Callable[[Mapping[str, AttributeValue], Values], Any]
 
 
 class Plan:
@@ -67,9 +67,7 @@ class Plan:
         self._nested = [path for path in self.paths if len(path.parts) > 1]
         self._type_mismatch = update.type_mismatch
 
-    def apply(
-        self, item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]
-    ) -> Updated:
+    def apply(self, item: Mapping[str, AttributeValue], values: Values) -> Updated:
         """The updated item; the given one stays as it is."""
         new: Item = dict(item)
         appended: list[tuple[int, Path, AttributeValue]] = []
@@ -106,9 +104,7 @@ class Plan:
             written = [_moved(path, removed_elements) for path in written]
         return Updated(new, self.paths, tuple(written))
 
-    def _writes(
-        self, item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]
-    ) -> list[tuple[Path, Any]]:
+    def _writes(self, item: Mapping[str, AttributeValue], values: Values) -> list[tuple[Path, Any]]:
         """What to write where, or the complaint DynamoDB comes to first: types, paths, missing."""
         writes: list[tuple[Path, Any]] = []
         missing = False
@@ -129,19 +125,6 @@ class Plan:
                 "The provided expression refers to an attribute that does not exist in the item"
             )
         return writes
-
-
-def constant(
-    value: Operand | Arithmetic, values: Mapping[str, AttributeValue]
-) -> AttributeValue | None:
-    """A value that can be known without the item."""
-    match value:
-        case Value(content):
-            return content
-        case Given(text):
-            return values[text]
-        case _:
-            return None
 
 
 def _made_by(action: Action) -> _Make:
@@ -178,7 +161,7 @@ def _made(value: Operand | Arithmetic) -> _Make:
 
 
 def _read(path: Path, otherwise: _Make | None = None) -> _Make:
-    def make(item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]) -> Any:
+    def make(item: Mapping[str, AttributeValue], values: Values) -> Any:
         found = resolve(path, item)
         if found is not None:
             return found
@@ -192,7 +175,7 @@ def _read(path: Path, otherwise: _Make | None = None) -> _Make:
 def _typed(kind: str, operand: Operand) -> _Make:
     make_value = _made(operand)
 
-    def make(item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]) -> Any:
+    def make(item: Mapping[str, AttributeValue], values: Values) -> Any:
         value = make_value(item, values)
         if kind not in value:
             raise _WrongType
@@ -208,7 +191,7 @@ def _combined(
     *,
     if_missing: bool,
 ) -> _Make:
-    def make(item: Mapping[str, AttributeValue], values: Mapping[str, AttributeValue]) -> Any:
+    def make(item: Mapping[str, AttributeValue], values: Values) -> Any:
         content = make_content(item, values)
         current = resolve(path, item)
         if current is None:

@@ -89,7 +89,7 @@ ITEM: dict[str, Any] = {
 def test_conditions_on_an_item(text: str, values: list[Any], expected: bool) -> None:
     given = dict(zip((":v", ":w"), map(encode, values), strict=False))
     condition = Placeholders(None, given or None).condition(text)
-    assert matches(condition, ITEM) is expected
+    assert matches(condition, ITEM, given) is expected
 
 
 def test_an_absent_item_is_an_empty_one() -> None:

@@ -80,7 +80,7 @@ def test_a_rendered_condition_reads_back_as_the_same_tree(condition: Condition) 
     expressions = Expressions()
     text = expressions.condition(condition)
     placeholders = _placeholders(expressions)
-    assert placeholders.condition(text) == condition
+    assert _with_values(placeholders.condition(text), placeholders.values) == condition
     placeholders.check_used()
 
 
@@ -115,8 +115,17 @@ def _with_values(node: Any, values: Mapping[str, AttributeValue]) -> Any:
             return Value(values[text])
         case Set() | Add() | Delete():
             return replace(node, value=_with_values(node.value, values))
-        case Arithmetic(operator, left, right):
-            return Arithmetic(operator, _with_values(left, values), _with_values(right, values))
+        case And(terms) | Or(terms):
+            return type(node)(tuple(_with_values(term, values) for term in terms))
+        case Not(term):
+            return Not(_with_values(term, values))
+        case In(operand, options):
+            return In(
+                _with_values(operand, values), tuple(_with_values(o, values) for o in options)
+            )
+        case Arithmetic() | Compare():
+            left, right = _with_values(node.left, values), _with_values(node.right, values)
+            return replace(node, left=left, right=right)
         case Call(function, arguments):
             return Call(function, tuple(_with_values(each, values) for each in arguments))
         case _:

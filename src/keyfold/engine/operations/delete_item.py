@@ -10,7 +10,7 @@ from keyfold.engine.keys import place_of_key
 from keyfold.engine.storage import Session
 from keyfold.engine.write import Old, Prepared, Write
 from keyfold.errors import ValidationError
-from keyfold.expressions import evaluate, parameters
+from keyfold.expressions import parameters
 from keyfold.values.wire import check_item
 
 
@@ -22,8 +22,7 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if returns not in ("NONE", "ALL_OLD"):
         raise ValidationError("ReturnValues can only be ALL_OLD or NONE")
     key = check_item(request["Key"])
-    condition = parameters.read(request).condition
-    test = None if condition is None else evaluate.compiled(condition)
+    test = parameters.read(request).test()
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
     def work(session: Session) -> Prepared:

@@ -11,7 +11,7 @@ from keyfold.engine.keys import place_of_item
 from keyfold.engine.storage import Session
 from keyfold.engine.write import NewItem, Old, Prepared, Write
 from keyfold.errors import ValidationError
-from keyfold.expressions import evaluate, parameters
+from keyfold.expressions import parameters
 from keyfold.values.wire import check_item
 
 
@@ -23,8 +23,7 @@ def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if returns not in ("NONE", "ALL_OLD"):
         raise ValidationError("ReturnValues can only be ALL_OLD or NONE")
     new = NewItem.put(check_item(request["Item"]))
-    condition = parameters.read(request).condition
-    test = None if condition is None else evaluate.compiled(condition)
+    test = parameters.read(request).test()
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     is_asked = returns != "NONE" or wanted(request) is not None
 

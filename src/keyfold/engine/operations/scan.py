@@ -65,7 +65,7 @@ def _reading(
         first,
         end,
         limit=request.get("Limit"),
-        matches=selection.visible(index, expressions.filter),
+        matches=selection.visible(index, expressions.filter, expressions.values),
         shape=shape,
         counts_only=request.get("Select") == "COUNT",
         fetches=fetches,

@@ -69,7 +69,7 @@ def _parsed(database: Database, wish: dict[str, Any], puts: Old) -> Part:
 
 def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
     new = NewItem.put(check_item(wish["Item"]))
-    condition = _condition(wish)
+    condition = parameters.read(wish).test()
     return lambda session: _write(
         wish,
         table := _table(database, session, wish),
@@ -81,7 +81,7 @@ def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
 
 
 def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    key, condition = check_item(wish["Key"]), _condition(wish)
+    key, condition = check_item(wish["Key"]), parameters.read(wish).test()
     return lambda session: _write(
         wish,
         table := _table(database, session, wish),
@@ -93,7 +93,7 @@ def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 
 
 def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    key, condition = check_item(wish["Key"]), _condition(wish)
+    key, condition = check_item(wish["Key"]), parameters.read(wish).test()
     return lambda session: _write(
         wish, table := _table(database, session, wish), place_of_key(table, key), None, condition
     )
@@ -102,7 +102,7 @@ def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
     key = check_item(wish["Key"])
     expressions = parameters.read(wish)
-    condition = None if expressions.condition is None else evaluate.compiled(expressions.condition)
+    condition = expressions.test()
 
     def located(session: Session) -> Write:
         table = _table(database, session, wish)
@@ -113,11 +113,6 @@ def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 
 
 _PARSERS = {"ConditionCheck": _check, "Put": _put, "Delete": _delete, "Update": _update}
-
-
-def _condition(wish: dict[str, Any]) -> evaluate.Test | None:
-    condition = parameters.read(wish).condition
-    return None if condition is None else evaluate.compiled(condition)
 
 
 def _table(database: Database, session: Session, wish: dict[str, Any]) -> Table:

@@ -10,7 +10,7 @@ from keyfold.engine.keys import place_of_key
 from keyfold.engine.storage import Session
 from keyfold.engine.update import ItemUpdate
 from keyfold.engine.write import Prepared, Write
-from keyfold.expressions import evaluate, parameters
+from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
 from keyfold.values import Item
 from keyfold.values.wire import check_item
@@ -24,8 +24,7 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     )
     key = check_item(request["Key"])
     expressions = parameters.read(request)
-    condition = expressions.condition
-    test = None if condition is None else evaluate.compiled(condition)
+    test = expressions.test()
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
     def work(session: Session) -> tuple[Prepared, ItemUpdate]:
