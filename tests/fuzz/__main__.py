@@ -25,7 +25,6 @@ def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     arguments.add_argument("target", nargs="*", help=f"one of {', '.join(TARGETS)}; all by default")
     arguments.add_argument("--seconds", type=int, default=60, help="for each target")
-    arguments.add_argument("--merge", action="store_true", help="keep what reaches new code")
     given = arguments.parse_args()
     unknown = set(given.target) - set(TARGETS)
     if unknown:
@@ -35,11 +34,8 @@ def main() -> int:
         found, kept = FOUND / name, CORPUS / name
         for folder in (found, kept):
             folder.mkdir(parents=True, exist_ok=True)
-        if given.merge:
-            work = ["-merge=1", str(kept), str(found)]
-        else:
-            work = [f"-max_total_time={given.seconds}", str(found), str(kept)]
         print(f"{name} ...", flush=True)
+        work = [f"-max_total_time={given.seconds}", str(found), str(kept)]
         ran = subprocess.run([*_command(name), *work], check=False)
         if ran.returncode:
             failed.append(name)
