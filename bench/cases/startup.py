@@ -35,10 +35,10 @@ def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
             Side("keyfold", lambda: _import("keyfold")),
             Side("pydantic", lambda: _import("pydantic, pydantic.main")),
             Side("boto3", lambda: _import("boto3")),
-            Side("nothing", lambda: _import("sys")),
+            Side("a bare interpreter", lambda: _import("sys")),
         ],
         budget,
-        reference="nothing",
+        reference="a bare interpreter",
     )
     started: dict[str, list[float]] = {}
     memory: dict[str, int] = {}
