@@ -12,6 +12,7 @@ from keyfold import settings
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
+    from keyfold.design.schema import Schema
     from keyfold.review.advise import Advice, Alternative
 
 HELP = "Search for a design that serves the same patterns better, and say what it changes."
@@ -23,7 +24,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
     add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)")
     add("--choose", metavar="NAME", help="report this alternative instead of the best")
-    add("--write-design", type=Path, metavar="FILE", help="write the alternative's design file")
+    add(
+        "--write-design",
+        type=Path,
+        metavar="FILE",
+        help="write the alternative as a design file, or as its declaration where FILE ends in .py",
+    )
     add("--format", choices=FORMATS, default="text", help="how the report is written")
     add("--output", "-o", type=Path, metavar="FILE", help="write here instead of to the terminal")
     settings.add_flags(parser, "design")
@@ -31,7 +37,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
-    from keyfold.design.writing import dump
     from keyfold.review.advise import advise, report
     from keyfold.review.cost import Workload, load, rendered
 
@@ -44,14 +49,28 @@ def run(args: argparse.Namespace) -> int:
     chosen = _chosen(advice, args.choose)
     text = rendered(report.document(advice, chosen), report.plain(advice, chosen), args.format)
     if args.write_design is not None:
-        dump(chosen.schema, args.write_design)
-        print(f"{args.write_design}: written", file=sys.stderr)
+        _write(chosen.schema, args.write_design)
     if args.output is None:
         print(text, end="")
         return 0
     args.output.write_text(text, encoding="utf-8")
     print(f"{args.output}: written", file=sys.stderr)
     return 0
+
+
+def _write(schema: Schema, path: Path) -> None:
+    if path.suffix == ".py":
+        from keyfold.review.draft.python import declaration
+
+        text, unserved = declaration(schema)
+        for name in unserved:
+            print(f"keyfold: left out {name!r}: no key serves it", file=sys.stderr)
+        path.write_text(text, encoding="utf-8")
+    else:
+        from keyfold.design.writing import dump
+
+        dump(schema, path)
+    print(f"{path}: written", file=sys.stderr)
 
 
 def _chosen(advice: Advice, name: str | None) -> Alternative:

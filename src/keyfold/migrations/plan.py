@@ -137,7 +137,14 @@ class _Writer:
         head = [f'"""{self.name}', "", *(f"- {change}" for change in self.changes), '"""', ""]
         imports = [f"from keyfold.migrations import {_listed_names(sorted(self.imports))}"]
         if any("design" in step for step in steps):
-            module, _, attribute = self.design.partition(":")
+            module, declared, attribute = self.design.partition(":")
+            if not declared:
+                made = module.removesuffix(".yaml").removesuffix(".yml")
+                raise MigrationError(
+                    f"items are moved as their declaration says, and {module} is a design file. "
+                    f"Write the declaration first: keyfold new {module} -o {made}.py; then plan "
+                    f"with --design {made}:design"
+                )
             alias = "" if attribute == "design" else " as design"
             imports.append(f"from {module} import {attribute}{alias}")
         parts = [f"name={_quoted(self.name)}"]

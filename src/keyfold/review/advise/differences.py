@@ -15,13 +15,17 @@ class _Changes:
     gains: list[str] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
 
-    def compare(self, what: str, unit: str, old: float, new: float, more: str = "") -> None:
+    def compare(self, what: str, unit: str, old: float, new: float) -> None:
         """A number of which less is better; what looks the same is the same."""
-        if number(old) == number(new):
-            return
-        shown = unit.removesuffix("s") if new == 1 else unit
-        sentence = f"{what} takes {number(new)} {shown} instead of {number(old)}{more}"
-        (self.gains if new < old else self.losses).append(sentence)
+        if words := _instead(unit, old, new):
+            (self.gains if new < old else self.losses).append(f"{what} takes {words}")
+
+
+def _instead(unit: str, old: float, new: float) -> str:
+    if number(old) == number(new):
+        return ""
+    shown = unit.removesuffix("s") if new == 1 else unit
+    return f"{number(new)} {shown} instead of {number(old) if old else 'none'}"
 
 
 def differences(
@@ -66,15 +70,15 @@ def _writes(changes: _Changes, before: Bill, after: Bill) -> None:
     now = {line.write.name: line for line in after.writes}
     for old in before.writes:
         new = now[old.write.name]
+        written = _instead("write units", old.write.units, new.write.units)
+        looked = _instead("read units", old.write.read_units, new.write.read_units)
+        words = " and ".join(each for each in (written, looked) if each)
+        if not words:
+            continue
         change = new.dollars - old.dollars
-        dollars = f", {money(abs(change))} a month {'less' if change < 0 else 'more'}"
-        changes.compare(old.write.name, "write units", old.write.units, new.write.units, dollars)
-        changes.compare(
-            f"what {old.write.name} looks at",
-            "read units",
-            old.write.read_units,
-            new.write.read_units,
-        )
+        more = f"{money(abs(change))} a month {'less' if change < 0 else 'more'}"
+        sentence = f"{old.write.name} takes {words}, {more}"
+        (changes.gains if change < 0 else changes.losses).append(sentence)
 
 
 def lost_reads(before: Bill, after: Bill) -> Iterator[tuple[str, float]]:

@@ -45,7 +45,8 @@ def _changes(before: Alternative, after: Alternative, table: Table) -> Iterator[
         )
     for entity in entities:
         now = new.by_entity[entity.name]
-        if now.key != entity.key and after.choices[entity.name].rekeyed:
+        choice = after.choices.get(entity.name)
+        if now.key != entity.key and choice is not None and choice.rekeyed:
             yield Recommendation("re-key", _rekeyed(after, entity, now))
         yield from _copies(old, new, entity)
     yield from _indexes(old, new, entities, table)
@@ -167,10 +168,23 @@ def _shards(before: Bill, after: Bill, table: Table) -> Iterator[Recommendation]
     entities = before.schema.entities_of(table.name)
     for entity, placement in _spread(after.schema, entities):
         yield Recommendation("shard", _over(before, after, entity, placement))
+    for entity in entities:
+        now = after.schema.by_entity[entity.name]
+        new = {a.field for a in now.attributes if a.shards} - set(entity.by_field)
+        if now.key is not None and new & set(now.key.partition.fields):
+            yield Recommendation("shard", _key_over(after, now))
     homes = {table.name} | {after.schema.by_entity[e.name].table for e in entities}
     for hot in after.hot:
         if hot.path.table in homes and hot.share >= HOT:
             yield Recommendation("shard", _shard(hot))
+
+
+def _key_over(after: Bill, entity: Entity) -> str:
+    shards = next(a.shards for a in entity.attributes if a.shards)
+    readers = [p.name for p in after.schema.patterns if p.kind == "merge" and not p.index]
+    readers = [name for name in readers if entity.name in after.schema.by_pattern[name].entities]
+    asks = f" {', '.join(readers)} then asks {shards} partitions and merges them." * bool(readers)
+    return f"{entity.name} under `{entity.key}`, over {shards} partitions.{asks}"
 
 
 def _over(before: Bill, after: Bill, entity: Entity, placement: Placement) -> str:

@@ -49,19 +49,22 @@ def _projected(
     wanted = {field for need in needs if need for field in need}
     placed = [entity for entity, _ in schema.placed_on(name, index.name)]
     keys = {table.partition, table.sort, index.partition, index.sort}
-    held: set[str] = set()
-    for entity in placed:
-        templated = set(entity.key.fields if entity.key else ())
-        templated |= {f for p in entity.placement(index.name) for f in p.key.fields}
-        held |= {
-            entity.by_field[field].name for field in wanted - templated if field in entity.by_field
-        }
+    # A value inside a composed key is not read back from it.
+    held = {
+        entity.by_field[field].name
+        for entity in placed
+        for field in wanted
+        if field in entity.by_field
+    }
     included = tuple(sorted(held - {key for key in keys if key}))
     narrowed = replace(index, projection="INCLUDE" if included else "KEYS_ONLY", included=included)
     today = before.by_table.get(name)
     if today is not None and today.index(index.name) is not None:
         narrowed = replace(narrowed, name=naming.free(f"{index.name}-narrow", today, table))
-    yield with_index(schema, table, index, narrowed)
+    made = with_index(schema, table, index, narrowed)
+    read = {pattern.name: need for pattern, need in zip(readers, needs, strict=True) if need}
+    patterns = tuple(replace(p, projection=read.get(p.name, p.projection)) for p in made.patterns)
+    yield replace(made, patterns=patterns)
 
 
 def _needs(figures: Figures, pattern: Pattern) -> tuple[str, ...] | None:

@@ -6,13 +6,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from keyfold.design.schema import Attribute, Entity, Index, KeyTemplates, Pattern, Placement, Schema
+from keyfold.design.schema import (
+    Attribute,
+    Entity,
+    Index,
+    KeyTemplates,
+    Pattern,
+    Placement,
+    Schema,
+    Table,
+)
 from keyfold.design.template import DELIMITER, Template, parse_template
 from keyfold.review.advise import naming
-from keyfold.review.advise.demand import written_through
+from keyfold.review.advise.demand import Demands, written_through
 from keyfold.review.advise.refine import with_index
 from keyfold.review.cost.bill import WARM, Bill, HotKey
 from keyfold.review.cost.counting import bill
+from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.workload import Workload
 
 SHARD = "shard"
@@ -26,17 +36,76 @@ def overloaded(made: Bill) -> list[HotKey]:
 
 
 def spread(schema: Schema, workload: Workload) -> Schema | None:
-    """The design with every overloaded index key spread, so that half of a partition is used.
+    """The design with every overloaded key spread, so that half of a partition is used.
 
     None where there is none, or where something reads it that cannot be merged.
     """
-    now, done = schema, False
+    now = schema
     for hot in overloaded(bill(schema, workload)):
         shards = ceil(hot.share / WARM)
         for entity, placement in _placed(now, hot):
             if _is_mergeable(now, entity, placement):
-                now, done = _spread(now, entity, placement, shards), True
-    return now if done else None
+                now = _spread(now, entity, placement, shards)
+        keyed = _keyed(now, workload, hot)
+        if keyed is not None:
+            now = _spread_key(now, keyed, shards)
+    return now if now is not schema else None
+
+
+def _keyed(schema: Schema, workload: Workload, hot: HotKey) -> Entity | None:
+    """The one entity under an overloaded base key, where its key may change."""
+    table = schema.by_table.get(hot.path.table)
+    if hot.path.index is not None or table is None or not naming.is_generic(schema, table):
+        return None
+    under = [e for e in schema.entities_of(table.name) if e.key and _partition(e) == hot.key]
+    if len(under) != 1 or SHARD in under[0].by_field:
+        return None
+    entity = under[0]
+    pinned = Demands(Figures(schema, workload)).pinned[entity.name]
+    copied = any(e.copy and e.copy.of == entity.name for e in schema.entities)
+    counted = any(entity.name in (c.counts, c.target) for c in schema.counters)
+    return None if None in pinned or copied or counted or entity.cascades else entity
+
+
+def _partition(entity: Entity) -> str:
+    return str(entity.key.partition) if entity.key else ""
+
+
+def _spread_key(schema: Schema, entity: Entity, shards: int) -> Schema:
+    """The entity under a key with a shard number; one item's number follows from its id."""
+    assert entity.key is not None, f"{entity.name} has no key"
+    readers = [p for p in schema.patterns if p.index is None and p.entities == (entity.name,)]
+    if any(p.kind not in (*MERGED, "get", "scan") for p in readers):
+        return schema
+    partition = _sharded(entity.key.partition)
+    changed = replace(
+        entity,
+        attributes=(*entity.attributes, _number(shards)),
+        key=KeyTemplates(partition, entity.key.sort),
+    )
+    moved = {
+        p.name: replace(p, partition=partition)
+        if p.kind == "get"
+        else _merged(p, None, partition, shards)
+        for p in readers
+        if p.kind != "scan"
+    }
+    return replace(
+        schema,
+        entities=tuple(changed if e.name == entity.name else e for e in schema.entities),
+        patterns=tuple(moved.get(p.name, p) for p in schema.patterns),
+    )
+
+
+def _number(shards: int) -> Attribute:
+    return Attribute(
+        SHARD,
+        SHARD,
+        "number",
+        mutable=False,
+        shards=shards,
+        description="Follows from the item's own id, so that one item has one shard.",
+    )
 
 
 def _placed(schema: Schema, hot: HotKey) -> Iterator[tuple[Entity, Placement]]:
@@ -54,7 +123,12 @@ def _is_mergeable(schema: Schema, entity: Entity, placement: Placement) -> bool:
     readers = _readers(schema, entity, placement)
     followed = (entity.name, placement.index) in set(written_through(schema))
     alone = all(p.kind in MERGED and p.entities == (entity.name,) for p in readers)
-    return alone and not followed and entity.copy is None
+    table = schema.by_table[entity.table]
+    index = table.index(placement.index)
+    sorted_ = index is not None and (
+        index.sort is not None or not naming.is_generic_index(schema, table, index)
+    )
+    return alone and sorted_ and not followed and entity.copy is None
 
 
 def _spread(schema: Schema, entity: Entity, placement: Placement, shards: int) -> Schema:
@@ -65,25 +139,20 @@ def _spread(schema: Schema, entity: Entity, placement: Placement, shards: int) -
     readers = {p.name for p in _readers(schema, entity, placement)}
     others = [e for e, _ in schema.placed_on(table.name, index.name) if e is not entity]
     generic = naming.is_generic_index(schema, table, index)
-    made = index if generic else _composed(index, naming.free(f"{index.name}-spread", table))
+    # Shards are merged in the order of a sort key; where there is none, the id is one.
+    tie = entity.key.fields[-1] if entity.key and index.sort is None else ""
+    made = index if generic else _composed(index, table, naming.stored(entity, tie) if tie else "")
     now = schema
     if not generic:
         now = _moved(schema, entity, placement, index, made, alone=not others)
         placement = replace(placement, index=made.name)
     partition = _sharded(placement.key.partition)
-    key = KeyTemplates(partition, placement.key.sort)
-    number = Attribute(
-        SHARD,
-        SHARD,
-        "string",
-        mutable=False,
-        shards=shards,
-        description="Follows from the item's own id, so that one item has one shard.",
-    )
+    sort = naming.bare(entity, tie) if tie else placement.key.sort
+    key = KeyTemplates(partition, sort)
     home = now.by_entity[entity.name]
     changed = replace(
         home,
-        attributes=(*home.attributes, number),
+        attributes=(*home.attributes, _number(shards)),
         placements=tuple(
             replace(p, key=key) if p.index == placement.index else p for p in home.placements
         ),
@@ -98,9 +167,13 @@ def _spread(schema: Schema, entity: Entity, placement: Placement, shards: int) -
     )
 
 
-def _composed(index: Index, name: str) -> Index:
+def _composed(index: Index, table: Table, sort: str) -> Index:
     """An index over an attribute of its own, as the key is no field any more."""
-    return replace(index, name=name, partition=f"{index.partition}Shard", partition_type="S")
+    name = naming.free(f"{index.name}-spread", table)
+    partition = f"{index.partition}Shard"
+    return replace(
+        index, name=name, partition=partition, partition_type="S", sort=sort or index.sort
+    )
 
 
 def _moved(
@@ -123,10 +196,10 @@ def _moved(
 
 
 def _sharded(partition: Template) -> Template:
-    return parse_template(f"{partition.text}{DELIMITER}{{{SHARD}}}", escape=partition.escape)
+    return parse_template(f"{partition.text}{DELIMITER}{{{SHARD}:02d}}", escape=partition.escape)
 
 
-def _merged(pattern: Pattern, index: str, partition: Template, shards: int) -> Pattern:
+def _merged(pattern: Pattern, index: str | None, partition: Template, shards: int) -> Pattern:
     return replace(
         pattern,
         kind="merge",

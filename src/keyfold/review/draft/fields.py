@@ -73,7 +73,9 @@ def line(attribute: Attribute, entity: Entity, schema: Schema) -> str:
     if marks:
         kind = f"Annotated[{kind}, {', '.join(marks)}]"
     default = " = None" if optional else ""
-    if not optional and any(mark.startswith(("Counter(", "Version(")) for mark in marks):
+    if not optional and any(
+        mark.startswith(("Counter(", "Version(", "Sharded(")) for mark in marks
+    ):
         default = " = 0"
     return f"{names.field(attribute.field)}: {kind}{default}"
 
@@ -86,6 +88,17 @@ def _type(attribute: Attribute) -> str:
     return _TYPES.get(attribute.type, "Any")
 
 
+def sharded_by(entity: Entity) -> str:
+    """The field that an item's shard follows from: what its key has beside the partition."""
+    spread = [p.key.partition for p in entity.placements] + (
+        [entity.key.partition] if entity.key else []
+    )
+    shards = {a.field for a in entity.attributes if a.shards}
+    taken = {f for partition in spread if shards & {*partition.fields} for f in partition.fields}
+    own = entity.key.fields if entity.key else ()
+    return next((field for field in reversed(own) if field not in taken), "")
+
+
 def _marks(attribute: Attribute, entity: Entity, schema: Schema) -> Iterator[str]:
     python = names.field(attribute.field)
     if entity.ttl is not None and entity.ttl.attribute == attribute.name:
@@ -96,6 +109,8 @@ def _marks(attribute: Attribute, entity: Entity, schema: Schema) -> Iterator[str
         yield f"Stored({names.quoted(attribute.stored)})"
     if to_camel(python) != attribute.name:
         yield f"Name({names.quoted(attribute.name)})"
+    if attribute.shards is not None and (by := sharded_by(entity)):
+        yield f"Sharded({names.quoted(names.field(by))}, {attribute.shards})"
     if attribute.max_items is not None:
         yield f"AtMost({attribute.max_items})"
     if attribute.normalise:

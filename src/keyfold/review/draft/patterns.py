@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keyfold.design.schema import Pattern
 from keyfold.review.check.facts import Appearance, Facts
@@ -54,8 +54,9 @@ def function(pattern: Pattern, facts: Facts) -> str:
     given = [f"{name}: {kind}" for name, kind in parameters.types.items()]
     told = (pattern.description or pattern.name).strip().splitlines()[0].rstrip(".")
     start = f"def {names.field(pattern.name)}"
+    signature = names.call(start, given, tail=f" -> {result}:")
     return (
-        f"\n@design.pattern({options})\n{names.call(start, given, tail=f' -> {result}:')}\n"
+        f"{_view(pattern, facts)}\n@design.pattern({options})\n{signature}\n"
         f'    """{told[:1].upper()}{told[1:]}."""\n{_returned(body)}\n'
     )
 
@@ -94,7 +95,34 @@ def _query(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str,
     if pattern.kind in ("count", "exists"):
         result = "Count" if pattern.kind == "count" else "Exists"
         return f"{result}[{entity}]", f"{body}.{pattern.kind}()"
-    return f"Query[{entity}]", body + _limit(pattern, parameters)
+    body += _limit(pattern, parameters)
+    if pattern.projection:
+        model = _model(pattern)
+        return f"Projected[{model}]", f"{body}.only({model})"
+    return f"Query[{entity}]", body
+
+
+def _model(pattern: Pattern) -> str:
+    return names.class_name(f"{pattern.name} row")
+
+
+def _view(pattern: Pattern, facts: Facts) -> str:
+    """The model of a pattern that reads a part of its items."""
+    if not pattern.projection or pattern.kind != "query" or len(pattern.entities) != 1:
+        return ""
+    entity = facts.schema.by_entity[pattern.entities[0]]
+    held = {a.field: a for a in fields.attributes(entity)}
+    lines = [
+        f"    {fields.line(replace(held[f], max_items=None), entity, facts.schema)}"
+        for f in pattern.projection
+        if f in held
+    ]
+    told = f'    """What {pattern.name} reads of {_articled(entity.name)}."""'
+    return "\n".join(["", f"class {_model(pattern)}(BaseModel):", told, "", *lines, "", ""])
+
+
+def _articled(name: str) -> str:
+    return f"an {name}" if name[:1] in "AEIOU" else f"a {name}"
 
 
 def _chain(pattern: Pattern, appearance: Appearance, parameters: Parameters, each: str = "") -> str:
@@ -125,9 +153,24 @@ def _limit(pattern: Pattern, parameters: Parameters) -> str:
 def _merge(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
     appearance = _appearance(pattern, facts, pattern.entities[0])
     entity = names.class_name(appearance.entity.name)
+    shards = {a.field for a in appearance.entity.attributes if a.shards}
+    if shards & {*appearance.key.partition.fields}:
+        return f"Merge[{entity}]", _across(pattern, appearance, parameters)
     each = appearance.key.partition.fields[0]
     chain = _chain(pattern, appearance, parameters, each)
     return f"Merge[{entity}]", f"merge({chain}){_limit(pattern, parameters)}"
+
+
+def _across(pattern: Pattern, appearance: Appearance, parameters: Parameters) -> str:
+    """`across_shards(Follow.followers, user_id=user_id)`: one query a shard."""
+    shards = {a.field for a in appearance.entity.attributes if a.shards}
+    wanted = [f for f in appearance.key.partition.fields if f not in shards]
+    given = [f"{names.field(f)}={parameters.take(appearance, f)}" for f in wanted]
+    source = placement_name(appearance) if appearance.placement else "key"
+    key = f"{names.class_name(appearance.entity.name)}.{source}"
+    chain = f"across_shards({', '.join([key, *given])})"
+    chain += ".descending()" if pattern.descending else ""
+    return chain + _limit(pattern, parameters)
 
 
 def _collection(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:

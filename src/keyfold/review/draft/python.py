@@ -22,6 +22,7 @@ _STANDARD = {
     "Annotated": "from typing import Annotated",
     "Any": "from typing import Any",
     "Literal": "from typing import Literal",
+    "BaseModel": "from pydantic import BaseModel",
 }
 
 
@@ -59,6 +60,9 @@ def _imports(body: str) -> Iterator[str]:
         if taken:
             yield f"from {module} import {', '.join(sorted(taken))}"
     yield ""
+    if "BaseModel" in used:
+        yield _STANDARD["BaseModel"]
+        yield ""
     ours = sorted(used & set(keyfold.__all__), key=lambda n: (n[0].islower(), n))
     line = f"from keyfold import {', '.join(ours)}"
     if len(line) <= 100:
@@ -133,7 +137,7 @@ def _is_pointer(schema: Schema, entity: Entity) -> bool:
 
 def _entity(schema: Schema, entity: Entity) -> str:
     table = f"table={_variable(schema, schema.by_table[entity.table])}"
-    base = "Entity"
+    base = "Edge" if any(a.shards for a in entity.attributes) else "Entity"
     options = [table]
     if entity.copy is not None and _is_pointer(schema, entity):
         base = f"Pointer[{names.class_name(entity.copy.of)}]"

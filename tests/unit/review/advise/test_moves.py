@@ -31,7 +31,7 @@ def advised(design: str, load: str = "") -> Advice:
         again = loads(dumps(made.schema))
         assert again.tables == made.schema.tables
         assert again.patterns == made.schema.patterns
-        draft("change", "better.yaml", diff(schema, again), schema)
+        draft("change", "better:design", diff(schema, again), schema)
         with Engine.open(":memory:") as engine:
             for table in again.tables:
                 engine.call("CreateTable", create_request(table, table.name))
@@ -179,7 +179,7 @@ def test_a_key_over_its_partitions_limit_is_spread_and_its_readers_merge() -> No
     best = advice.best
     assert best.name.endswith(", spread")
     (placed,) = best.schema.by_entity["Ticket"].placement("status-index-spread")
-    assert str(placed.key.partition) == "{status}#{shard}"
+    assert str(placed.key.partition) == "{status}#{shard:02d}"
     read = best.schema.by_pattern["open tickets"]
     shards = best.schema.by_entity["Ticket"].by_field["shard"].shards
     assert shards is not None
@@ -194,6 +194,53 @@ def test_a_key_over_its_partitions_limit_is_spread_and_its_readers_merge() -> No
     assert took in best.losses
     whole = alternative(advice, best.name.removesuffix(", spread"))
     assert whole.score > best.score
+
+
+EVENTS = """
+design: events
+tables: {Log: {key: [PK, SK]}}
+entities:
+  Event:
+    key: {PK: DAY#<day>, SK: "EVENT#<at:iso>#<eventId>"}
+    attributes: {eventId: id, day: fixed string, at: fixed timestamp, text: string}
+patterns:
+  events of a day:
+    query: Event
+    where: "PK = DAY#<day>, SK begins_with EVENT#"
+    descending: true
+    limit: 50
+"""
+MANY_EVENTS = """
+entities: {Event: {items: 5000000, bytes: 800, distinct: {day: 60}, hottest: {day: 1}}}
+patterns: {events of a day: {rate: 2, page: 50}}
+writes: {create Event: {rate: 700, peak: 1800}}
+"""
+
+
+def test_a_tables_own_key_is_spread_too() -> None:
+    best = advised(EVENTS, MANY_EVENTS).best
+    event, read = best.schema.by_entity["Event"], best.schema.by_pattern["events of a day"]
+    assert str(event.key) == "DAY#{day}#{shard:02d} / EVENT#{at:iso}#{eventId}"
+    assert (read.kind, read.max_partitions, read.descending) == ("merge", 4, True)
+    assert not [hot for hot in best.bill.hot if hot.share > 0.5]
+    assert "events of a day then asks 4 partitions" in words(advised(EVENTS, MANY_EVENTS))["shard"]
+
+
+def test_a_key_that_something_else_writes_by_is_not_spread() -> None:
+    counted = EVENTS + (
+        "  total of a day: {get: Day, where: 'PK = TOTAL#<day>, SK = DAY'}\n"
+        "counters: {Day.events: {counts: Event, target: Day, attribute: events}}\n"
+    )
+    counted = counted.replace(
+        "patterns:",
+        "  Day: {key: {PK: TOTAL#<day>, SK: DAY}, attributes: {day: string, events: number}}\n"
+        "patterns:",
+    )
+    advice = advised(counted, MANY_EVENTS)
+    assert all(
+        "shard" not in str(each.schema.by_entity["Event"].key) for each in advice.alternatives
+    )
+    assert "spread it over" in words(advice)["shard"]
 
 
 def test_a_key_under_its_partitions_limit_is_not_spread() -> None:
