@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
@@ -16,36 +17,47 @@ _BUCKET: Final = _SUM + 1
 _WIDTH: Final = _BUCKET + len(BUCKETS) + 1
 _NAMES: Final = [target.operation for target in TARGETS.values()]
 _GAUGES: Final = ("connections", "refused_connections", "slow_clients")
+_PLACES: Final = {name: len(_NAMES) * _WIDTH + place for place, name in enumerate(_GAUGES)}
 _ROW: Final = len(_NAMES) * _WIDTH + len(_GAUGES)
 
 
 class Metrics:
-    """One row of numbers for each worker; a worker writes its own row and reads all of them."""
+    """One row of numbers for each worker.
+
+    A worker counts in a list of its own, and publishes it every second and when it is asked.
+    """
 
     def __init__(self, workers: int = 1) -> None:
         self._memory = mmap.mmap(-1, workers * _ROW * 8)
         self._numbers = memoryview(self._memory).cast("d")
         self._workers = workers
-        self._start = 0
+        self.work_as(0)
 
     def work_as(self, worker: int) -> None:
-        """Write to this worker's row from now on."""
+        """Be this worker from now on, and go on where the one before it ended."""
         self._start = worker * _ROW
+        self._own = list[float](self._numbers[self._start : self._start + _ROW])
+        self._own[_PLACES["connections"]] = 0.0
 
     def answered(self, slot: int, status: int, seconds: float) -> None:
         """One answer to an operation."""
-        at = self._start + slot * _WIDTH
-        numbers = self._numbers
-        numbers[at + (0 if status < 400 else 1 if status < 500 else 2)] += 1
-        numbers[at + _SUM] += seconds
-        numbers[at + _BUCKET + bisect_left(BUCKETS, seconds)] += 1
+        at = slot * _WIDTH
+        own = self._own
+        own[at + (0 if status < 400 else 1 if status < 500 else 2)] += 1.0
+        own[at + _SUM] += seconds
+        own[at + _BUCKET + bisect_left(BUCKETS, seconds)] += 1.0
 
     def add(self, gauge: str, amount: float) -> None:
         """Change one of the counts that belong to no operation."""
-        self._numbers[self._start + len(_NAMES) * _WIDTH + _GAUGES.index(gauge)] += amount
+        self._own[_PLACES[gauge]] += amount
+
+    def publish(self) -> None:
+        """Show the other workers what this one has counted."""
+        self._numbers[self._start : self._start + _ROW] = array("d", self._own)
 
     def render(self) -> bytes:
         """All workers' numbers as Prometheus text."""
+        self.publish()
         return ("\n".join(self._lines()) + "\n").encode()
 
     def _total(self, offset: int) -> float:
@@ -63,11 +75,11 @@ class Metrics:
         yield "# TYPE keyfold_request_seconds histogram"
         for slot, name in enumerate(_NAMES):
             yield from self._histogram(slot * _WIDTH, name)
-        for place, name in enumerate(_GAUGES):
+        for name, place in _PLACES.items():
             kind = "gauge" if name == "connections" else "counter"
             suffix = "" if kind == "gauge" else "_total"
             yield f"# TYPE keyfold_{name}{suffix} {kind}"
-            yield f"keyfold_{name}{suffix} {self._total(len(_NAMES) * _WIDTH + place):.0f}"
+            yield f"keyfold_{name}{suffix} {self._total(place):.0f}"
 
     def _histogram(self, at: int, name: str) -> Iterator[str]:
         cumulative = 0.0

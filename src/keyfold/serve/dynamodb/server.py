@@ -107,6 +107,7 @@ class Server:
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
+            self._metrics.publish()
             for log in self._logs:
                 log.flush()
 

@@ -172,10 +172,14 @@ def test_metrics_are_those_of_all_workers(tmp_path: Path) -> None:
             client.call("PutItem", put(number))
             client.close()
         host, port = url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port))) as asking:
-            asking.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            text = b"".join(iter(lambda: asking.recv(65536), b""))
-        assert b'keyfold_requests_total{operation="PutItem",status="2xx"} 10\n' in text
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            with socket.create_connection((host, int(port))) as asking:
+                asking.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                text = b"".join(iter(lambda: asking.recv(65536), b""))
+            if b'keyfold_requests_total{operation="PutItem",status="2xx"} 10\n' in text:
+                return
+        raise AssertionError(text.decode())
 
 
 def test_a_second_server_is_told_that_the_port_is_taken(tmp_path: Path) -> None:
