@@ -33,8 +33,8 @@ ADDRESS = os.environ.get("KEYFOLD_SYSTEMS_ADDRESS")
 class Recorder:
     """A client that keeps every request."""
 
-    def __init__(self, client: AsyncClient, table: str) -> None:
-        self._client, self._table = client, table
+    def __init__(self, client: AsyncClient, table: str, engine: Engine | None = None) -> None:
+        self._client, self._table, self._engine = client, table, engine
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
 
     async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,6 +43,11 @@ class Recorder:
 
     async def close(self) -> None:
         await self._client.close()
+
+    def catch_up(self) -> None:
+        """Let lagging indexes see everything that was written."""
+        if self._engine is not None:
+            self._engine.release_indexes()
 
     async def items(self) -> list[dict[str, Any]]:
         """All that is in the system's table, by key."""
@@ -78,7 +83,7 @@ async def recording(
         client = AsyncEmbeddedClient(engine)
         if backend == "http":
             client = connect_async(stack.enter_context(BackgroundServer(engine)).url)
-        yield Recorder(client, table)
+        yield Recorder(client, table, engine)
         await client.close()
 
 

@@ -77,6 +77,9 @@ class User(Entity, table=table):
     created_at: Annotated[Timestamp | None, Created()] = None
 
     key = Key("USER#{user_id}", "METADATA")
+    memberships = Cascade("Membership", through="by_user")
+    hosted = Cascade("Hangout", through="by_host", via={"user_id": "host_id"})
+    responses = Cascade("Response", through="by_user")
 
 
 class Group(Entity, table=table):

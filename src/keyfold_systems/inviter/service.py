@@ -50,11 +50,9 @@ from keyfold_systems.inviter.entities import (
     UserHangout,
 )
 from keyfold_systems.inviter.patterns import (
-    answers_of,
     group_feed,
     group_upcoming,
     groups_of_user,
-    hosted_by,
     members_of_group,
     membership,
     responses_to,
@@ -120,25 +118,17 @@ class Inviter(Service):
     async def delete_user(self, user_id: str) -> None:
         """Leave Inviter: memberships, answers, invitations and hosted hangouts go too.
 
-        The profile goes first, so that nothing new is made for it; it can be called again after an
-        interruption, and then goes on.
+        The profile goes first, so that nothing new is made for it, and a few things of each kind
+        with it; the stream removes the others. It can be called again after an interruption.
         """
         if await self.db.find(User.key(user_id=user_id)) is not None:
             try:
                 await self.db.delete(User.key(user_id=user_id), where=lambda u: u.owned_groups == 0)
             except ConditionFailed:
                 raise Conflict("Delete the groups you own first.", code="OWNER") from None
-        while page := (await groups_of_user(self.db, user_id, limit=50)).items:
-            for one in page:
-                await self.db.delete(one.ref())
-        while hosted := (await hosted_by(self.db, user_id, limit=50)).items:
-            for hangout in hosted:
-                await self.db.delete(hangout.ref())
-        while answers := (await answers_of(self.db, user_id, limit=50)).items:
-            for answer in answers:
-                await self.db.delete(answer.ref())
-        while invited := (await self.db.read(UserHangout.key.query(user_id=user_id))).items:
-            for pointer in invited:
+        invited = UserHangout.key.query(user_id=user_id).consistent()
+        while pointers := (await self.db.read(invited)).items:
+            for pointer in pointers:
                 ref = Hangout.key(hangout_id=pointer.hangout_id)
                 await self.db.update(ref, user_ids=remove({user_id}))
 
@@ -242,7 +232,19 @@ class Inviter(Service):
         )
         return Page([_card(pointer) for pointer in found], found.cursor)
 
-    @mutation("/hangouts", allow=authenticated, status=201)
+    @mutation(
+        "/hangouts",
+        allow=authenticated,
+        status=201,
+        example={
+            "input": {
+                "title": "Sunday run",
+                "startsAt": "2030-01-06T10:00:00Z",
+                "endsAt": "2030-01-06T11:00:00Z",
+                "groupIds": ["groupId"],
+            }
+        },
+    )
     async def create_hangout(self, input: NewHangout, caller: Identity) -> Hangout:
         """Invite people to a hangout."""
         _check_times(input.starts_at, input.ends_at)

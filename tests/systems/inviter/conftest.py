@@ -15,7 +15,7 @@ from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.entities import Group, Hangout
 from keyfold_systems.inviter.payloads import NewHangout
 from keyfold_systems.inviter.service import Inviter
-from tests.systems.conftest import Recorder, recording
+from tests.systems.conftest import IndexLag, Recorder, recording
 
 NOW = datetime(2031, 8, 9, 12, tzinfo=UTC)
 
@@ -31,8 +31,13 @@ def table() -> str:
 
 
 @pytest.fixture
-async def client(clock: ManualClock, table: str) -> AsyncIterator[Recorder]:
-    async with recording(table, clock) as opened:
+def index_lag() -> IndexLag:
+    return None
+
+
+@pytest.fixture
+async def client(clock: ManualClock, table: str, index_lag: IndexLag) -> AsyncIterator[Recorder]:
+    async with recording(table, clock, index_lag=index_lag) as opened:
         yield opened
 
 

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.clock import ManualClock
 from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
 from keyfold.serve import Conflict, Identity, Invalid, PageRequest
-from keyfold.streams import AsyncConsumer
+from keyfold.streams import AsyncConsumer, Options, Policy
 from keyfold_systems.inviter.entities import (
     Answer,
     Group,
@@ -32,11 +33,16 @@ from keyfold_systems.inviter.entities import (
 )
 from keyfold_systems.inviter.payloads import Guests, HangoutChange, NewHangout
 from keyfold_systems.inviter.service import Inviter
+from tests.systems.conftest import ADDRESS, IndexLag, Recorder
 
 from .conftest import NOW
 
 USERS = [f"u{number}" for number in range(8)]
+VISITORS = 2
 OPERATIONS = 10_000 if os.environ.get("KEYFOLD_FULL") else 1_000
+HISTORIES: list[tuple[int, IndexLag]] = [(1, None), (2, None)]
+if ADDRESS is None:
+    HISTORIES += [(3, (0.0, 2.0)), (4, "held")]
 REFUSED = (Conflict, Invalid, ItemError, ConditionFailed, TransactionConflict)
 VERBS = {
     "found": 1,
@@ -51,6 +57,7 @@ VERBS = {
     "withdraw": 2,
     "respond": 5,
     "delete": 0.6,
+    "depart": 2,
 }
 
 
@@ -100,6 +107,14 @@ class Crowd:
         self.service, self.model = service, Model()
         self.dice = random.Random(seed)
         self.refused = 0
+        self.visitors: list[str] = []
+
+    async def arrive(self) -> None:
+        """A visitor does all that others do, is not invited by name, and may leave."""
+        visitor = f"v{len(self.model.users)}-{self.dice.randrange(10**6)}"
+        await self.service.save_user(visitor, visitor)
+        self.model.users[visitor] = visitor
+        self.visitors.append(visitor)
 
     async def act(self, user: str) -> None:
         verb = self.dice.choices(list(VERBS), list(VERBS.values()))[0]
@@ -115,7 +130,7 @@ class Crowd:
         return self.dice.choice(list(self.model.hangouts) or ["none"])
 
     async def _found(self, who: Identity) -> None:
-        if len(self.model.groups) - len(self.model.closed) < 10:
+        if who.id in USERS and len(self.model.groups) - len(self.model.closed) < 10:
             group = await self.service.create_group("New", who)
             self.model.groups[group.group_id] = group.version, group.name
             self.model.members.add((group.group_id, who.id))
@@ -186,20 +201,43 @@ class Crowd:
         await self.service.delete_hangout(hangout_id)
         self.model.deleted.add(hangout_id)
 
+    async def _depart(self, who: Identity) -> None:
+        """A visitor leaves for good."""
+        if who.id in USERS:
+            return
+        await self.service.delete_user(who.id)
+        self.visitors.remove(who.id)
+        model = self.model
+        del model.users[who.id]
+        model.members = {one for one in model.members if one[1] != who.id}
+        model.answers = {key: x for key, x in model.answers.items() if key[1] != who.id}
+        model.deleted |= {id for id, one in model.hangouts.items() if one.host_id == who.id}
+        await self.arrive()
+
 
 async def everything(db: AsyncDb, entity: type[Any]) -> list[Any]:
     return [item async for item in db.scan(entity)]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-async def test_random_operations_end_as_the_model(db: AsyncDb, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "index_lag"), HISTORIES)
+async def test_random_operations_end_as_the_model(
+    db: AsyncDb, client: Recorder, clock: ManualClock, seed: int
+) -> None:
     service = Inviter(db)
     for user in USERS:
         await service.save_user(user, user)
     crowd = Crowd(service, seed)
-    for _ in range(OPERATIONS // len(USERS)):
-        await asyncio.gather(*(crowd.act(user) for user in USERS))
-    await AsyncConsumer(db).drain()
+    for _ in range(VISITORS):
+        await crowd.arrive()
+    consumer = AsyncConsumer(db, options=Options(policy=Policy(patience=1)))
+    for number in range(OPERATIONS // (len(USERS) + VISITORS)):
+        await asyncio.gather(*(crowd.act(user) for user in (*USERS, *crowd.visitors)))
+        clock.advance(0.05)
+        if number % 8 == 0:
+            await consumer.run_once()
+    client.catch_up()
+    await consumer.drain()
+    client.catch_up()
     report = await db.run(verification(db.context))
     assert report.clean, report
 
@@ -212,7 +250,9 @@ async def test_random_operations_end_as_the_model(db: AsyncDb, seed: int) -> Non
     for group in await everything(db, Group):
         assert (group.version, group.name) == model.groups[group.group_id]
         assert group.members == len([1 for one, _ in members if one == group.group_id])
-    for user in await everything(db, User):
+    users = await everything(db, User)
+    assert {user.user_id: user.name for user in users} == model.users
+    for user in users:
         assert user.groups == len([1 for _, one in members if one == user.user_id])
 
     shown = model.shown()
@@ -227,9 +267,9 @@ async def test_random_operations_end_as_the_model(db: AsyncDb, seed: int) -> Non
     pointers = [*await everything(db, GroupHangout), *await everything(db, UserHangout)]
     assert len(pointers) == sum(len(groups) + len(users) for _, groups, users, _ in shown.values())
     for one in pointers:
-        title, groups, users, counts = shown[one.hangout_id]
+        title, groups, guests, counts = shown[one.hangout_id]
         holder = one.group_id if isinstance(one, GroupHangout) else one.user_id
-        assert holder in groups | users
+        assert holder in groups | guests
         assert (one.title, (one.going, one.maybe, one.not_going)) == (title, counts)
 
     for user in USERS:

@@ -16,7 +16,7 @@ from keyfold_systems.search_room.entities import Listing, Member, Room
 from keyfold_systems.search_room.payloads import NewCriteria, NewListing, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes
-from tests.systems.conftest import Recorder, recording
+from tests.systems.conftest import IndexLag, Recorder, recording
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
 MIA, JONAS, INES = (Identity.of(one) for one in ("mia", "jonas", "ines"))
@@ -33,8 +33,13 @@ def table() -> str:
 
 
 @pytest.fixture
-async def client(clock: ManualClock, table: str) -> AsyncIterator[Recorder]:
-    async with recording(table, clock) as opened:
+def index_lag() -> IndexLag:
+    return None
+
+
+@pytest.fixture
+async def client(clock: ManualClock, table: str, index_lag: IndexLag) -> AsyncIterator[Recorder]:
+    async with recording(table, clock, index_lag=index_lag) as opened:
         yield opened
 
 

@@ -20,7 +20,7 @@ from keyfold.clock import ManualClock
 from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
 from keyfold.serve import Conflict, Identity, Missing, NotAllowed, PageRequest
-from keyfold.streams import AsyncConsumer
+from keyfold.streams import AsyncConsumer, Options, Policy
 from keyfold_systems.search_room.entities import (
     Activity,
     Invitation,
@@ -36,12 +36,16 @@ from keyfold_systems.search_room.entities import (
 from keyfold_systems.search_room.payloads import ListingChange, NewCriteria, NewListing, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes
+from tests.systems.conftest import ADDRESS, IndexLag, Recorder
 
 FOUNDER = "founder"
 USERS = [f"u{number}" for number in range(8)]
 EXTERNAL = ["1", "2", "3", "a#b", None]
 OPERATIONS = 10_000 if os.environ.get("KEYFOLD_FULL") else 1_000
 AT_ONCE = 8
+HISTORIES: list[tuple[int, IndexLag]] = [(1, None), (2, None)]
+if ADDRESS is None:
+    HISTORIES += [(3, (0.0, 2.0)), (4, "held")]
 REFUSED = (Conflict, Missing, NotAllowed, ItemError, ConditionFailed, TransactionConflict)
 VERBS = {
     "room": 1,
@@ -209,16 +213,21 @@ async def everything(db: AsyncDb, entity: type[Any]) -> list[Any]:
     return [item async for item in db.scan(entity)]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("seed", "index_lag"), HISTORIES)
 async def test_random_operations_end_as_the_model(
-    db: AsyncDb, clock: ManualClock, seed: int
+    db: AsyncDb, client: Recorder, clock: ManualClock, seed: int
 ) -> None:
     service = SearchRoom(db)
     crowd = Crowd(service, seed)
-    for _ in range(OPERATIONS // AT_ONCE):
+    consumer = AsyncConsumer(db, options=Options(policy=Policy(patience=1)))
+    for number in range(OPERATIONS // AT_ONCE):
         await asyncio.gather(*(crowd.act() for _ in range(AT_ONCE)))
-        clock.advance(0.001)
-    await AsyncConsumer(db).drain()
+        clock.advance(0.05)
+        if number % 8 == 0:
+            await consumer.run_once()
+    client.catch_up()
+    await consumer.drain()
+    client.catch_up()
     report = await db.run(verification(db.context))
     assert report.clean, report
 

@@ -1,0 +1,91 @@
+"""Copies and cascades that are found by an index which shows them late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import pytest
+
+from keyfold import Db, Design, Entity, Index, Key, On
+from keyfold.maintain import Cascade, Copied, verify
+from keyfold.streams import Consumer, Options, Policy
+from keyfold.testing import Sandbox
+
+design = Design("clubs")
+table = design.table(
+    "clubs", indexes=[Index("ByUser", "gsi1pk", "gsi1sk")], stream="NEW_AND_OLD_IMAGES"
+)
+
+
+class User(Entity, table=table):
+    """Somebody."""
+
+    user_id: str
+    name: str
+
+    key = Key("USER#{user_id}", "USER")
+    memberships = Cascade("Membership", through="by_user")
+
+
+class Membership(Entity, table=table):
+    """Somebody in a club, with their name."""
+
+    club_id: str
+    user_id: str
+    name: Annotated[str, Copied("User", "name", through="by_user")]
+
+    key = Key("CLUB#{club_id}", "USER#{user_id}")
+    by_user = On("ByUser", "USER#{user_id}", "CLUB#{club_id}")
+
+
+MIA = Membership(club_id="c", user_id="mia", name="Mia")
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(index_lag="held") as opened:
+        yield opened
+
+
+@pytest.fixture
+def db(sandbox: Sandbox) -> Db:
+    opened = sandbox.open(design)
+    opened.create(User(user_id="mia", name="Mia"))
+    opened.create(MIA)
+    return opened
+
+
+def follow(db: Db) -> Consumer:
+    """A consumer that has met everything there is, and waits for what it does not see."""
+    consumer = Consumer(db, options=Options(policy=Policy(patience=1)))
+    assert consumer.run_once().unresolved
+    return consumer
+
+
+def test_a_new_value_reaches_a_copy_that_the_index_shows_late(sandbox: Sandbox, db: Db) -> None:
+    consumer = follow(db)
+    db.update(User.key(user_id="mia"), name="Maria")
+    consumer.run_once()
+    sandbox.engine.release_indexes()
+    consumer.drain()
+    assert db.get(MIA.ref()).name == "Maria"
+    assert verify(db).clean
+
+
+def test_an_item_that_the_index_shows_late_goes_with_its_parent(sandbox: Sandbox, db: Db) -> None:
+    consumer = follow(db)
+    db.delete(User.key(user_id="mia"))
+    consumer.run_once()
+    assert db.find(MIA.ref()) is not None
+    sandbox.engine.release_indexes()
+    consumer.drain()
+    assert db.find(MIA.ref()) is None
+    assert verify(db).clean
+
+
+def test_an_item_that_is_gone_by_then_is_not_waited_for(db: Db) -> None:
+    consumer = follow(db)
+    db.delete(MIA.ref())
+    consumer.drain()
+    assert verify(db).clean
