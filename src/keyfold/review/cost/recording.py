@@ -9,9 +9,15 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from keyfold.design import shorthand
-from keyfold.design.schema import Entity, Schema, Table
+from keyfold.design.schema import Effect, Entity, Schema, Table
 from keyfold.errors import KeyfoldError, TableNotFound
-from keyfold.review.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
+from keyfold.review.cost.workload import (
+    EntityLoad,
+    FeedLoad,
+    PatternLoad,
+    Workload,
+    WriteLoad,
+)
 from keyfold.values.size import item_size
 
 CALLS = "keyfold_design_calls_total"
@@ -77,7 +83,17 @@ def traffic(schema: Schema, seen: Mapping[str, tuple[float, float]]) -> Workload
         effect = shorthand.effect(name)
         if effect is not None and effect.entity in schema.by_entity:
             writes.append(WriteLoad(name, (effect,), rate=average, peak=peak))
-    return Workload(patterns=patterns, writes=tuple(writes))
+    feeds = {
+        feed.name: FeedLoad(*seen[f"feed {feed.name}"])
+        for feed in schema.feeds
+        if f"feed {feed.name}" in seen
+    }
+    for feed in schema.feeds:
+        if f"feed {feed.name} post" in seen:
+            average, peak = seen[f"feed {feed.name} post"]
+            posted = (Effect("create", feed.post),)
+            writes.append(WriteLoad(f"create {feed.post}", posted, rate=average, peak=peak))
+    return Workload(patterns=patterns, writes=tuple(writes), feeds=feeds)
 
 
 @dataclass

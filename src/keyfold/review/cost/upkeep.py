@@ -15,6 +15,9 @@ UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
 """About as many bytes have a unique value's marker, a processed marker and a request id."""
 MARKER_SECONDS = 2 * STREAM_RETENTION_SECONDS
 REQUEST_SECONDS = 24 * 3600
+LOOK_SECONDS = 10.0
+LOOK_READS, LOOK_WRITES = 2.0, 1.0
+"""A worker looks so often who else is there: units of that, besides one for each shard it holds."""
 OUTBOX_QUERIES = 8
 """A worker with sinks asks so many partitions for events, at each look."""
 
@@ -74,10 +77,22 @@ def _streams(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLi
     calls = streams * load.shards / load.poll
     dollars = calls * SECONDS_A_MONTH * figures.prices.stream / 1e6
     yield UpkeepLine("stream reads", f"{calls:g} GetRecords a second", dollars)
+    yield _leases(figures, streams * load.shards, writes)
     if any(part.why == "outbox" for line in writes for part in line.write.parts):
         units = load.workers * OUTBOX_QUERIES / load.poll
         asked = units * SECONDS_A_MONTH * figures.prices.read / 1e6
         yield UpkeepLine("looking for events", f"{units:g} read units a second", asked)
+
+
+def _leases(figures: Figures, shards: float, writes: Sequence[WriteLine]) -> UpkeepLine:
+    """Workers renew their leases, and note how far they came after each batch of records."""
+    load, asked = figures.workload.stream, figures.prices
+    records = sum(part.items * line.rate.average for line in writes for part in line.write.parts)
+    batches = min(shards / load.poll, records)
+    written = (load.workers * LOOK_WRITES + shards) / LOOK_SECONDS + batches
+    looked = load.workers * LOOK_READS / LOOK_SECONDS
+    dollars = (written * asked.write + looked * asked.read) * SECONDS_A_MONTH / 1e6
+    return UpkeepLine("leases of workers", f"{written:.3g} write units a second", dollars)
 
 
 def _expiries(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:

@@ -30,13 +30,13 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.maintain import Cascade, Edge, Feed
-from keyfold.review.cost import EntityLoad, Workload, bill
+from keyfold.review.cost import EntityLoad, Workload, bill, upkeep
 from keyfold.review.cost import loads as workload
 from keyfold.review.cost.feeds import page
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.workload import FeedLoad
 from keyfold.review.cost.writes import write
-from keyfold.streams import stream_handler
+from keyfold.streams import Consumer, stream_handler
 from keyfold.values.size import item_size
 
 design = Design("town")
@@ -459,7 +459,24 @@ def test_functions_read_a_stream_free_of_charge_and_workers_pay_for_each_look() 
     assert "free of charge" in by_function["stream reads"].amount
     stated = workload("stream: {workers: 1, shards: 4, poll: 0.5}\n", design.schema)
     by_worker = {line.name: line for line in bill(design.schema, stated).upkeep}
+    assert by_worker["leases of workers"].dollars > 0
     assert by_worker["stream reads"].dollars == pytest.approx(8 * 730 * 3600 * 0.20 / 1e6)
+
+
+def test_a_workers_look_at_its_leases_costs_what_the_engine_charges(
+    town: Town, clock: ManualClock
+) -> None:
+    consumer = Consumer(town.db)
+    consumer.run_once()
+    clock.advance(upkeep.LOOK_SECONDS + 1)
+    town.client.reads.clear()
+    town.client.writes.clear()
+    consumer.run_once()
+    assert town.client.reads == {"keyfold_streams": upkeep.LOOK_READS}
+    assert town.client.writes == {"keyfold_streams": upkeep.LOOK_WRITES + 1}
+    town.client.writes.clear()
+    consumer.run_once()
+    assert not town.client.writes
 
 
 def test_what_is_created_with_a_time_to_live_expires_free_of_charge() -> None:

@@ -210,6 +210,17 @@ def test_rates_are_the_growth_of_the_metrics() -> None:
     assert [(w.name, w.rate) for w in seen.writes] == [("create Order", 0.2)]
 
 
+def test_pages_and_posts_of_a_feed_are_recorded() -> None:
+    from keyfold.design.target import load_schema
+
+    schema = load_schema("keyfold_systems.gg_core.design:design")
+    seen = recording.traffic(schema, {"feed home": (5.0, 9.0), "feed home post": (1.0, 2.0)})
+    assert (seen.feeds["home"].rate, seen.feeds["home"].peak) == (5.0, 9.0)
+    assert [(w.name, w.rate) for w in seen.writes] == [("create Activity", 1.0)]
+    written = loads(draft.recorded(schema, seen), schema)
+    assert written.feeds["home"].rate == 5
+
+
 def test_metrics_of_something_else_are_refused() -> None:
     with pytest.raises(KeyfoldError, match="keyfold_design_calls_total"):
         recording.rates([Scrape(0, "up 1"), Scrape(1, "up 1")])
