@@ -11,18 +11,18 @@ from keyfold.design import flow
 from keyfold.design.entity import Entity
 from keyfold.design.predicate import Compare, Path
 from keyfold.design.source import Silence
-from keyfold.errors import ConditionFailed, NotFound
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.maintain.feed.posting import copies_of, fan_out, hint
 from keyfold.maintain.feed.support import REPLICAS, Mode
-from keyfold.maintain.feed.switching import pull, pull_all, settle, settle_all
+from keyfold.maintain.feed.switching import pull_all, settle, settle_all
 from keyfold.maintain.reconcile import raw
 from keyfold.runtime.batch import delete_keys, delete_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Check, Delete, Intent, Update
+from keyfold.runtime.intent import Check, Delete, Intent, Put, Update
 from keyfold.runtime.reads import find
 from keyfold.runtime.writes import commit
 
@@ -120,12 +120,14 @@ class Edges(FeedMaintainer):
             return
         if old is not None:
             return
-        around = yield from find(context, self.feed.source_ref(reader, source))
+        # An edge that was written past the feed has no mark, and maybe no copies.
+        mark = self.feed.source_item(reader, source, "pull")
+        if (yield from find(context, mark.ref())) is None:
+            with suppress(AlreadyExists, ConditionFailed, NotFound):
+                yield from commit(context, [Put(mark), Check(edge.ref())])
         subscribed = yield from find(context, self.feed.subscription_ref(reader, source))
         if subscribed is not None or (yield from self.is_pushing(context, source)):
             yield from settle(context, self.feed, reader, source)
-        elif around is None:
-            yield from pull(context, self.feed, reader, source)
 
 
 class Sources(FeedMaintainer):
