@@ -17,8 +17,8 @@ from tests.peers.conftest import dynoxide, ministack
 
 ROOT = Path(__file__).parents[2]
 FILES = {
-    "inviter": ["test_document.py", "test_api.py"],
-    "search_room": ["test_patterns.py", "test_api.py"],
+    "inviter": ["test_document.py", "test_patterns.py", "test_api.py"],
+    "search_room": ["test_requests.py", "test_patterns.py", "test_api.py"],
     "tamafriends": ["test_patterns.py", "test_counters.py", "test_operations.py"],
     "gg_core": ["test_patterns.py", "test_goals_and_quests.py", "test_home_feed.py"],
     "sellers": ["test_patterns.py", "test_operations.py"],

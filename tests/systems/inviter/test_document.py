@@ -54,6 +54,9 @@ class TestItems:
     def test_keys_are_the_documents(self, entity: str, key: str) -> None:
         assert key_of(entity) == key
 
+    def test_everything_is_in_one_table(self) -> None:
+        assert set(design.tables) == {"InviterTable"}
+
 
 class TestIndexes:
     """Section 3: two indexes that share one attribute and never leak into each other."""

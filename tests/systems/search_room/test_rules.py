@@ -26,7 +26,7 @@ from keyfold_systems.search_room.entities import (
     UserCriteria,
     UserRoom,
 )
-from keyfold_systems.search_room.payloads import ListingChange, NewCriteria
+from keyfold_systems.search_room.payloads import ListingChange, NewCriteria, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.wishes import Wishes
 from tests.systems.conftest import Recorder
@@ -49,6 +49,65 @@ KEYS = {
 }
 
 
+ATTRIBUTES = {
+    "Room": {
+        "roomId": "S",
+        "name": "S",
+        "createdByUserId": "S",
+        "createdAt": "S",
+        "searchType": "S",
+        "context": "M",
+    },
+    "Member": {"roomId": "S", "userId": "S", "role": "S", "joinedAt": "S"},
+    "UserRoom": {"userId": "S", "roomId": "S", "role": "S", "joinedAt": "S"},
+    "Listing": {
+        "listingId": "S",
+        "roomId": "S",
+        "sourceBrand": "S",
+        "externalId": "S",
+        "title": "S",
+        "location": "S",
+        "status": "S",
+        "seenBy": "SS",
+        "addedAt": "S",
+    },
+    "UserCriteria": {
+        "roomId": "S",
+        "userId": "S",
+        "timestamp": "S",
+        "criteria": "M",
+        "weights": "M",
+        "source": "S",
+    },
+    "CombinedCriteria": {
+        "roomId": "S",
+        "timestamp": "S",
+        "criteria": "M",
+        "weights": "M",
+        "fromUserIds": "L",
+        "combineMode": "S",
+    },
+    "Activity": {
+        "roomId": "S",
+        "activityId": "S",
+        "type": "S",
+        "createdAt": "S",
+        "senderType": "S",
+        "senderId": "S",
+        "ttl": "N",
+    },
+    "Compatibility": {
+        "roomId": "S",
+        "timestamp": "S",
+        "scorePercent": "N",
+        "level": "S",
+        "comment": "S",
+        "criteriaRefs": "L",
+    },
+}
+"""The document's attributes by entity, as they are stored; an array of people is a set."""
+
+
 async def outcomes(*calls: Any) -> tuple[list[Any], list[BaseException]]:
     """What came of calls made at once: results and refusals."""
     done = await asyncio.gather(*calls, return_exceptions=True)
@@ -64,6 +123,24 @@ async def clean(db: AsyncDb) -> None:
 
 
 class TestTable:
+    async def test_every_attribute_of_the_document_is_stored(
+        self, db: AsyncDb, client: Recorder
+    ) -> None:
+        home = Home(SearchRoom(db))
+        new = NewRoom(name="Ours", search_type="rent", context={"familySize": 2})
+        home.room = await home.service.create_room(new, MIA)
+        room_id = home.room.room_id
+        listing = await home.listing("7", location="Bern")
+        await home.service.mark_seen(room_id, listing.listing_id, MIA)
+        said = NewCriteria(criteria=Wishes(price_max=1), weights={"price": 0.5})
+        await home.service.save_criteria(room_id, said, MIA)
+        await home.service.combine_criteria(room_id, "all", MIA)
+        await home.service.compute_compatibility(room_id)
+        stored = {one["entityType"]["S"]: one for one in await client.items()}
+        for entity, attributes in ATTRIBUTES.items():
+            item = {name: next(iter(value)) for name, value in stored[entity].items()}
+            assert attributes.items() <= item.items(), entity
+
     def test_keys_are_the_documents(self) -> None:
         assert {name: str(one.key) for name, one in design.schema.by_entity.items()} == KEYS
 
