@@ -45,6 +45,18 @@ class UserChange(Payload):
     tags: Tags | None = None
 
 
+class Person(Payload):
+    """What everybody sees of a user."""
+
+    id: str
+    nickname: str
+    full_name: str
+    language: str
+    tags: Tags
+    tier: str
+    xp: int
+
+
 class Counts(Payload):
     """How many follow somebody, and how many they follow."""
 

@@ -62,6 +62,7 @@ MUTATIONS: dict[str, tuple[str, str, Any, str]] = {
     "sendMessage": ("POST", "/rooms/{room}/messages", {"text": "Hi"}, SAM),
 }
 QUERIES_OF_ONES_OWN = [
+    "/users/olga/account",
     "/users/olga/feed",
     "/users/olga/groups",
     "/users/olga/goals",
@@ -157,3 +158,14 @@ async def test_an_administrator_may_promote_and_delete_quests(
     assert flag.status_code == 200
     gone = await http.delete(f"/users/olga/quests/{ids['quest']}", headers=headers)
     assert gone.status_code == 204
+
+
+async def test_an_address_is_shown_to_its_owner_alone(
+    world: World, http: httpx.AsyncClient, tokens: DevelopmentTokens
+) -> None:
+    for who in ("olga", SAM):
+        headers = {"authorization": f"Bearer {tokens.issue(who)}"}
+        for path in ("/users/olga", "/nicknames/olga"):
+            assert "olga@x.org" not in (await http.get(path, headers=headers)).text
+    own = {"authorization": f"Bearer {tokens.issue('olga')}"}
+    assert (await http.get("/users/olga/account", headers=own)).json()["email"] == "olga@x.org"

@@ -150,6 +150,23 @@ async def test_many_users_at_once_from_the_first_follow_to_the_feed(
                 await asyncio.sleep(0.02)
 
 
+async def test_a_feed_shows_names_without_asking_for_each(people: dict[str, Person]) -> None:
+    ann, ben = people["p0"], people["p1"]
+    await ann.ask('mutation { followUser(followeeId: "p1") { createdAt } }')
+    group = await ben.ask('mutation { createGroup(input: {name: "Runners"}) { groupId } }')
+    await ann.ask(f'mutation {{ joinGroup(groupId: "{group["groupId"]}") {{ role }} }}')
+    post = "mutation ($input: NewActivityInput!) { postActivity(input: $input) { activityId } }"
+    await ben.ask(post, input={"previewText": "Mine"})
+    await ben.ask(post, input={"previewText": "Ours", "actorId": group["groupId"]})
+    feed = await ann.ask(
+        '{ feed(userId: "p0") { nodes { previewText author { fullName } group { name } } } }'
+    )
+    assert sorted(feed["nodes"], key=lambda one: str(one["previewText"])) == [
+        {"previewText": "Mine", "author": {"fullName": "P1"}, "group": None},
+        {"previewText": "Ours", "author": {"fullName": "P1"}, "group": {"name": "Runners"}},
+    ]
+
+
 async def test_a_life_in_gg_core_in_graphql(people: dict[str, Person]) -> None:
     ann, ben = people["p0"], people["p1"]
     group = await ann.ask(

@@ -16,24 +16,10 @@ from keyfold_systems.tamafriends.design import UserProfile, design
 from keyfold_systems.tamafriends.payloads import ProfileChange
 from tests.systems.opening import LATER
 
-from .conftest import LENA, OMAR, PAGE, YUKI, World
+from .conftest import OMAR, YUKI, World
 
 pytestmark = LATER
 README = Path(module.__file__).parent / "README.md"
-
-
-def query(index: str | None, partition: str, sort: str = "", **more: Any) -> dict[str, Any]:
-    """The request of one query; `sort` is what sort keys begin with."""
-    names = (f"{index}PK", f"{index}SK") if index else ("PK", "SK")
-    request: dict[str, Any] = {"TableName": "tamafriends"}
-    if index:
-        request["IndexName"] = index
-    return request | {
-        "KeyConditionExpression": "#0 = :0 AND begins_with(#1, :1)",
-        "ExpressionAttributeNames": {"#0": names[0], "#1": names[1]},
-        "ExpressionAttributeValues": {":0": {"S": partition}, ":1": {"S": sort}},
-        **more,
-    }
 
 
 class TestAllocation:
@@ -95,111 +81,6 @@ class TestAllocation:
             "LIKE": two,
             "Unique": [],
         }
-
-
-class TestUseCases:
-    """Each use case of the tables, with the exact request it makes."""
-
-    @pytest.mark.parametrize(
-        ("pattern", "value", "request_made"),
-        [
-            (module.profile_by_email, "Yuki@Example.com", ("GSI1", "EMAIL#yuki@example.com")),
-            (module.profile_by_username, "YUKI.Name", ("GSI2", "USERNAME#yuki.name")),
-            (module.profile_by_handle, "Yuki", ("GSI3", "HANDLE#yuki")),
-        ],
-    )
-    async def test_a_profile_by_email_username_and_handle_in_any_case(
-        self, local: World, pattern: Any, value: str, request_made: tuple[str, str]
-    ) -> None:
-        local.sandbox.requests.clear()
-        found = await pattern(local.db, value)
-        assert found.user_id == "yuki"
-        assert local.sandbox.requests == [("Query", query(*request_made, "USER#", Limit=1))]
-
-    async def test_a_post_by_its_id(self, local: World) -> None:
-        post = await local.post()
-        local.sandbox.requests.clear()
-        assert await module.post_by_id(local.db, post.post_id) == post
-        [(_, request)] = local.sandbox.requests
-        assert request["IndexName"] == "GSI1"
-        assert request["ExpressionAttributeValues"][":0"] == {"S": f"POST#{post.post_id}"}
-
-    async def test_a_comment_by_its_id(self, local: World) -> None:
-        said = await local.comment(OMAR, await local.post())
-        local.sandbox.requests.clear()
-        assert await module.comment_by_id(local.db, said.comment_id) == said
-        wanted = query("GSI1", f"COMMENT#{said.comment_id}", "POST#", Limit=1)
-        assert local.sandbox.requests == [("Query", wanted)]
-
-    async def test_followers_and_following(self, local: World) -> None:
-        await local.follow(OMAR, YUKI)
-        await local.follow(LENA, YUKI)
-        await local.follow(YUKI, LENA)
-        local.sandbox.requests.clear()
-        fans = await module.followers(local.db, "yuki", limit=10)
-        assert [edge.follower_id for edge in fans] == ["lena", "omar"]
-        stars = await module.following(local.db, "yuki", limit=10)
-        assert [edge.followee_id for edge in stars] == ["lena"]
-        assert local.sandbox.requests == [
-            ("Query", query("GSI1", "USER#yuki", "FOLLOWER#", Limit=10)),
-            ("Query", query(None, "USER#yuki", "FOLLOWING#", Limit=10)),
-        ]
-
-    async def test_what_a_user_said_and_liked_comes_newest_first(self, local: World) -> None:
-        posts = [await local.post(text=str(number)) for number in range(3)]
-        for post in posts:
-            await local.like(OMAR, post)
-            await local.comment(OMAR, post, post.text)
-        local.sandbox.requests.clear()
-        said = await module.comments_of_user(local.db, "omar", limit=10)
-        assert [one.text for one in said] == ["2", "1", "0"]
-        liked = await module.likes_of_user(local.db, "omar", limit=10)
-        newest = [one.post_id for one in reversed(posts)]
-        assert [one.post_id for one in liked] == newest
-        backwards = {"ScanIndexForward": False, "Limit": 10}
-        assert local.sandbox.requests == [
-            ("Query", query("GSI2", "USER#omar", "COMMENT#", **backwards)),
-            ("Query", query("GSI2", "USER#omar", "LIKE#", **backwards)),
-        ]
-
-    async def test_comments_and_likers_of_a_post(self, local: World) -> None:
-        post = await local.post()
-        for who in (OMAR, LENA):
-            await local.like(who, post)
-            await local.comment(who, post, who.id)
-        local.sandbox.requests.clear()
-        said = await module.comments_of_post(local.db, post.post_id, limit=10)
-        assert [one.text for one in said] == ["omar", "lena"]
-        likers = await module.likers_of_post(local.db, post.post_id, limit=10)
-        assert [one.user_id for one in likers] == ["lena", "omar"]
-        assert local.sandbox.requests == [
-            ("Query", query(None, f"POST#{post.post_id}", "COMMENT#", Limit=10)),
-            ("Query", query(None, f"POST#{post.post_id}", "LIKE#", Limit=10)),
-        ]
-
-    async def test_a_users_posts_need_no_index(self, local: World) -> None:
-        for number in range(3):
-            await local.post(text=str(number))
-        local.sandbox.requests.clear()
-        page = await local.service.posts("yuki", PAGE)
-        assert [post.text for post in page] == ["2", "1", "0"]
-        [(operation, request)] = local.sandbox.requests
-        assert (operation, request.get("IndexName")) == ("Query", None)
-
-    async def test_long_lists_come_in_pages_and_nothing_is_lost(self, local: World) -> None:
-        post = await local.post()
-        for number in range(23):
-            await local.comment(OMAR, post, str(number))
-        seen: list[str] = []
-        cursor: str | None = None
-        while True:
-            pattern = module.comments_of_post.after(cursor)
-            page = await pattern(local.db, post.post_id, limit=5)
-            seen += [one.text for one in page]
-            cursor = page.cursor
-            if cursor is None:
-                break
-        assert seen == [str(number) for number in range(23)]
 
 
 class TestIdentifiers:

@@ -189,3 +189,32 @@ async def test_a_pattern_makes_its_request_and_gives_its_answer(
 
 def test_every_pattern_has_its_row() -> None:
     assert set(ROWS) == {pattern.name for pattern in design.schema.patterns}
+
+
+async def test_a_user_without_posts_and_a_post_without_likes_have_empty_lists(
+    stored: Stored, db: AsyncDb
+) -> None:
+    assert (await t.posts_of_user(db, "omar")).items == []
+    assert (await t.likers_of_post(db, "nothing")).items == []
+    assert await t.post_by_id(db, "nothing") is None
+    assert await t.profile_by_handle(db, "nobody") is None
+
+
+async def test_long_lists_come_in_pages_and_nothing_is_lost(stored: Stored, db: AsyncDb) -> None:
+    about = stored["omar says post1"]
+    for number in range(23):
+        at = about.created_at + timedelta(seconds=number)
+        await db.create(
+            about.model_copy(
+                update={"post_id": "long", "comment_id": f"c{number}", "created_at": at}
+            )
+        )
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await t.comments_of_post.after(cursor)(db, "long", limit=5)
+        seen += [one.comment_id for one in page]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert seen == [f"c{number}" for number in range(23)]

@@ -19,16 +19,18 @@ from keyfold.serve import (
     itself,
     mutation,
     query,
+    related,
 )
-from keyfold_systems.gg_core.entities import Activity, FeedItem, Goal, Group, Promotion, home
+from keyfold_systems.gg_core.entities import Activity, FeedItem, Goal, Group, Promotion, User, home
 from keyfold_systems.gg_core.operations.access import (
     Part,
     admin_of_actor,
     group_member,
     registered,
 )
+from keyfold_systems.gg_core.operations.people import shown
 from keyfold_systems.gg_core.patterns import activities_of
-from keyfold_systems.gg_core.payloads import Entry, MediaView, NewActivity, Reach, Upload
+from keyfold_systems.gg_core.payloads import Entry, MediaView, NewActivity, Person, Reach, Upload
 
 MOST_ENTRIES = 100
 
@@ -90,6 +92,22 @@ class Feeds(Part):
         limit = min(page.limit, MOST_ENTRIES)
         found = await home.page(self.db, user_id, limit=limit, cursor=page.cursor)
         return Page([self._entry(one) for one in found], found.cursor)
+
+    @related(Entry, name="author")
+    async def entry_author(self, parents: list[Entry]) -> list[Person | None]:
+        """Who wrote it."""
+        ids = sorted({one.author_id for one in parents})
+        found = await self.db.get_many([User.key(id=one) for one in ids])
+        people = {one: shown(user) for one, user in zip(ids, found, strict=True) if user}
+        return [people.get(one.author_id) for one in parents]
+
+    @related(Entry, name="group")
+    async def entry_group(self, parents: list[Entry]) -> list[Group | None]:
+        """The group that it was done in, if any."""
+        ids = sorted({one.actor_id for one in parents if one.actor_id != one.author_id})
+        found = await self.db.get_many([Group.key(group_id=one) for one in ids])
+        groups = dict(zip(ids, found, strict=True))
+        return [groups.get(one.actor_id) for one in parents]
 
     @mutation("/media", name="uploadMedia", allow=registered, status=201, remembered=False)
     async def upload_media(self, content_type: str, caller: Identity) -> Upload:

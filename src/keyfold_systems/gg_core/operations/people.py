@@ -29,7 +29,7 @@ from keyfold_systems.gg_core.patterns import (
     user_by_email,
     user_by_nickname,
 )
-from keyfold_systems.gg_core.payloads import Counts, NewUser, UserChange
+from keyfold_systems.gg_core.payloads import Counts, NewUser, Person, UserChange
 
 ATTEMPTS = 5
 
@@ -53,14 +53,19 @@ class People(Part):
         return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
 
     @query("/users/{user_id}", allow=authenticated)
-    async def user(self, user_id: str) -> User:
-        """A profile."""
+    async def user(self, user_id: str) -> Person:
+        """A profile, as everybody sees it."""
+        return shown(await self.db.get(User.key(id=user_id)))
+
+    @query("/users/{user_id}/account", allow=itself("user_id"))
+    async def account(self, user_id: str) -> User:
+        """Your own profile, with what only you see."""
         return await self.db.get(User.key(id=user_id))
 
     @query("/nicknames/{nickname}", allow=authenticated)
-    async def user_by_nickname(self, nickname: str) -> User:
+    async def user_by_nickname(self, nickname: str) -> Person:
         """A profile by nickname."""
-        return _first(await user_by_nickname(self.db, nickname))
+        return shown(_first(await user_by_nickname(self.db, nickname)))
 
     @query("/emails/{email}", allow=admin)
     async def user_by_email(self, email: str) -> User:
@@ -143,6 +148,10 @@ class People(Part):
         if await self.db.find(edge.ref()) is None:
             return [check(edge.ref(), where=lambda f: missing(f.follower_id))]
         return home.unfollowing(edge)
+
+
+def shown(user: User) -> Person:
+    return Person.model_validate(user.model_dump(include=set(Person.model_fields)))
 
 
 def _blocks(one: str, other: str) -> list[Any]:
