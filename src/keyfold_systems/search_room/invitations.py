@@ -43,7 +43,7 @@ UserId = Annotated[str, Field(min_length=1, max_length=120)]
 class InvitationOperations(ActivityOperations):
     """Asking, joining, declining, withdrawing."""
 
-    @mutation("/rooms/{room_id}/invitations", allow=owner, status=201)
+    @mutation("/rooms/{room_id}/invitations", allow=owner, status=201, example={"user_id": "jonas"})
     async def invite(
         self, room_id: str, user_id: UserId, caller: Identity, role: Role = Role.MEMBER
     ) -> Invitation:
