@@ -30,9 +30,7 @@ def document(advice: Advice, chosen: Alternative | None = None) -> Document:
     after = chosen or advice.best
     before = advice.before
     sections = [
-        Section("Before and after", "before-after", tuple(_before_after(before, after))),
-        Section("What gets worse", "worse", tuple(_listed(after.losses, "Nothing."))),
-        Section("What gets better", "better", tuple(_listed(after.gains, "Nothing."))),
+        *_comparison(before, after),
         *(
             Section(table.name, anchor("table", table.name), tuple(_table(advice, after, table)))
             for table in before.schema.tables
@@ -40,14 +38,25 @@ def document(advice: Advice, chosen: Alternative | None = None) -> Document:
         Section("Alternatives", "alternatives", tuple(_alternatives(advice, after))),
         Section("Assumed", "assumed", tuple(_assumed(advice))),
     ]
-    return Document(f"Advice for {before.schema.name}", _summary(before, after), tuple(sections))
+    return Document(f"Advice for {before.schema.name}", _summary(advice, after), tuple(sections))
 
 
-def _summary(before: Alternative, after: Alternative) -> str:
+def _comparison(before: Alternative, after: Alternative) -> Iterator[Section]:
+    if after.name == before.name:
+        rows = tuple((name, show(now)) for name, now, _, show in _measures(before, before))
+        yield Section("Today", "today", (Rows(("Measure", "Now"), rows),))
+        return
+    yield Section("Before and after", "before-after", tuple(_before_after(before, after)))
+    yield Section("What gets worse", "worse", tuple(_listed(after.losses, "Nothing.")))
+    yield Section("What gets better", "better", tuple(_listed(after.gains, "Nothing.")))
+
+
+def _summary(advice: Advice, after: Alternative) -> str:
+    before = advice.before
     if after.name == before.name:
         return (
             "Keep the design: nothing that serves the same patterns was found that is better by "
-            "enough to move anything."
+            f"enough to move anything.{_nearest(advice)}"
         )
     a, b = before.bill, after.bill
     return (
@@ -56,6 +65,23 @@ def _summary(before: Alternative, after: Alternative) -> str:
         f"dollars a month {_from_to(money(before.dollars), money(after.dollars))}, "
         f"indexes {_from_to(str(a.indexes), str(b.indexes))}. "
         "Every access pattern is still served; the reviewer's reasoning about keys proves it."
+    )
+
+
+def _nearest(advice: Advice) -> str:
+    """What the next best design would change."""
+    before = advice.before
+    others = [each for each in advice.alternatives if each.name != before.name]
+    if not others:
+        return ""
+    other = others[0]
+    change = other.dollars - before.dollars
+    dollars = f"{money(abs(change))} a month {'less' if change < 0 else 'more'}"
+    shares = _from_to(percent(before.bill.index_share), percent(other.bill.index_share))
+    return (
+        f" The next best, **{other.name}**, costs {dollars}: reads through an index {shares}, "
+        f"indexes {_from_to(str(before.bill.indexes), str(other.bill.indexes))}, kinds of copies "
+        f"{_from_to(str(before.bill.copies), str(other.bill.copies))}."
     )
 
 
