@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from keyfold.design.schema import Schema, Table
@@ -244,15 +245,23 @@ def _data(kind: str, name: str, body: Block) -> str:
 
 
 def _lines(body: Block, depth: int) -> Iterator[str]:
+    """Attributes with their signs under each other, as `terraform fmt` has them, and blocks."""
     pad = "  " * depth
-    for name, value in body.items():
-        if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+    for is_block, some in groupby(body.items(), lambda pair: _is_block(pair[1])):
+        named = list(some)
+        wide = max(len(name) for name, _ in named)
+        for name, value in named:
+            if not is_block:
+                yield f"{pad}{name:<{wide}} = {_value(value)}"
+                continue
             for each in value:
                 yield f"{pad}{name} {{"
                 yield from _lines(each, depth + 1)
                 yield f"{pad}}}"
-        else:
-            yield f"{pad}{name} = {_value(value)}"
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _value(value: Any) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -112,6 +114,14 @@ def test_terraform_parses(schema: Schema) -> None:
     parsed = hcl2.load(StringIO(FORMATS["terraform"](schema)))
     made = [name for block in parsed["resource"] for name in block]
     assert sum("aws_dynamodb_table" in name for name in made) >= len(schema.tables)
+
+
+@pytest.mark.skipif(shutil.which("terraform") is None, reason="terraform is not here")
+def test_terraform_finds_nothing_to_format(schema: Schema, tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(FORMATS["terraform"](schema), encoding="utf-8")
+    asked = ["terraform", "fmt", "-check", "-diff", str(tmp_path)]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stdout) == (0, "")
 
 
 def test_the_boto3_script_makes_the_tables_of_the_design(schema: Schema, engine: Engine) -> None:
