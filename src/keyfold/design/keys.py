@@ -43,8 +43,16 @@ class KeyAttribute:
         """The wire value of this attribute."""
         if self.type == "B":
             return self._binary(values.get(self.template.fields[0]), owner=owner)
+        if self._constant is not None:
+            return {"S": self._constant}
         text = self.template.render(values, owner=owner)
         return self.value(text, owner=owner)
+
+    @cached_property
+    def _constant(self) -> str | None:
+        """The text of a key that has no fields in it and is not too long."""
+        text = self.template.render({}) if self.template.is_literal else None
+        return None if text is None or len(text.encode()) > self.limit else text
 
     def value(self, text: str, *, owner: str) -> dict[str, str]:
         if self.type == "N":
