@@ -61,6 +61,16 @@ async def stored(db: AsyncDb, table: str) -> list[dict[str, Any]]:
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
+async def sweep(db: AsyncDb, sandbox: Sandbox, table: str) -> None:
+    """Remove what is over, as time to live does, also where the server's clock is not ours."""
+    sandbox.engine.sweep()
+    for item in await stored(db, table):
+        if "ttl" in item and float(item["ttl"]["N"]) <= sandbox.clock.now():
+            key = {name: item[name] for name in ("PK", "SK")}
+            request = {"TableName": f"{db.context.table_prefix}{table}", "Key": key}
+            await db.client.call("DeleteItem", request)
+
+
 async def forget_progress(db: AsyncDb) -> None:
     """Lose the consumer's checkpoints: every record of the stream is delivered again."""
     for item in await stored(db, "keyfold_streams"):

@@ -147,11 +147,20 @@ def _wrong_amount(context: Context, structures: Structures, amount: Amount) -> F
     subject: Ref[Any] | None = None
     if amount.key is not None or amount.sample is not None:
         item = yield from fetch(context, structures.design, amount.key or amount.sample or b"")
+        if item is not None and amount.key is not None and _is_over(context, item):
+            # Nothing is counted on it any more, and it will be removed.
+            return None
         if item is not None:
             subject = item.ref() if amount.key is not None else counter.holder(item)
     shown = {"holder": {"S": amount.holder}} if subject is None else subject.wire()
     table = counter.target.__table__.name
     return Drift("counter", counter.label, table, shown, amount.expected, amount.found, subject)
+
+
+def _is_over(context: Context, item: Entity) -> bool:
+    field = item.__spec__.ttl
+    expires = getattr(item, field.name) if field is not None else None
+    return expires is not None and expires <= context.now()
 
 
 def _wrong_copy(

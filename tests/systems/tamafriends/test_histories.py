@@ -32,7 +32,7 @@ from keyfold_systems.tamafriends.design import (
 )
 from keyfold_systems.tamafriends.payloads import ProfileChange
 from keyfold_systems.tamafriends.service import TamaFriends
-from tests.systems.opening import LATER, forget_progress, opened
+from tests.systems.opening import LATER, forget_progress, opened, sweep
 
 from .conftest import World
 
@@ -242,7 +242,7 @@ async def history(world: World, seed: int, faults: Faults | None = None) -> None
     assert town.done.total() > PEOPLE * TURNS / 4, "most of it was refused"
 
     sandbox.clock.advance(3600)
-    sandbox.engine.sweep()
+    await sweep(db, sandbox, "tamafriends")
     await world.settle()
 
 

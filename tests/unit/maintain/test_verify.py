@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import pytest
@@ -21,11 +22,14 @@ from keyfold import (
     Mirror,
     On,
     Pointer,
+    Timestamp,
+    Ttl,
     Unique,
     Version,
     add,
     total,
 )
+from keyfold.clock import ManualClock
 from keyfold.errors import PlanError, VerifyFailed
 from keyfold.maintain import Drift, labels, plan, rebuild, repair, verify
 from keyfold.maintain.repair import repairing
@@ -354,3 +358,35 @@ def test_progress_is_told_while_scanning(db: Db) -> None:
     seen: list[int] = []
     report = verify(db, progress=seen.append)
     assert seen[-1] == report.scanned
+
+
+def test_the_number_of_a_holder_that_is_over_is_no_drift() -> None:
+    fading = Design("fading")
+    where = fading.table("Fading", ttl="ttl")
+
+    class Story(Entity, table=where):
+        story_id: Id
+        claps: Annotated[int, Counter("Clap")] = 0
+        expires_at: Annotated[Timestamp | None, Ttl()] = None
+        key = Key("STORY#{story_id}", "STORY")
+
+    class Clap(Entity, table=where):
+        story_id: Id
+        user_id: Id
+        key = Key("STORY#{story_id}", "CLAP#{user_id}")
+
+    clock = ManualClock(1_000_000.0)
+    with fading.open(":memory:", clock=clock) as db:
+        soon = datetime.fromtimestamp(clock.now() + 60, UTC)
+        db.create(Story(story_id="s", expires_at=soon))
+        db.create(Clap(story_id="s", user_id="ada"))
+        spoilt = {
+            "TableName": "Fading",
+            "Key": {"PK": {"S": "STORY#s"}, "SK": {"S": "STORY"}},
+            "UpdateExpression": "SET claps = :n",
+            "ExpressionAttributeValues": {":n": {"N": "7"}},
+        }
+        db.client.call("UpdateItem", spoilt)
+        assert [one.structure for one in verify(db).drifts] == ["counter Story.claps"]
+        clock.advance(61)
+        assert verify(db).clean
