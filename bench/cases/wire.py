@@ -19,6 +19,8 @@ from keyfold.clients import connect
 
 ITEMS = 1000
 CONNECTIONS = 16
+SLOW_SECONDS = 5
+"""A turn of whoever answers nothing in a usual one."""
 
 
 def _query(number: int, index: bool) -> dict[str, Any]:
@@ -130,20 +132,23 @@ def _measure(
         order = list(ports) if number % 2 == 0 else list(ports)[::-1]
         for name in order:
             sent = load.prepared(ports[name], operation, requests)
-            found[name].append(load.drive(ports[name], sent, CONNECTIONS, budget.seconds * 4))
+            turn = load.drive(ports[name], sent, CONNECTIONS, budget.seconds * 4)
+            if not turn["per_second"]:
+                turn = load.drive(ports[name], sent, CONNECTIONS, SLOW_SECONDS)
+            found[name].append(turn)
     for name, rounds in found.items():
         if statistics.median(r["failed"] for r in rounds):
             outcome.missing.append(f"{name} does not answer {operation}")
             continue
         if not all(r["per_second"] for r in rounds):
-            outcome.missing.append(f"{name} needs more than a second for {operation}")
+            outcome.missing.append(f"{name} needs more than {SLOW_SECONDS} s for {operation}")
             continue
         rates = sorted(1e6 / r["per_second"] for r in rounds)
         median = statistics.median(rates)
         outcome.rows.append(Row(name, median, (rates[-1] - rates[0]) / median))
         p99 = statistics.median(r["p99_ms"] for r in rounds)
         outcome.figures[f"{name}, p99"] = f"{p99:.1f} ms"
-    # Whoever only writes is better served by one worker: SQLite has one writer at a time.
+    # Ours is the number of workers that suits the case: SQLite has one writer at a time.
     outcome.rows.sort(key=lambda row: row.median)
     ours = next((row for row in outcome.rows if row.side.startswith("keyfold")), None)
     if ours is None:
@@ -152,7 +157,8 @@ def _measure(
     for row in outcome.rows:
         row.ratio = row.median / ours.median
     others = [row.median for row in outcome.rows if not row.side.startswith("keyfold")]
-    outcome.met = bool(others) and min(others) >= 3 * ours.median
+    if others:
+        outcome.met = min(others) >= 3 * ours.median
 
 
 def fill(port: int) -> None:
