@@ -11,10 +11,8 @@ from keyfold.design.target import load_schema
 from keyfold.review import advise, cost
 from keyfold.review.advise import report as advised
 from keyfold.review.cost import report as costs
-from keyfold.review.docs import with_pictures
 
 SYSTEMS = Path(keyfold_systems.__file__).parent
-NOTE = f"<!-- {cost.NOTE} -->"
 WHICH = {"sellers": "current"}
 """Where the design that is advised is not the one that runs in the end."""
 
@@ -43,5 +41,5 @@ def files(folder: Path) -> dict[Path, str]:
             f"{name}-cost.md": costs.document(cost.bill(schema, workload)),
         }
         for page, document in documents.items():
-            found |= with_pictures(document, folder / page, NOTE)
+            found |= cost.files(document, {}, "markdown", folder / page)
     return found

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
     from keyfold.review.advise import advise, report
-    from keyfold.review.cost import Workload, load, rendered
+    from keyfold.review.cost import Workload, files, load, rendered
 
     target = args.target or settings.from_arguments(args).design
     if not target:
@@ -47,13 +47,15 @@ def run(args: argparse.Namespace) -> int:
     workload = load(args.workload, schema) if args.workload else Workload()
     advice = advise(schema, workload, _progress())
     chosen = _chosen(advice, args.choose)
-    text = rendered(report.document(advice, chosen), report.plain(advice, chosen), args.format)
+    document, data = report.document(advice, chosen), report.plain(advice, chosen)
     if args.write_design is not None:
         _write(chosen.schema, args.write_design)
     if args.output is None:
-        print(text, end="")
+        print(rendered(document, data, args.format), end="")
         return 0
-    args.output.write_text(text, encoding="utf-8")
+    for path, text in files(document, data, args.format, args.output).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     print(f"{args.output}: written", file=sys.stderr)
     return 0
 
@@ -65,6 +67,8 @@ def _write(schema: Schema, path: Path) -> None:
         text, unserved = declaration(schema)
         for name in unserved:
             print(f"keyfold: left out {name!r}: no key serves it", file=sys.stderr)
+        for name in (*(feed.name for feed in schema.feeds), *(c.name for c in schema.consumers)):
+            print(f"keyfold: left out {name!r}: declare it by hand", file=sys.stderr)
         path.write_text(text, encoding="utf-8")
     else:
         from keyfold.design.writing import dump

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
-    from keyfold.review.cost import Workload, bill, load, rendered, report
+    from keyfold.review.cost import Workload, bill, files, load, rendered, report
     from keyfold.review.cost.plain import plain
 
     target = args.target or settings.from_arguments(args).design
@@ -33,10 +33,12 @@ def run(args: argparse.Namespace) -> int:
     schema = load_schema(target)
     workload = load(args.workload, schema) if args.workload else Workload()
     made = bill(schema, workload)
-    text = rendered(report.document(made), plain(made), args.format)
+    document, data = report.document(made), plain(made)
     if args.output is None:
-        print(text, end="")
+        print(rendered(document, data, args.format), end="")
         return 0
-    args.output.write_text(text, encoding="utf-8")
+    for path, text in files(document, data, args.format, args.output).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     print(f"{args.output}: written", file=sys.stderr)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import orjson
@@ -12,6 +13,7 @@ from keyfold.review.cost.counting import bill
 from keyfold.review.cost.reading import load, loads
 from keyfold.review.cost.text import text
 from keyfold.review.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
+from keyfold.review.docs import with_pictures
 from keyfold.review.docs.blocks import Document, Picture
 from keyfold.review.docs.html import html
 from keyfold.review.docs.markdown import markdown
@@ -33,6 +35,15 @@ def rendered(document: Document, data: dict[str, Any], format: Format) -> str:
     return text(document)
 
 
+def files(
+    document: Document, data: dict[str, Any], format: Format, output: Path
+) -> dict[Path, str]:
+    """The files of a report; Markdown has its pictures in a folder beside it."""
+    if format == "markdown":
+        return with_pictures(document, output, f"<!-- {NOTE} -->")
+    return {output: rendered(document, data, format)}
+
+
 def _without_pictures(document: Document) -> Document:
     sections = tuple(
         replace(section, blocks=tuple(b for b in section.blocks if not isinstance(b, Picture)))
@@ -48,6 +59,7 @@ __all__ = [
     "Workload",
     "WriteLoad",
     "bill",
+    "files",
     "load",
     "loads",
     "rendered",

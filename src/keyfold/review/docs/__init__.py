@@ -26,7 +26,8 @@ def files(schema: Schema, target: Path) -> dict[Path, str]:
 
 def with_pictures(made: Document, target: Path, note: str = NOTE) -> dict[Path, str]:
     """A document as Markdown, with its pictures in a folder beside it."""
-    folder = target.with_suffix("")
+    named = target.with_suffix("")
+    folder = named if named != target else target.with_name(f"{target.name}-pictures")
     pictures = {folder / f"{picture.name}.svg": picture.svg for picture in made.pictures}
     return {target: markdown(made, pictures=folder.name, note=note), **pictures}
 

@@ -268,6 +268,14 @@ def test_the_report_has_four_formats(format: str, tmp_path: Path) -> None:
     assert "http://" not in written.replace("http://www.w3.org/2000/svg", "")
 
 
+def test_a_report_in_markdown_has_its_charts_beside_it(tmp_path: Path) -> None:
+    out = tmp_path / "reports" / "inviter.md"
+    asked = ["cost", "keyfold_systems.inviter.design:design", "--format", "markdown"]
+    assert main([*asked, "-o", str(out)]) == 0
+    assert "](inviter/cost-patterns.svg)" in out.read_text(encoding="utf-8")
+    assert (tmp_path / "reports" / "inviter" / "cost-patterns.svg").is_file()
+
+
 def test_a_workload_without_writes_is_taken_to_write_a_little() -> None:
     made = bill(SCHEMA, loads("patterns:\n  order: {rate: 1}\n", SCHEMA))
     assert {line.write.name for line in made.writes} == {"create Order", "update Order"}
