@@ -16,6 +16,7 @@ import httpx
 import pytest
 import uvicorn
 
+from keyfold import new_ulid
 from keyfold.clients import AsyncClient, connect_async
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.clock import ManualClock
@@ -31,14 +32,18 @@ ADDRESS = os.environ.get("KEYFOLD_SYSTEMS_ADDRESS")
 
 
 class Recorder:
-    """A client that keeps every request."""
+    """A client that keeps every request, without the prefix of its tables' names."""
 
-    def __init__(self, client: AsyncClient, table: str, engine: Engine | None = None) -> None:
+    def __init__(
+        self, client: AsyncClient, table: str, engine: Engine | None = None, prefix: str = ""
+    ) -> None:
         self._client, self._table, self._engine = client, table, engine
+        self.prefix = prefix
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
 
     async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        self.requests.append((operation, request))
+        kept = _without(self.prefix, request) if self.prefix else request
+        self.requests.append((operation, kept))
         return await self._client.call(operation, request)
 
     async def close(self) -> None:
@@ -52,13 +57,21 @@ class Recorder:
     async def items(self) -> list[dict[str, Any]]:
         """All that is in the system's table, by key."""
         found: list[dict[str, Any]] = []
-        request: dict[str, Any] = {"TableName": self._table}
+        request: dict[str, Any] = {"TableName": f"{self.prefix}{self._table}"}
         while True:
             answer = await self._client.call("Scan", request)
             found += answer["Items"]
             if "LastEvaluatedKey" not in answer:
                 return sorted(found, key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def _without(prefix: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name.removeprefix(prefix): _without(prefix, one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without(prefix, one) for one in value]
+    return value.removeprefix(prefix) if isinstance(value, str) else value
 
 
 BACKENDS = ["embedded", "http"] if ADDRESS is None else ["address"]
@@ -76,7 +89,8 @@ async def recording(
         while names := (await client.call("ListTables", {}))["TableNames"]:
             for name in names:
                 await client.call("DeleteTable", {"TableName": name})
-        yield Recorder(client, table)
+        # A server remembers the streams of deleted tables, so each test there has its own names.
+        yield Recorder(client, table, prefix=f"{new_ulid()}-")
         await client.close()
         return
     with Engine.open(":memory:", clock=clock, index_lag=index_lag) as engine, ExitStack() as stack:

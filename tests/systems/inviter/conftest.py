@@ -43,7 +43,8 @@ async def client(clock: ManualClock, table: str, index_lag: IndexLag) -> AsyncIt
 
 @pytest.fixture
 async def db(client: Recorder, clock: ManualClock) -> AsyncIterator[AsyncDb]:
-    async with await design.open_async(client, clock=clock, on_loop="raise") as opened:
+    opening = design.open_async(client, clock=clock, on_loop="raise", table_prefix=client.prefix)
+    async with await opening as opened:
         yield opened
 
 

@@ -13,6 +13,7 @@ from keyfold.streams import AsyncConsumer, Event, Queue
 from keyfold_systems.inviter.entities import Answer
 from keyfold_systems.inviter.payloads import Guests, HangoutChange
 from tests.systems.conftest import Recorder, served
+from tests.systems.opening import forget_progress
 from tests.systems.repeats import check_repeats
 
 from .conftest import Town
@@ -84,11 +85,7 @@ async def test_records_that_are_delivered_again_announce_nothing_new(
 ) -> None:
     await town.hangout(await town.settle())
     before = await announced(db)
-    for item in (await db.client.call("Scan", {"TableName": "keyfold_streams"}))["Items"]:
-        if item["PK"]["S"].startswith("SHARDS#"):
-            key = {name: item[name] for name in ("PK", "SK")}
-            request = {"TableName": "keyfold_streams", "Key": key}
-            await db.client.call("DeleteItem", request)
+    await forget_progress(db)
     clock.advance(60)
     assert await announced(db) == before
     assert len(before) > 5

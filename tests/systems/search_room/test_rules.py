@@ -310,9 +310,9 @@ class TestCriteria:
     async def test_an_older_statement_never_replaces_a_newer_one(
         self, home: Home, client: Recorder, clock: ManualClock
     ) -> None:
-        behind = Home(
-            SearchRoom(await design.open_async(client, clock=ManualClock(NOW.timestamp())))
-        )
+        slow = ManualClock(NOW.timestamp())
+        opening = design.open_async(client, clock=slow, table_prefix=client.prefix)
+        behind = Home(SearchRoom(await opening))
         behind.room = home.room
         clock.advance(10)
         await home.wish(MIA, price_max=2)
