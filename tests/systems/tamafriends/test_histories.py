@@ -16,7 +16,6 @@ from keyfold import AsyncDb
 from keyfold.clients import AsyncClient
 from keyfold.engine import Faults
 from keyfold.errors import KeyfoldError, NotFound
-from keyfold.maintain import repairing, verification
 from keyfold.serve import Identity, PageRequest
 from keyfold.streams import AsyncConsumer, Options
 from keyfold.streams.policy import TRANSIENT
@@ -57,12 +56,6 @@ VERBS = {
 TURNS = 40
 LAG = 5
 SEEDS = range(int(os.environ.get("FAULT_HISTORIES", "2")))
-HIDDEN_BY_INDEXES = {
-    "cascade UserProfile.comments",
-    "cascade UserProfile.likes",
-    "cascade UserProfile.followed",
-    "copied Comment.user_handle",
-}
 ALL = PageRequest(limit=200, cursor=None)
 
 
@@ -258,18 +251,10 @@ async def test_any_history_ends_right(world: World, seed: int) -> None:
 
 @pytest.mark.sandbox(index_lag=(0, LAG))
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_where_indexes_are_behind_repair_takes_away_what_they_hid(
-    sandbox: Sandbox, seed: int
-) -> None:
-    """A cascade that goes by an index sees what the index shows; verification sees the rest."""
+async def test_any_history_ends_right_where_indexes_are_behind(sandbox: Sandbox, seed: int) -> None:
     async with opened(design, sandbox, "embedded") as db:
         world = World(TamaFriends(db), db, sandbox)
         await history(world, seed)
-        sandbox.clock.advance(LAG)
-        report = await db.run(verification(db.context))
-        assert {one.structure for one in report.drifts} <= HIDDEN_BY_INDEXES
-        await db.run(repairing(db.context, report.drifts))
-        await world.settle()
         sandbox.clock.advance(LAG)
         assert await world.drift() == []
         await assert_exact(world)
