@@ -14,6 +14,7 @@ from keyfold.serve import (
     Missing,
     NotAllowed,
     PageRequest,
+    Refused,
     authenticated,
     itself,
     mutation,
@@ -110,27 +111,32 @@ class InvitationOperations(ActivityOperations):
         asked = await invitation(self.db, room_id, caller.id)
         room = await self.db.find(Room.key(room_id=room_id))
         if asked is None or asked.status != InvitationStatus.PENDING or room is None:
-            if await membership(self.db, room_id, caller.id) is not None:
-                raise _member_already()
-            raise _not_invited()
+            raise await self._refusal(room_id, caller)
         joined = Member(room_id=room_id, user_id=caller.id, role=asked.role, room_name=room.name)
         note = self._activity(room_id, "MemberJoined", caller.id)
         place = check(room.ref(), where=lambda r: r.member_count < MOST_MEMBERS)
         now = self._now()
         accepted = delete(asked.ref(), where=lambda i: _open(i, now))
         try:
-            made: Member = (await self.db.transact(create(joined), accepted, create(note), place))[
-                0
-            ]
-        except AlreadyExists:
-            raise _member_already() from None
-        except NotFound:
-            raise _not_invited() from None
-        except ConditionFailed:
-            if await invitation(self.db, room_id, caller.id) is None:
-                raise _not_invited() from None
-            raise Conflict(f"A room has at most {MOST_MEMBERS} members.", code="FULL") from None
-        return made
+            made = await self.db.transact(create(joined), accepted, create(note), place)
+        except (AlreadyExists, NotFound, ConditionFailed):
+            raise await self._refusal(room_id, caller) from None
+        new_member: Member = made[0]
+        return new_member
+
+    async def _refusal(self, room_id: str, caller: Identity) -> Refused:
+        """Why somebody cannot join: they have just done so, the room is full, nobody asked them."""
+        if await membership(self.db, room_id, caller.id) is not None:
+            return _member_already()
+        asked = await invitation(self.db, room_id, caller.id)
+        room = await self.db.find(Room.key(room_id=room_id))
+        if asked is None or asked.status != InvitationStatus.PENDING or room is None:
+            # The same for rooms that are not there: nobody learns which rooms there are.
+            return NotAllowed(
+                "You are not invited to this room, or not any more; ask an owner.",
+                code="NOT_INVITED",
+            )
+        return Conflict(f"A room has at most {MOST_MEMBERS} members.", code="FULL")
 
 
 def _open(one: Any, now: Any) -> Any:
@@ -140,10 +146,3 @@ def _open(one: Any, now: Any) -> Any:
 
 def _member_already() -> Conflict:
     return Conflict("They are a member already.", code="ALREADY_MEMBER")
-
-
-def _not_invited() -> NotAllowed:
-    """The same for rooms that are not there: nobody learns which rooms there are."""
-    return NotAllowed(
-        "You are not invited to this room, or not any more; ask an owner.", code="NOT_INVITED"
-    )
