@@ -14,6 +14,7 @@ from keyfold.design.naming import physical_name
 from keyfold.design.schema import Index, Table
 from keyfold.errors import (
     InternalFailure,
+    OperationError,
     RequestLimitExceeded,
     RequestRateExceeded,
     TableNotFound,
@@ -26,14 +27,14 @@ from keyfold.errors import (
 Item = dict[str, Any]
 
 _ATTEMPTS: Final = 10
+_OF_TABLES: Final = frozenset({"CreateTable", "UpdateTable", "UpdateTimeToLive"})
+_LOST: Final = (InternalFailure, Unavailable, TransportError)
 _PASSING: Final = (
     Throttled,
     RequestRateExceeded,
     RequestLimitExceeded,
     TransactionConflict,
-    InternalFailure,
-    Unavailable,
-    TransportError,
+    *_LOST,
 )
 
 
@@ -53,13 +54,21 @@ class Backend:
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """One request, sent again after throttling, conflicts and lost answers.
 
-        Everything that migrations write is conditional or the same when it is written twice.
+        Everything that migrations write is conditional or the same when it is written twice. A
+        table is not made or changed twice: where the repetition is refused, the lost answer is
+        raised, and whoever asks again looks first what is there.
         """
+        lost: Exception | None = None
         for attempt in range(_ATTEMPTS - 1):
             try:
                 return self.client.call(operation, request)
-            except _PASSING:
+            except _PASSING as problem:
+                lost = problem if isinstance(problem, _LOST) else lost
                 time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 8)))
+            except OperationError:
+                if lost is None or operation not in _OF_TABLES:
+                    raise
+                raise lost from None
         return self.client.call(operation, request)
 
     def describe(self, table: str) -> dict[str, Any] | None:
