@@ -139,7 +139,9 @@ def table() -> str:
 
 @pytest.fixture
 async def db(everywhere: Recorder, clock: ManualClock) -> AsyncDb:
-    return await design.open_async(everywhere, clock=clock, on_loop="raise")
+    return await design.open_async(
+        everywhere, clock=clock, on_loop="raise", table_prefix=everywhere.prefix
+    )
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def test_every_mutation_is_tried() -> None:
 async def test_every_mutation_repeated_has_one_effect(
     everywhere: Recorder, clock: ManualClock
 ) -> None:
-    db = await design.open_async(everywhere, clock=clock)
+    db = await design.open_async(everywhere, clock=clock, table_prefix=everywhere.prefix)
     for name in ("yuki", "omar", "lena"):
         await db.create(
             UserProfile(
