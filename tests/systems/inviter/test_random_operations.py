@@ -11,6 +11,7 @@ import os
 import random
 from collections import Counter
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -61,6 +62,10 @@ VERBS = {
 }
 
 
+class Idle(Exception):
+    """There is nothing to do of this kind now; it does not count."""
+
+
 class Model:
     """What must be there, by what was answered."""
 
@@ -106,7 +111,7 @@ class Crowd:
     def __init__(self, service: Inviter, seed: int) -> None:
         self.service, self.model = service, Model()
         self.dice = random.Random(seed)
-        self.refused = 0
+        self.acted = self.refused = 0
         self.visitors: list[str] = []
 
     async def arrive(self) -> None:
@@ -120,8 +125,11 @@ class Crowd:
         verb = self.dice.choices(list(VERBS), list(VERBS.values()))[0]
         try:
             await getattr(self, f"_{verb}")(Identity.of(user))
+        except Idle:
+            return
         except REFUSED:
             self.refused += 1
+        self.acted += 1
 
     def _a_group(self) -> str:
         return self.dice.choice(list(self.model.groups) or ["none"])
@@ -130,10 +138,11 @@ class Crowd:
         return self.dice.choice(list(self.model.hangouts) or ["none"])
 
     async def _found(self, who: Identity) -> None:
-        if who.id in USERS and len(self.model.groups) - len(self.model.closed) < 10:
-            group = await self.service.create_group("New", who)
-            self.model.groups[group.group_id] = group.version, group.name
-            self.model.members.add((group.group_id, who.id))
+        if who.id not in USERS or len(self.model.groups) - len(self.model.closed) >= 10:
+            raise Idle
+        group = await self.service.create_group("New", who)
+        self.model.groups[group.group_id] = group.version, group.name
+        self.model.members.add((group.group_id, who.id))
 
     async def _join(self, who: Identity) -> None:
         group_id = self._a_group()
@@ -162,7 +171,7 @@ class Crowd:
 
     async def _host(self, who: Identity) -> None:
         if len(self.model.hangouts) - len(self.model.deleted) >= 60:
-            return
+            raise Idle
         mine = sorted(group for group, user in self.model.memberships() if user == who.id)
         starts = NOW + timedelta(hours=self.dice.randint(1, 900))
         new = NewHangout(
@@ -204,7 +213,7 @@ class Crowd:
     async def _depart(self, who: Identity) -> None:
         """A visitor leaves for good."""
         if who.id in USERS:
-            return
+            raise Idle
         await self.service.delete_user(who.id)
         self.visitors.remove(who.id)
         model = self.model
@@ -230,7 +239,9 @@ async def test_random_operations_end_as_the_model(
     for _ in range(VISITORS):
         await crowd.arrive()
     consumer = AsyncConsumer(db, options=Options(policy=Policy(patience=1)))
-    for number in range(OPERATIONS // (len(USERS) + VISITORS)):
+    for number in count():
+        if crowd.acted >= OPERATIONS:
+            break
         await asyncio.gather(*(crowd.act(user) for user in (*USERS, *crowd.visitors)))
         clock.advance(0.05)
         if number % 8 == 0:

@@ -11,6 +11,7 @@ import asyncio
 import os
 import random
 from collections import Counter
+from itertools import count
 from typing import Any
 
 import pytest
@@ -65,6 +66,10 @@ VERBS = {
 }
 
 
+class Idle(Exception):
+    """There is nothing to do of this kind now; it does not count."""
+
+
 class Model:
     """What must be there, by what was answered."""
 
@@ -103,14 +108,17 @@ class Crowd:
     def __init__(self, service: SearchRoom, seed: int) -> None:
         self.service, self.model = service, Model()
         self.dice = random.Random(seed)
-        self.refused = 0
+        self.acted = self.refused = 0
 
     async def act(self) -> None:
         verb = self.dice.choices(list(VERBS), list(VERBS.values()))[0]
         try:
             await getattr(self, f"_{verb}")(Identity.of(self.dice.choice(USERS)))
+        except Idle:
+            return
         except REFUSED:
             self.refused += 1
+        self.acted += 1
 
     def _a_room(self) -> str:
         return self.dice.choice(list(self.model.names) or ["none"])
@@ -120,7 +128,7 @@ class Crowd:
 
     async def _room(self, _: Identity) -> None:
         if len(self.model.names) - len(self.model.gone) >= 6:
-            return
+            raise Idle
         new = NewRoom(name="New", search_type="rent")
         room = await self.service.create_room(new, Identity.of(FOUNDER))
         self.model.names[room.room_id] = (room.version, room.name)
@@ -220,7 +228,9 @@ async def test_random_operations_end_as_the_model(
     service = SearchRoom(db)
     crowd = Crowd(service, seed)
     consumer = AsyncConsumer(db, options=Options(policy=Policy(patience=1)))
-    for number in range(OPERATIONS // AT_ONCE):
+    for number in count():
+        if crowd.acted >= OPERATIONS:
+            break
         await asyncio.gather(*(crowd.act() for _ in range(AT_ONCE)))
         clock.advance(0.05)
         if number % 8 == 0:
