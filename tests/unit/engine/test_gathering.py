@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from keyfold.engine import Engine
-from keyfold.errors import ConditionFailed
 from keyfold.engine.gathering import Result, Writes
+from keyfold.errors import ConditionFailed
 
 TABLE = {
     "TableName": "Things",
