@@ -121,7 +121,9 @@ def test_an_import_counts_what_the_table_cannot_hold(engine: Engine, tmp_path: P
     [("rows.csv", b"pk,name\n1,\xff\n"), ("rows.csv.gz", b"pk,name\n1,one\n")],
     ids=["no text", "not packed"],
 )
-def test_a_broken_file_is_named(engine: Engine, tmp_path: Path, name: str, content: bytes) -> None:
+def test_an_import_of_a_broken_file_fails_and_names_it(
+    engine: Engine, tmp_path: Path, name: str, content: bytes
+) -> None:
     (tmp_path / "csv").mkdir()
     (tmp_path / "csv" / name).write_bytes(content)
     request = {
@@ -129,8 +131,11 @@ def test_a_broken_file_is_named(engine: Engine, tmp_path: Path, name: str, conte
         "InputFormat": "CSV",
         "TableCreationParameters": _creation("Rows"),
     }
-    with pytest.raises(StorageError, match=f"{name}, after line"):
-        engine.call("ImportTable", request)
+    failed = engine.call("ImportTable", request)["ImportTableDescription"]
+    assert failed["ImportStatus"] == "FAILED"
+    assert f"{name}, after line" in failed["FailureMessage"]
+    described = engine.call("DescribeImport", {"ImportArn": failed["ImportArn"]})
+    assert described["ImportTableDescription"] == failed
 
 
 def test_an_export_needs_recovery(engine: Engine) -> None:

@@ -39,12 +39,21 @@ def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     table = create_table(database, request["TableCreationParameters"])["TableDescription"]
     items = _items(directory, request, table)
     counts = {"read": 0, "stored": 0, "errors": 0, "bytes": 0}
-    while batch := list(islice(items, _ITEMS_PER_COMMIT)):
+    failure: dict[str, str] = {}
+    while True:
+        try:
+            batch = list(islice(items, _ITEMS_PER_COMMIT))
+        except StorageError as unreadable:
+            failure = {"FailureCode": "InvalidSource", "FailureMessage": str(unreadable)}
+            break
+        if not batch:
+            break
         database.write(partial(_store, database, table["TableName"], batch, counts))
     arn = f"{table['TableArn']}/import/{exports.export_id(started, uuid4().hex[:8])}"
     document = {
         "ImportArn": arn,
-        "ImportStatus": "COMPLETED",
+        "ImportStatus": "FAILED" if failure else "COMPLETED",
+        **failure,
         "TableArn": table["TableArn"],
         "TableId": table["TableId"],
         "S3BucketSource": source,
