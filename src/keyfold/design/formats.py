@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -21,6 +21,10 @@ class Format:
     render: Callable[[Any], str] = field(compare=False)
     sortable: bool
     numeric: bool = False
+
+    def after(self, function: Callable[[Any], Any]) -> Format:
+        """The same format for values that a function changes first."""
+        return replace(self, render=lambda value: self.render(function(value)))
 
     def __repr__(self) -> str:
         return f"Format({self.name!r})"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from keyfold.design import schema
 from keyfold.design.declared import Declared
+from keyfold.design.markers import Normalised
 from keyfold.design.predicate import Path as FieldPath
 from keyfold.design.predicate import Predicate, Test, record
-from keyfold.design.template import Slot, Template, parse_template
+from keyfold.design.template import Part, Slot, Template, parse_template
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField, PlanError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values.number import normalise
@@ -138,7 +139,10 @@ class Key(Declared):
         if sort is not None and self.templates.sort is not None:
             attributes.append((sort, sort_type, self.templates.sort, SORT_KEY_BYTES))
         self.attributes = tuple(
-            KeyAttribute(*given, whole=_is_whole(declared, given[2])) for given in attributes
+            KeyAttribute(
+                name, kind, _normalising(declared, template), limit, _is_whole(declared, template)
+            )
+            for name, kind, template, limit in attributes
         )
         for attribute in self.attributes:
             _check_type(entity, attribute, place)
@@ -234,6 +238,17 @@ class On(Key):
             place=self.place,
             silences=self.silences,
         )
+
+
+def _normalising(fields: Mapping[str, FieldSpec], template: Template) -> Template:
+    """The template, with values put into it as their fields store them."""
+    parts: list[Part] = []
+    for part in template.parts:
+        mark = fields[part.field].mark(Normalised) if isinstance(part, Slot) else None
+        if isinstance(part, Slot) and mark is not None:
+            part = Slot(part.field, part.format.after(mark.function))
+        parts.append(part)
+    return Template(tuple(parts), template.escape)
 
 
 def _is_whole(fields: Mapping[str, FieldSpec], template: Template) -> bool:
