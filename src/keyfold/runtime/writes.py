@@ -28,18 +28,15 @@ from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change, applied, validate
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.guard import Lingering, StoredOtherwise, is_counted, steady_counts
 from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Put, Update
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find, get
 from keyfold.runtime.writing import (
-    Lingering,
-    StoredOtherwise,
     WireWrite,
     edited,
     index_fields_missing,
-    is_counted,
     stamped,
-    steady_counts,
 )
 
 ATTEMPTS = 12

@@ -10,43 +10,17 @@ from typing import Any
 from keyfold.design import markers
 from keyfold.design.codec import encoder
 from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.fields import FieldSpec
-from keyfold.design.keys import Ref
-from keyfold.design.predicate import Predicate
 from keyfold.errors import (
     AlreadyExists,
     ConditionFailed,
-    KeyfoldError,
-    NotFound,
-    TransactionConflict,
-    VersionConflict,
 )
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change, applied
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
+from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
 from keyfold.runtime.reads import is_expired
-
-WireItem = dict[str, Any]
-
-
-class StoredOtherwise(KeyfoldError):
-    """The item is what was read, in another form: a time of another writer, a NULL."""
-
-    def __init__(self, ref: Ref[Any], item: WireItem) -> None:
-        super().__init__(f"{ref} is stored in another form than its declaration writes")
-        self.ref = ref
-        self.item = item
-
-
-class Lingering(AlreadyExists):
-    """The place is taken by an item whose time is over, which nobody has deleted yet."""
-
-    def __init__(self, ref: Ref[Any], item: WireItem) -> None:
-        super().__init__(f"{ref} has expired and is still there")
-        self.ref = ref
-        self.item = item
 
 
 @dataclass(frozen=True)
@@ -130,7 +104,7 @@ def update_write(
     if not intent.upsert:
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
-        conditions += _unchanged(expressions, spec, old, stored, intent)
+        conditions += unchanged(expressions, spec, old, stored, intent)
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
     actions = _Actions(expressions)
@@ -151,7 +125,7 @@ def update_write(
         "UpdateExpression": actions.text(),
         **_guard(conditions, expressions),
     }
-    return WireWrite("Update", request, intent, _update_refusal(intent, spec, old, stored))
+    return WireWrite("Update", request, intent, refusal_of(intent, spec, old, stored))
 
 
 def delete_write(
@@ -163,7 +137,7 @@ def delete_write(
     if intent.must_exist:
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
-        conditions += _unchanged(expressions, spec, old, stored, intent)
+        conditions += unchanged(expressions, spec, old, stored, intent)
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
     request = {
@@ -171,7 +145,7 @@ def delete_write(
         "Key": intent.ref.wire(),
         **_guard(conditions, expressions),
     }
-    return WireWrite("Delete", request, intent, _update_refusal(intent, spec, old, stored))
+    return WireWrite("Delete", request, intent, refusal_of(intent, spec, old, stored))
 
 
 def check_write(context: Context, intent: Check) -> WireWrite:
@@ -186,7 +160,7 @@ def check_write(context: Context, intent: Check) -> WireWrite:
         "Key": intent.ref.wire(),
         **_guard([text], expressions),
     }
-    return WireWrite("ConditionCheck", request, intent, _update_refusal(intent, spec, None, None))
+    return WireWrite("ConditionCheck", request, intent, refusal_of(intent, spec, None, None))
 
 
 def marker_write(context: Context, intent: Marker) -> WireWrite:
@@ -260,113 +234,12 @@ def _index_changes(
     }
 
 
-def _unchanged(
-    expressions: Expressions,
-    spec: EntitySpec,
-    old: Entity,
-    stored: WireItem | None,
-    intent: Update | Delete,
-) -> list[str]:
-    """The guard that the item is still what was read."""
-    guarded = steady_counts(spec, intent)
-    guards = []
-    if spec.version is not None:
-        name = expressions.name(spec.version.attribute)
-        version = {"N": str(getattr(old, spec.version.name))}
-        guards.append(f"{name} = {expressions.value(version)}")
-    else:
-        counted = {name for name, field in spec.fields.items() if is_counted(field)}
-        concerned = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
-        guarded |= concerned - counted
-    if not guarded:
-        return guards
-    present = spec.attributes_of(old.__dict__) if stored is None else stored
-    for field in sorted(guarded):
-        attribute = spec.fields[field].attribute
-        if attribute in spec.table.schema.key_attributes:
-            continue
-        name = expressions.name(attribute)
-        wire = present.get(attribute)
-        if wire is None:
-            guards.append(f"attribute_not_exists({name})")
-        else:
-            guards.append(f"{name} = {expressions.value(wire)}")
-    return guards
-
-
-def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
-    fields = set(intent.changes)
-    for placement in spec.placements.values():
-        if placement.fields & fields:
-            fields |= placement.fields
-    for maintainer in spec.table.design.maintainers:
-        if maintainer.source is spec.entity and maintainer.fields & fields:
-            fields |= maintainer.fields
-    return fields & set(spec.fields)
-
-
-def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
-    """Counted fields that must not move while this is written, as maintainers ask for it."""
-    found: frozenset[str] = frozenset()
-    if isinstance(intent, Update) and intent.counting:
-        return found
-    touched = None if isinstance(intent, Delete) else frozenset(intent.changes)
-    for maintainer in spec.table.design.maintainers:
-        asked = getattr(maintainer, "steady_counts", None)
-        ours = maintainer.source is spec.entity and maintainer.sync == "transaction"
-        if ours and asked is not None:
-            found |= asked(touched)
-    return found
-
-
-def is_counted(field: FieldSpec) -> bool:
-    """A field that a counter keeps: it moves while others edit the item."""
-    return any(getattr(mark, "kind", "") == "counter" for mark in field.marks)
-
-
 def _guard(conditions: list[str], expressions: Expressions) -> WireItem:
     members: WireItem = {}
     if conditions:
         members["ConditionExpression"] = " AND ".join(conditions)
         members["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     return {**members, **expressions.placeholders()}
-
-
-def _update_refusal(
-    intent: Update | Delete | Check,
-    spec: EntitySpec,
-    old: Entity | None,
-    stored: WireItem | None,
-) -> Callable[[WireItem | None], Exception]:
-    ref: Ref[Any] = intent.ref
-    condition: Predicate | None = intent.condition
-
-    def refusal(item: WireItem | None) -> KeyfoldError:
-        if item is None:
-            return NotFound(f"there is no {ref}")
-        if old is not None and _differs(spec, old, item):
-            return VersionConflict(f"{ref} was changed by somebody else since it was read")
-        if old is not None and not isinstance(intent, Check):
-            found = spec.decode(item)
-            if any(getattr(found, n) != getattr(old, n) for n in steady_counts(spec, intent)):
-                return TransactionConflict(f"the counters of {ref} moved meanwhile")
-            if stored != item and (condition is None or condition.holds(found.__dict__)):
-                return StoredOtherwise(ref, item)
-        return ConditionFailed(f"{ref}: {condition} does not hold", item)
-
-    return refusal
-
-
-def _differs(spec: EntitySpec, old: Entity, item: WireItem) -> bool:
-    if spec.version is not None:
-        version = item.get(spec.version.attribute, {}).get("N")
-        return bool(version != str(getattr(old, spec.version.name)))
-    stored = spec.decode(item)
-    return any(
-        getattr(stored, name) != getattr(old, name)
-        for name, field in spec.fields.items()
-        if not is_counted(field)
-    )
 
 
 class _Actions:

@@ -1,0 +1,142 @@
+"""Guards: what a write asks of the item it was planned for, and what it means when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.fields import FieldSpec
+from keyfold.design.keys import Ref
+from keyfold.design.predicate import Predicate
+from keyfold.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    KeyfoldError,
+    NotFound,
+    TransactionConflict,
+    VersionConflict,
+)
+from keyfold.runtime.expression import Expressions
+from keyfold.runtime.intent import Check, Delete, Update
+
+WireItem = dict[str, Any]
+
+
+class StoredOtherwise(KeyfoldError):
+    """The item is what was read, in another form: a time of another writer, a NULL."""
+
+    def __init__(self, ref: Ref[Any], item: WireItem) -> None:
+        super().__init__(f"{ref} is stored in another form than its declaration writes")
+        self.ref = ref
+        self.item = item
+
+
+class Lingering(AlreadyExists):
+    """The place is taken by an item whose time is over, which nobody has deleted yet."""
+
+    def __init__(self, ref: Ref[Any], item: WireItem) -> None:
+        super().__init__(f"{ref} has expired and is still there")
+        self.ref = ref
+        self.item = item
+
+
+def unchanged(
+    expressions: Expressions,
+    spec: EntitySpec,
+    old: Entity,
+    stored: WireItem | None,
+    intent: Update | Delete,
+) -> list[str]:
+    """The guard that the item is still what was read."""
+    guarded = steady_counts(spec, intent)
+    guards = []
+    if spec.version is not None:
+        name = expressions.name(spec.version.attribute)
+        version = {"N": str(getattr(old, spec.version.name))}
+        guards.append(f"{name} = {expressions.value(version)}")
+    else:
+        counted = {name for name, field in spec.fields.items() if is_counted(field)}
+        concerned = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
+        guarded |= concerned - counted
+    if not guarded:
+        return guards
+    present = spec.attributes_of(old.__dict__) if stored is None else stored
+    for field in sorted(guarded):
+        attribute = spec.fields[field].attribute
+        if attribute in spec.table.schema.key_attributes:
+            continue
+        name = expressions.name(attribute)
+        wire = present.get(attribute)
+        if wire is None:
+            guards.append(f"attribute_not_exists({name})")
+        else:
+            guards.append(f"{name} = {expressions.value(wire)}")
+    return guards
+
+
+def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
+    fields = set(intent.changes)
+    for placement in spec.placements.values():
+        if placement.fields & fields:
+            fields |= placement.fields
+    for maintainer in spec.table.design.maintainers:
+        if maintainer.source is spec.entity and maintainer.fields & fields:
+            fields |= maintainer.fields
+    return fields & set(spec.fields)
+
+
+def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
+    """Counted fields that must not move while this is written, as maintainers ask for it."""
+    found: frozenset[str] = frozenset()
+    if isinstance(intent, Update) and intent.counting:
+        return found
+    touched = None if isinstance(intent, Delete) else frozenset(intent.changes)
+    for maintainer in spec.table.design.maintainers:
+        asked = getattr(maintainer, "steady_counts", None)
+        ours = maintainer.source is spec.entity and maintainer.sync == "transaction"
+        if ours and asked is not None:
+            found |= asked(touched)
+    return found
+
+
+def is_counted(field: FieldSpec) -> bool:
+    """A field that a counter keeps: it moves while others edit the item."""
+    return any(getattr(mark, "kind", "") == "counter" for mark in field.marks)
+
+
+def refusal_of(
+    intent: Update | Delete | Check,
+    spec: EntitySpec,
+    old: Entity | None,
+    stored: WireItem | None,
+) -> Callable[[WireItem | None], Exception]:
+    ref: Ref[Any] = intent.ref
+    condition: Predicate | None = intent.condition
+
+    def refusal(item: WireItem | None) -> KeyfoldError:
+        if item is None:
+            return NotFound(f"there is no {ref}")
+        if old is not None and _differs(spec, old, item):
+            return VersionConflict(f"{ref} was changed by somebody else since it was read")
+        if old is not None and not isinstance(intent, Check):
+            found = spec.decode(item)
+            if any(getattr(found, n) != getattr(old, n) for n in steady_counts(spec, intent)):
+                return TransactionConflict(f"the counters of {ref} moved meanwhile")
+            if stored != item and (condition is None or condition.holds(found.__dict__)):
+                return StoredOtherwise(ref, item)
+        return ConditionFailed(f"{ref}: {condition} does not hold", item)
+
+    return refusal
+
+
+def _differs(spec: EntitySpec, old: Entity, item: WireItem) -> bool:
+    if spec.version is not None:
+        version = item.get(spec.version.attribute, {}).get("N")
+        return bool(version != str(getattr(old, spec.version.name)))
+    stored = spec.decode(item)
+    return any(
+        getattr(stored, name) != getattr(old, name)
+        for name, field in spec.fields.items()
+        if not is_counted(field)
+    )
