@@ -115,18 +115,21 @@ def _declaration_codes() -> list[str]:
 
 
 def error_classes() -> list[type[errors.KeyfoldError]]:
-    """The classes of `keyfold.errors`, in the order of the file."""
-    return [
-        kind
-        for kind in vars(errors).values()
-        if inspect.isclass(kind) and issubclass(kind, errors.KeyfoldError)
-    ]
+    """The classes of `keyfold.errors`, in the order of the tree."""
+    return list(_family(errors.KeyfoldError))
+
+
+def _family(kind: type[errors.KeyfoldError]) -> Iterator[type[errors.KeyfoldError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        if child.__module__.startswith(errors.__name__):
+            yield from _family(child)
 
 
 def _tree(kind: type[errors.KeyfoldError], indent: str) -> Iterator[str]:
     yield indent + kind.__name__
     for child in kind.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if child.__module__.startswith(errors.__name__):
             yield from _tree(child, indent + "  ")
 
 

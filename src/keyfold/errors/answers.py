@@ -1,41 +1,13 @@
-"""Every error keyfold raises.
-
-KeyfoldError
-├ DeclarationError    import time; stable code, place, suggestion
-├ SettingError        keyfold.toml, [tool.keyfold], KEYFOLD_* variables, flags
-├ OperationError      any DynamoDB answer, the same class on every backend
-├ ItemError           NotFound, Undecodable
-├ PlanError           TooManyWrites, MissingKeyField, BudgetExceeded, CursorRefused
-├ StreamError         RebuildNeeded, LeaseLost, AlreadyProcessed, ProcessorFailed
-├ MigrationError      Pending, Drifted, VerifyFailed, Irreversible
-├ StorageError        Corrupt, Busy, FormatTooNew, Full
-└ TransportError      Timeout, Unreachable, Untrusted
-"""
+"""Errors that DynamoDB answers with, the same class on every backend, to the wire and back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from keyfold.errors.root import KeyfoldError
+
 Item = dict[str, Any]
-
-
-class KeyfoldError(Exception):
-    """The root of all errors raised by keyfold."""
-
-
-class DeclarationError(KeyfoldError):
-    """A declaration that cannot work: which rule, where, and what to do."""
-
-    def __init__(self, code: str, message: str, *, place: str = "", suggestion: str = "") -> None:
-        self.code, self.message, self.place, self.suggestion = code, message, place, suggestion
-        where = f" {place}:" if place else ""
-        hint = f" {suggestion}" if suggestion else ""
-        super().__init__(f"{code}{where} {message}{hint}")
-
-
-class SettingError(KeyfoldError):
-    """A setting that does not exist or has a wrong value: which one and where it came from."""
 
 
 class OperationError(KeyfoldError):
@@ -253,150 +225,6 @@ class UnexpectedAnswer(OperationError):
     def __init__(self, name: str, message: str = "") -> None:
         super().__init__(f"{name}: {message}" if message else name)
         self.name = name
-
-
-class ItemError(KeyfoldError):
-    """An item that is not there, or that the declaration cannot read."""
-
-
-class NotFound(ItemError):
-    """No item has this key."""
-
-
-class Undecodable(ItemError):
-    """An item in the table does not fit its declaration; `key` says which one."""
-
-    def __init__(self, message: str, key: Mapping[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.key = dict(key or {})
-
-
-class AlreadyExists(ItemError):
-    """A create met an item with the same key."""
-
-
-class UniqueTaken(ItemError):
-    """A unique value is held by another item: `field` names it, `holder` is that item's key."""
-
-    def __init__(self, message: str, *, field: str, holder: Mapping[str, Any]) -> None:
-        super().__init__(message)
-        self.field, self.holder = field, dict(holder)
-
-
-class VersionConflict(ItemError):
-    """Somebody else changed the item since it was read."""
-
-
-class PlanError(KeyfoldError):
-    """An intent that cannot become requests."""
-
-
-class TooManyWrites(PlanError):
-    """More writes than one transaction takes."""
-
-
-class MissingKeyField(PlanError):
-    """A key cannot be rendered; the missing fields are named."""
-
-
-class KeyValueRefused(PlanError):
-    """A value would make a key ambiguous or too long."""
-
-
-class BudgetExceeded(PlanError):
-    """A pattern or unit of work made more requests than it declared, or an N+1 loop."""
-
-
-class CursorRefused(PlanError):
-    """A cursor that is damaged, edited, or made by another pattern."""
-
-
-class RequestReused(PlanError):
-    """A request id came again with another payload."""
-
-
-class StreamError(KeyfoldError):
-    """A change stream that cannot be consumed as it should be."""
-
-
-class RebuildNeeded(StreamError):
-    """Records were lost: the consumer was away for longer than the stream keeps them."""
-
-
-class IndexBehind(StreamError):
-    """An index does not show yet what its table holds; the record waits for it."""
-
-
-class LeaseLost(StreamError):
-    """Another worker has taken the shard over."""
-
-
-class AlreadyProcessed(StreamError):
-    """A record came again; its effect is there already."""
-
-
-class ProcessorFailed(StreamError):
-    """A processor gave something that is no write."""
-
-
-class MigrationError(KeyfoldError):
-    """A migration that cannot go on."""
-
-
-class Pending(MigrationError):
-    """Live tables and design differ: a migration has to run first."""
-
-
-class Drifted(MigrationError):
-    """A plan no longer matches the tables it was made for."""
-
-
-class VerifyFailed(MigrationError):
-    """The two sides of a migration differ."""
-
-
-class Irreversible(MigrationError):
-    """There is no way back from here that loses nothing."""
-
-
-class StorageError(KeyfoldError):
-    """The data file cannot be used as it is."""
-
-
-class Corrupt(StorageError):
-    """The file is damaged, truncated or not a keyfold file."""
-
-
-class Busy(StorageError):
-    """Another process holds the file."""
-
-
-class FormatTooNew(StorageError):
-    """The file was written by a newer keyfold."""
-
-
-class Full(StorageError):
-    """The disk is full; nothing was written."""
-
-
-class TransportError(KeyfoldError):
-    """No usable answer came back; if the request was `sent`, it may have had its effect."""
-
-    def __init__(self, message: str, *, sent: bool = True) -> None:
-        super().__init__(message)
-        self.sent = sent
-
-
-class Timeout(TransportError):
-    """No answer in time."""
-
-
-class Unreachable(TransportError):
-    """No connection to the backend."""
-
-
-class Untrusted(Unreachable):
-    """The backend's certificate is not one to trust, however often it is asked."""
 
 
 def _registered(kind: type[OperationError]) -> dict[str, type[OperationError]]:
