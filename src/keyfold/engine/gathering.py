@@ -48,7 +48,11 @@ class Writes:
         if self._thread is None:
             self._finish(self._run(calls), done)
             return
-        running = self._thread.submit(self._run, calls)
+        try:
+            running = self._thread.submit(self._run, calls)
+        except RuntimeError as closed:
+            self._finish([closed] * len(calls), done)
+            return
         running.add_done_callback(
             lambda ran: self._loop.call_soon_threadsafe(self._finish, ran.result(), done)
         )

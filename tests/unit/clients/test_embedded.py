@@ -114,3 +114,13 @@ async def test_errors_reach_the_caller_from_loop_and_thread(operation: str) -> N
     with pytest.raises(TableNotFound):
         await client.call(operation, request)
     await client.close()
+
+
+async def test_a_write_on_a_closed_client_fails_instead_of_waiting(tmp_path: Path) -> None:
+    make_table(tmp_path / "data.db")
+    client = connect_async(str(tmp_path / "data.db"))
+    await client.call("PutItem", PUT)
+    await client.close()
+    for _ in range(2):
+        with pytest.raises(Exception, match=r"shutdown|closed"):
+            await asyncio.wait_for(client.call("PutItem", PUT), 10)
