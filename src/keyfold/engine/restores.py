@@ -195,5 +195,10 @@ def _definition(
             names = {index["IndexName"] for index in kept}
             stays = [i for i in definition.get(f"{member}es", ()) if i["IndexName"] in names]
             definition[f"{member}es"] = stays
+    if "GlobalSecondaryIndexes" in definition:
+        # Their entries are made with the items, also of one that its source had not finished.
+        definition["GlobalSecondaryIndexes"] = [
+            {**index, "IndexStatus": "ACTIVE"} for index in definition["GlobalSecondaryIndexes"]
+        ]
     definition["AttributeDefinitions"] = definitions.used_attributes(definition)
     return definition

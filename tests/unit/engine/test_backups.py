@@ -189,3 +189,34 @@ def test_changes_too_old_to_recover_are_forgotten(
         },
     )
     assert _items(engine, "Past") == {"a": "g"}
+
+
+def test_a_table_restored_from_an_unfinished_index_is_ready(
+    engine: Engine, create_table: CreateTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_table(engine, "Source")
+    _put(engine, "a")
+    backfills = engine._database.backfills
+    monkeypatch.setattr(type(backfills), "start", lambda *_: None)
+    engine.call(
+        "UpdateTable",
+        {
+            "TableName": "Source",
+            "AttributeDefinitions": [{"AttributeName": "group", "AttributeType": "S"}],
+            "GlobalSecondaryIndexUpdates": [
+                {
+                    "Create": {
+                        "IndexName": "by_group",
+                        "KeySchema": [{"AttributeName": "group", "KeyType": "HASH"}],
+                        "Projection": {"ProjectionType": "ALL"},
+                    }
+                }
+            ],
+        },
+    )
+    request = {"TargetTableName": "Restored", "BackupArn": _back_up(engine)}
+    engine.call("RestoreTableFromBackup", request)
+    table = engine.call("DescribeTable", {"TableName": "Restored"})["Table"]
+    statuses = [index["IndexStatus"] for index in table["GlobalSecondaryIndexes"]]
+    assert (table["TableStatus"], statuses) == ("ACTIVE", ["ACTIVE"])
+    assert _items(engine, "Restored", IndexName="by_group") == {"a": "g"}
