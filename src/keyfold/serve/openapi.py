@@ -142,10 +142,10 @@ def _body_example(one: Operation) -> Any | None:
 def _body_sample(one: Operation, schema: Schema, components: Schema) -> Any | None:
     """A made-up body, unless one cannot be made up that the operation takes."""
     assert one.body is not None
-    sample = Samples(components).of(schema)
     try:
+        sample = Samples(components).of(schema)
         one.body.validate_json(orjson.dumps(sample), strict=True)
-    except ValidationError:
+    except (ValidationError, RecursionError):
         return None
     return sample
 

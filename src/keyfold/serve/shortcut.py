@@ -6,12 +6,15 @@ goes the long way, which would find the same and answers all the rest.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 Segments = tuple[str | None, ...]
 Names = tuple[tuple[int, str], ...]
+
+_PLACEHOLDER = re.compile(r"\{\w+\}")
 
 
 class Paths:
@@ -22,8 +25,10 @@ class Paths:
         self._known = defaultdict(list)
 
     def add(self, verb: str, path: str, app: ASGIApp) -> None:
-        """A path has placeholders in braces, each for one segment."""
+        """A path has placeholders in braces; one with more in a segment goes the long way."""
         parts = path.split("/")
+        if any("{" in one and not _PLACEHOLDER.fullmatch(one) for one in parts):
+            return
         names = tuple((at, one[1:-1]) for at, one in enumerate(parts) if one.startswith("{"))
         segments = tuple(None if one.startswith("{") else one for one in parts)
         self._known[verb, len(parts)].append((segments, names, app))

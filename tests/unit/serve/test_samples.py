@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import BaseModel
 
-from keyfold.serve import Service
+from keyfold.serve import Service, authenticated, mutation
 from keyfold.serve.openapi import paths_and_schemas
 from keyfold.serve.samples import Samples
 from keyfold.serve.target import load_service
@@ -52,3 +53,20 @@ def test_a_body_whose_fields_may_all_be_left_out_shows_the_first() -> None:
     ids = {"type": "array", "items": {"type": "string"}}
     schema = {"type": "object", "properties": {"groupIds": ids, "userIds": ids}}
     assert Samples({}).of(schema) == {"groupIds": ["groupId"]}
+
+
+class Branch(BaseModel):
+    name: str
+    branches: list[Branch]
+
+
+def test_a_body_that_contains_itself_is_documented_without_an_example() -> None:
+    class Trees(Service):
+        @mutation("/trees", allow=authenticated)
+        async def plant(self, tree: Branch) -> Branch:
+            """Plant a tree."""
+            return tree
+
+    paths, _ = paths_and_schemas(Trees)
+    content = paths["/trees"]["post"]["requestBody"]["content"]["application/json"]
+    assert "example" not in content

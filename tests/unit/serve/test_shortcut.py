@@ -62,3 +62,11 @@ async def test_what_is_no_operation_goes_the_long_way(clubs: Service) -> None:
         assert wrong_verb.status_code == 405
         assert set(wrong_verb.headers["allow"].split(", ")) == {"GET", "HEAD"}
         assert (await client.get("/clubs/clubs//posts")).status_code == 404
+
+
+def test_a_segment_with_more_than_a_placeholder_is_left_to_the_router() -> None:
+    known = Paths()
+    known.add("GET", "/clubs/{clubId}.json", Named("json"))
+    known.add("GET", "/from/{start}-{end}", Named("range"))
+    assert known.find("GET", "/clubs/chess.json") is None
+    assert known.find("GET", "/from/1-2") is None
