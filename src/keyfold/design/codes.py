@@ -12,6 +12,7 @@ NAME_TAKEN: Final = "E2"
 MARKER_MISUSED: Final = "E3"
 UNKNOWN_REFERENCE: Final = "E4"
 TYPE_UNSUPPORTED: Final = "E5"
+PATTERN_WITHOUT_KEY: Final = "E6"
 
 TITLES: Final[dict[str, str]] = {
     PATTERN_BRANCHES: "An access pattern looks at a parameter's value",
@@ -19,4 +20,5 @@ TITLES: Final[dict[str, str]] = {
     MARKER_MISUSED: "A marker stands on a field it cannot work with",
     UNKNOWN_REFERENCE: "A declaration names something that the design does not have",
     TYPE_UNSUPPORTED: "A field's type cannot be stored",
+    PATTERN_WITHOUT_KEY: "An access pattern does not give the key that it reads by",
 }

@@ -71,7 +71,7 @@ class Pattern(Generic[P, T]):
             ) from None
         except PlanError as problem:
             raise DeclarationError(
-                "Q1",
+                codes.PATTERN_WITHOUT_KEY,
                 f"{problem}.",
                 place=f"{self.place} pattern {self.name}",
                 suggestion="Give the fields of the key that it reads by.",
