@@ -26,13 +26,27 @@ def write(measured: Sequence[Outcome], command: str) -> None:
     kept = [outcome for outcome in _latest() if outcome.case not in ran]
     outcomes = sorted([*kept, *measured], key=lambda outcome: outcome.case)
     machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    commands = {**_commands(), **dict.fromkeys(sorted(ran), command)}
     document = {
-        "command": command,
+        "commands": commands,
         "machine": machine,
         "outcomes": [asdict(outcome) for outcome in outcomes],
     }
     (RESULTS / "latest.json").write_text(json.dumps(document, indent=1) + "\n")
-    (RESULTS / "latest.md").write_text(f"# `{command}`\n\n{machine}\n\n{table(outcomes)}\n")
+    (RESULTS / "latest.md").write_text(
+        "\n".join(
+            [
+                "# Benchmarks",
+                "",
+                machine,
+                "",
+                *(f"- {case}: `{made_by}`" for case, made_by in sorted(commands.items())),
+                "",
+                table(outcomes),
+                "",
+            ]
+        )
+    )
     for stale in RESULTS.glob("*.svg"):
         stale.unlink()
     for outcome in outcomes:
@@ -40,6 +54,12 @@ def write(measured: Sequence[Outcome], command: str) -> None:
             name = re.sub(r"\W+", "-", f"{outcome.case}-{outcome.title}".lower()).strip("-")
             (RESULTS / f"{name}.svg").write_text(bars(outcome.title, outcome.rows))
     _into_readme(outcomes)
+
+
+def _commands() -> dict[str, str]:
+    """The command that made the last results of each case."""
+    path = RESULTS / "latest.json"
+    return dict(json.loads(path.read_text())["commands"]) if path.exists() else {}
 
 
 def _latest() -> list[Outcome]:

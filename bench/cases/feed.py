@@ -329,7 +329,7 @@ def _draw_readers(network: Network) -> list[list[Source]]:
 
 
 def draw(folder: Path) -> None:
-    """The plots of the guide, from numbers that are the same on every run."""
+    """The plots of the guide, by `python -m bench.cases.feed`; every run gives the same."""
     units: dict[str, list[tuple[float, float]]] = {mode: [] for mode in MODES}
     requests: dict[str, list[tuple[float, float]]] = {mode: [] for mode in MODES}
     for followees in SIZES:
@@ -372,3 +372,7 @@ def _size(item: Entity) -> int:
 ITEM_BYTES = _size(home.copy(_activities([Source("s000000", 1, 1)], random.Random(0))[0], "reader"))
 
 CASES = [Case("feed", "Feed", run)]
+
+
+if __name__ == "__main__":
+    draw(Path("docs/guide/images"))
