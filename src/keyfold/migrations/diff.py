@@ -50,8 +50,9 @@ class Change:
 
 
 def diff(before: Schema, after: Schema) -> list[Change]:
-    """All differences of tables and entities, tables first."""
-    return [*diff_tables(before, after), *_entities(before, after), *_counters(before, after)]
+    """All differences of tables, entities and counters, tables first."""
+    entities = list(_entities(before, after))
+    return [*diff_tables(before, after), *entities, *_counters(before, after, entities)]
 
 
 def diff_tables(before: Schema, after: Schema) -> list[Change]:
@@ -142,10 +143,10 @@ def _entities(before: Schema, after: Schema) -> Iterator[Change]:
             yield Change("entity removed", name, f"{name} is gone from {old.table}", old)
 
 
-def _counters(before: Schema, after: Schema) -> Iterator[Change]:
+def _counters(before: Schema, after: Schema, entities: list[Change]) -> Iterator[Change]:
     """New counters, and those whose counted items move: copying does not count."""
     known = {counter.name for counter in before.counters}
-    moved = {c.subject for c in _entities(before, after) if c.kind in MOVES}
+    moved = {c.subject for c in entities if c.kind in MOVES}
     for counter in after.counters:
         if counter.name not in known:
             words = f"{counter.name} counts {counter.counts}"
