@@ -75,7 +75,7 @@ def expression(data: bytes) -> None:
         elif kind == b"p":
             parser.projection(text)
         elif kind == b"k":
-            keys.KeyCondition(parser.key_condition(text)).terms({})
+            keys.KeyCondition(parser.condition(text, "KeyConditionExpression")).terms({})
         else:
             parser.condition(text)
     except KeyfoldError:

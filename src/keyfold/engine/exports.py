@@ -76,7 +76,7 @@ def write(
     description: dict[str, Any],
     form: Form = ITEMS,
 ) -> Written:
-    """Write an export of items, given as wire JSON. `description` goes into the summary."""
+    """Write items or changes, given as JSON, in a form; `description` goes into the summary."""
     place = directory / FOLDER / export
     data = f"{FOLDER}/data" if form.shares_folder else f"{FOLDER}/{export}/data"
     for folder in (place, directory / data):
@@ -179,7 +179,7 @@ def _files_of_manifest(manifest: Path) -> list[Path]:
         if not path.exists():
             path = export.parent / "data" / name
         if not path.exists():
-            raise StorageError(f"{manifest} names {name}, which is not in {path.parent}")
+            raise StorageError(f"{manifest} names {name}, which is not in {export / 'data'}")
         files.append(path)
     return files
 

@@ -48,11 +48,6 @@ def condition(text: str, parameter: str = "ConditionExpression") -> Condition:
     return tree
 
 
-def key_condition(text: str) -> Condition:
-    """A key condition: any condition here, `keys.KeyCondition` restricts it."""
-    return condition(text, "KeyConditionExpression")
-
-
 @lru_cache(_TEXTS_KEPT)
 def update(text: str, parameter: str = "UpdateExpression") -> Update:
     """The actions of an update expression."""

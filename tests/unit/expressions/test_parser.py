@@ -208,7 +208,7 @@ def test_the_parameter_an_expression_came_in_is_named() -> None:
     with pytest.raises(ValidationError, match=r"^Invalid FilterExpression: Syntax error"):
         parser.condition("a", "FilterExpression")
     with pytest.raises(ValidationError, match=r"^Invalid KeyConditionExpression: Syntax error"):
-        parser.key_condition("a")
+        parser.condition("a", "KeyConditionExpression")
     with pytest.raises(ValidationError, match=r"^Invalid ProjectionExpression: Syntax error"):
         parser.projection("a,")
 

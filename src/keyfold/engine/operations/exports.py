@@ -173,7 +173,7 @@ def _bodies_at(session: Session, table: int, moment: float) -> Iterator[bytes]:
 def _changes(
     session: Session, table: Table, start: float, end: float, *, with_old: bool
 ) -> Iterator[bytes]:
-    """Each item that is not what it was, with its last change; what came and went is left out."""
+    """Each item that was changed, with its last change; what came and went is left out."""
     before_end = nextafter(end, 0.0)
     for place, at, old in session.changed_between(table.id, start, end):
         new: bytes | None

@@ -118,7 +118,7 @@ def renew(context: Context, feed: Feed[Any]) -> Flow[int]:
     """
     spec, renewed, start = feed.support.state.__spec__, 0, None
     while True:
-        states, start = yield from scan_page(context, spec, start, segment=0, segments=1)
+        states, start = yield from scan_page(context, spec, start)
         for found in states:
             if found.mode == "push":
                 pulled = found.model_copy(update={"mode": "pull", "changed_at": context.now()})

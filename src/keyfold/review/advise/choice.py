@@ -11,6 +11,7 @@ from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.demand import Demand, Shape, serves, shape_of
 from keyfold.review.advise.naming import is_generic
 from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.item import APPEARS
 from keyfold.review.cost.part import IN_TRANSACTION
 from keyfold.values.units import entry_units, read_units, write_units
 
@@ -169,7 +170,7 @@ class Pricing:
             written *= IN_TRANSACTION
         written += sum(self.entry(access) for access in extra if access.kind == "global")
         if located_by is not None:
-            found = sum(rate for effect, rate in self.effects if effect.action not in _APPEARS)
+            found = sum(rate for effect, rate in self.effects if effect.action not in APPEARS)
             fresh = located_by.fresh
             reads += found * read_units(self.bytes, consistent=fresh)
             stale += 0.0 if fresh else found
@@ -273,7 +274,6 @@ class Pricing:
         return found
 
 
-_APPEARS = ("create", "put")
 _FEW = 20
 SELDOM = 1e-9
 

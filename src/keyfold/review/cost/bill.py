@@ -50,11 +50,6 @@ class WriteLine:
         """Write units a second."""
         return self.write.units * self.rate.average
 
-    @property
-    def read_units(self) -> float:
-        """Read units a second, of what is looked at for it."""
-        return self.write.read_units * self.rate.average
-
 
 @dataclass(frozen=True)
 class FeedLine:
@@ -242,6 +237,3 @@ class Bill:
     @property
     def copies(self) -> int:
         return sum(1 for entity in self.schema.entities if entity.copy is not None)
-
-    def path(self, path: Path) -> PathLine | None:
-        return next((line for line in self.paths if line.path == path), None)

@@ -42,7 +42,7 @@ def is_alone(parts: list[Part]) -> bool:
 def _joined(
     figures: Figures, entity: Entity, effect: Effect, gone: frozenset[str]
 ) -> Iterator[Part]:
-    yield from copies(figures, entity, effect, "transaction")
+    yield from _copies(figures, entity, effect)
     moved = moved_counters(figures, entity, effect, "transaction")
     counted = [counter for counter in moved if counter.target not in gone]
     yield from counts(figures, effect, counted)
@@ -52,12 +52,12 @@ def _joined(
     yield from _feeds(figures, entity, effect)
 
 
-def copies(figures: Figures, entity: Entity, effect: Effect, sync: str) -> Iterator[Part]:
+def _copies(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part]:
     """The copies that a write of their canonical changes."""
     for pointer in figures.kept.copies[entity.name]:
         copy = pointer.copy
         assert copy is not None, f"{pointer.name} is no copy"
-        if copy.sync != sync or not is_shown(effect, (*copy.fields, copy.each)):
+        if copy.sync != "transaction" or not is_shown(effect, (*copy.fields, copy.each)):
             continue
         alike = Effect(effect.action, pointer.name, fields=effect.fields)
         parts = called(committed(figures, pointer, alike, "copy"), "copy")
