@@ -164,10 +164,10 @@ class Db:
         *,
         result: type[T],
         payload: Any = None,
-        kept: float = idempotency.KEPT_SECONDS,
+        ttl: float = idempotency.TTL_SECONDS,
     ) -> T:
         """Do the work once for a request id; later calls get the stored result."""
-        claimed = self.run(idempotency.claim(self.context, request_id, payload, kept))
+        claimed = self.run(idempotency.claim(self.context, request_id, payload, ttl))
         if claimed.stored is not None:
             return idempotency.restored(claimed.stored, result)
         try:

@@ -24,7 +24,7 @@ from keyfold.runtime.flow import Call, Flow
 T = TypeVar("T")
 
 LEASE_SECONDS = 60.0
-KEPT_SECONDS = 24 * 3600.0
+TTL_SECONDS = 24 * 3600.0
 PREFIX = "ONCE#"
 
 
@@ -38,8 +38,11 @@ class Claim:
     stored: bytes | None = None
 
 
-def claim(context: Context, request_id: str, payload: Any, kept: float) -> Flow[Claim]:
-    """Take the id, or find its result; a different payload under one id is refused."""
+def claim(context: Context, request_id: str, payload: Any, ttl: float) -> Flow[Claim]:
+    """Take the id, or find its result; a different payload under one id is refused.
+
+    After `ttl` seconds the id is free, whether or not DynamoDB has removed its item by then.
+    """
     table = support_table(context)
     name = context.physical(table.schema)
     key = _key(table, request_id)
@@ -51,24 +54,26 @@ def claim(context: Context, request_id: str, payload: Any, kept: float) -> Flow[
         "owner": {"S": owner},
         "payload": {"S": digest},
         "leaseUntil": {"N": f"{now + LEASE_SECONDS:.3f}"},
+        "keptUntil": {"N": f"{now + ttl:.3f}"},
     }
     if table.schema.type_attribute is not None:
         item[table.schema.type_attribute] = {"S": "Once"}
     if table.schema.ttl is not None:
-        item[table.schema.ttl] = {"N": str(int(now + kept))}
+        item[table.schema.ttl] = {"N": str(int(now + ttl))}
     try:
         yield Call(
             "PutItem",
             {
                 "TableName": name,
                 "Item": item,
-                "ConditionExpression": "attribute_not_exists(#key) OR (#payload = :payload AND "
-                "attribute_not_exists(#result) AND #lease < :now)",
+                "ConditionExpression": "attribute_not_exists(#key) OR #kept < :now OR "
+                "(#payload = :payload AND attribute_not_exists(#result) AND #lease < :now)",
                 "ExpressionAttributeNames": {
                     "#key": table.schema.partition,
                     "#payload": "payload",
                     "#result": "result",
                     "#lease": "leaseUntil",
+                    "#kept": "keptUntil",
                 },
                 "ExpressionAttributeValues": {
                     ":payload": {"S": digest},
