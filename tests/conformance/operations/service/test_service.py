@@ -1,0 +1,25 @@
+"""DescribeLimits and DescribeEndpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Call = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+
+def test_limits_are_those_of_a_new_account(call: Call) -> None:
+    assert call("DescribeLimits", {}) == {
+        "AccountMaxReadCapacityUnits": 80_000,
+        "AccountMaxWriteCapacityUnits": 80_000,
+        "TableMaxReadCapacityUnits": 40_000,
+        "TableMaxWriteCapacityUnits": 40_000,
+    }
+
+
+def test_the_endpoint_is_that_of_the_region(call: Call) -> None:
+    (endpoint,) = call("DescribeEndpoints", {})["Endpoints"]
+    assert endpoint == {
+        "Address": "dynamodb.us-east-1.amazonaws.com",
+        "CachePeriodInMinutes": 1440,
+    }
