@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from keyfold.errors import KeyfoldError
@@ -30,8 +31,7 @@ class Embedded:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """A server that speaks DynamoDB's API."""
 
     host: str

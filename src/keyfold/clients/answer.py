@@ -17,8 +17,24 @@ class Answer(NamedTuple):
 
     status: int
     body: bytes
-    checksum: int | None
     keep_alive: bool
+
+
+def usual(data: bytes) -> Answer | None:
+    """The answer in what was received first, if it is whole and in DynamoDB's own words for
+    what went well; any other is to be read by an `AnswerReader`.
+    """
+    end = data.find(b"\r\n\r\n") + 2
+    head, body = data[:end], data[end + 2 :]
+    # What an answer says of its body is compared with what there is to say, not parsed.
+    if (
+        head.startswith(b"HTTP/1.1 200 OK\r\n")
+        and b"\r\nContent-Length: %d\r\n" % len(body) in head
+        and b"\r\nx-amz-crc32: %d\r\n" % crc32(body) in head
+        and b"\r\nConnection: close\r\n" not in head
+    ):
+        return Answer(200, body, True)
+    return None
 
 
 class AnswerReader:
@@ -49,7 +65,7 @@ class AnswerReader:
             self._read_head(buffer[: end + 2].lower())
             buffer = buffer[end + 4 :]
         if self._left == len(buffer) and not self._body:
-            return Answer(self._status, buffer, self._checksum, self._keep_alive)
+            return self._intact(buffer)
         if self._chunked:
             return self._feed_chunks(buffer)
         self._buffer = b""
@@ -71,8 +87,12 @@ class AnswerReader:
         raise TransportError("the connection was closed in the middle of an answer")
 
     def _whole(self) -> Answer:
-        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
-        return Answer(self._status, body, self._checksum, self._keep_alive)
+        return self._intact(self._body[0] if len(self._body) == 1 else b"".join(self._body))
+
+    def _intact(self, body: bytes) -> Answer:
+        if self._checksum is not None and crc32(body) != self._checksum:
+            raise TransportError("the answer is damaged: its checksum does not match")
+        return Answer(self._status, body, self._keep_alive)
 
     def _read_head(self, head: bytes) -> None:
         """Read the status line and headers, in lower case, each with its line end."""
@@ -132,9 +152,7 @@ def _field(head: bytes, name: bytes) -> bytes:
 
 def result(answer: Answer) -> dict[str, Any]:
     """The result in an answer; raises the error it stands for."""
-    status, body, checksum, _ = answer
-    if checksum is not None and crc32(body) != checksum:
-        raise TransportError("the answer is damaged: its checksum does not match")
+    status, body, _ = answer
     try:
         decoded = orjson.loads(body) if body else {}
     except orjson.JSONDecodeError:

@@ -70,11 +70,11 @@ class AsyncHttpClient:
         credentials = self._credentials.ready()
         if credentials is None:
             credentials = await asyncio.to_thread(self._credentials.load)
-        writer = self._writers.of(operation)
+        writer = self._writers[operation]
         pool = self._pools[writer.endpoint]
         connection = pool.kept() or await pool.taken()
         try:
-            data = writer.write(operation, body, credentials, self._now())
+            data = writer.write(body, credentials, self._now())
             answer = await connection.exchange(data)
         except BaseException as error:
             connection.abort()

@@ -9,12 +9,13 @@ import struct
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
 from keyfold.clients import credentials as credential_sources
 from keyfold.clients.address import Endpoint, Remote
-from keyfold.clients.answer import Answer, AnswerReader, result
+from keyfold.clients.answer import Answer, AnswerReader, result, usual
 from keyfold.clients.connection import connect_tls, failure, tls_context
 from keyfold.clients.request import Options, RequestWriters, encode
 from keyfold.clients.retry import Attempts, with_token
@@ -82,8 +83,8 @@ class HttpClient:
 
     def _attempt(self, operation: str, body: bytes) -> dict[str, Any]:
         credentials = self._credentials.ready() or self._credentials.load()
-        writer = self._writers.of(operation)
-        data = writer.write(operation, body, credentials, self._now())
+        writer = self._writers[operation]
+        data = writer.write(body, credentials, self._now())
         idle = self._idle[writer.endpoint]
         connection = self._kept(idle) or self._connected(writer.endpoint)
         try:
@@ -105,7 +106,8 @@ class HttpClient:
                 connection = idle.pop()
             except IndexError:
                 return None
-            if connection.is_alive():
+            # A kept connection has nothing to say, unless it is that the server closed it.
+            if not connection.has_news():
                 return connection
             connection.close()
 
@@ -120,28 +122,26 @@ class HttpClient:
 class _Connection:
     """One connection and the way to see whether the server has left it."""
 
-    __slots__ = ("_has_news", "_socket")
+    __slots__ = ("_socket", "has_news")
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
-        self._has_news = _watch(connected)
+        self.has_news = _watch(connected)
 
     def exchange(self, data: bytes) -> Answer:
         """Send a request and receive its answer."""
         self._socket.sendall(data)
+        received = self._socket.recv(_FIRST_RECEIVE)
+        return usual(received) or self._read_on(received)
+
+    def _read_on(self, received: bytes) -> Answer:
         reader = AnswerReader()
-        receive = self._socket.recv
-        received = receive(_FIRST_RECEIVE)
         while received:
             answer = reader.feed(received)
             if answer is not None:
                 return answer
-            received = receive(_RECEIVE)
+            received = self._socket.recv(_RECEIVE)
         return reader.finish()
-
-    def is_alive(self) -> bool:
-        """A kept connection has nothing to say, unless it is that the server closed it."""
-        return not self._has_news()
 
     def close(self) -> None:
         self._socket.close()
@@ -177,5 +177,5 @@ def _watch(connected: socket.socket) -> Callable[[], object]:
     if hasattr(select, "poll"):
         watcher = select.poll()
         watcher.register(connected, select.POLLIN)
-        return lambda: watcher.poll(0)
+        return partial(watcher.poll, 0)
     return lambda: select.select([connected], [], [], 0)[0]

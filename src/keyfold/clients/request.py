@@ -35,31 +35,36 @@ class Options:
 
 
 class RequestWriter:
-    """Writes signed requests to one endpoint."""
+    """Writes the signed requests of one operation."""
 
-    def __init__(self, endpoint: Endpoint, region: str) -> None:
+    def __init__(self, endpoint: Endpoint, region: str, target: str) -> None:
         self.endpoint = endpoint
-        self._signer = Signer(endpoint.authority, region)
+        self._signer = Signer(endpoint.authority, region, target)
 
-    def write(self, operation: str, body: bytes, credentials: Credentials, now: float) -> bytes:
-        api = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
-        signed = self._signer.headers(credentials, f"{api}_20120810.{operation}", body, now)
+    def write(self, body: bytes, credentials: Credentials, now: float) -> bytes:
+        signed = self._signer.headers(credentials, body, now)
         return b"POST / HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n%b" % (signed, len(body), body)
 
 
-class RequestWriters:
-    """The endpoints of a server: Amazon has another one for streams."""
+class RequestWriters(dict[str, RequestWriter]):
+    """The writers for a server by operation, made when they are first asked for.
+
+    Amazon has another endpoint for streams.
+    """
 
     def __init__(self, remote: Remote) -> None:
-        self._tables = RequestWriter(remote.endpoint, remote.region)
-        self._streams = (
-            self._tables
-            if remote.streams_endpoint == remote.endpoint
-            else RequestWriter(remote.streams_endpoint, remote.region)
-        )
+        super().__init__()
+        self._remote = remote
 
-    def of(self, operation: str) -> RequestWriter:
-        return self._streams if operation in STREAM_OPERATIONS else self._tables
+    def __missing__(self, operation: str) -> RequestWriter:
+        remote = self._remote
+        endpoint, api = (
+            (remote.streams_endpoint, "DynamoDBStreams")
+            if operation in STREAM_OPERATIONS
+            else (remote.endpoint, "DynamoDB")
+        )
+        made = RequestWriter(endpoint, remote.region, f"{api}_20120810.{operation}")
+        return self.setdefault(operation, made)
 
 
 def encode(request: Mapping[str, Any]) -> bytes:

@@ -60,8 +60,9 @@ def string_to_sign(timestamp: str, scope: str, canonical_digest: str) -> str:
 
 
 class _Form(NamedTuple):
-    """What the requests of one second to one target have in common."""
+    """What the requests of one second have in common."""
 
+    second: int
     credentials: Credentials
     key: SigningKey
     canonical: bytes
@@ -73,29 +74,25 @@ class _Form(NamedTuple):
 
 
 class Signer:
-    """Signs requests to one host in one region, remembering whatever lasts a second or longer."""
+    """Signs requests with one target to one host, remembering whatever lasts a second or longer."""
 
-    def __init__(self, host: str, region: str) -> None:
-        self._host, self._region = host, region
-        self._forms: tuple[int, dict[str, _Form]] = (-1, {})
+    def __init__(self, host: str, region: str, target: str) -> None:
+        self._host, self._region, self._target = host, region, target
+        self._form = self._made(Credentials("", ""), 0)
 
-    def headers(self, credentials: Credentials, target: str, body: bytes, now: float) -> bytes:
-        """The header lines that identify, date and sign a request with this target and body."""
-        second, forms = self._forms
-        if second != int(now):
-            forms = {}
-            self._forms = (int(now), forms)
-        form = forms.get(target)
-        if form is None or form.credentials != credentials:
-            form = forms[target] = self._form(credentials, target, now)
-        _, key, canonical, to_sign, lines = form
+    def headers(self, credentials: Credentials, body: bytes, now: float) -> bytes:
+        """The header lines that identify, date and sign a request with this body."""
+        form = self._form
+        if form.second != int(now) or form.credentials != credentials:
+            form = self._form = self._made(credentials, int(now))
+        _, _, key, canonical, to_sign, lines = form
         canonical += sha256(body).hexdigest().encode()
         signature = key.signature(to_sign + sha256(canonical).hexdigest().encode())
         return b"%b%b\r\n" % (lines, signature.encode())
 
-    def _form(self, credentials: Credentials, target: str, now: float) -> _Form:
+    def _made(self, credentials: Credentials, second: int) -> _Form:
         access_key, secret_key, token = credentials
-        timestamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+        timestamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
         scope = f"{timestamp[:8]}/{self._region}/{SERVICE}/aws4_request"
         if token is None:
             names = "content-type;host;x-amz-date;x-amz-target"
@@ -106,15 +103,16 @@ class Signer:
             sent_token = f"X-Amz-Security-Token: {token}\r\n"
         canonical = (
             f"POST\n/\n\ncontent-type:{CONTENT_TYPE}\nhost:{self._host}\nx-amz-date:{timestamp}\n"
-            f"{signed_token}x-amz-target:{target}\n\n{names}\n"
+            f"{signed_token}x-amz-target:{self._target}\n\n{names}\n"
         )
         lines = (
-            f"Host: {self._host}\r\nContent-Type: {CONTENT_TYPE}\r\nX-Amz-Target: {target}\r\n"
-            f"X-Amz-Date: {timestamp}\r\n{sent_token}"
+            f"Host: {self._host}\r\nContent-Type: {CONTENT_TYPE}\r\n"
+            f"X-Amz-Target: {self._target}\r\nX-Amz-Date: {timestamp}\r\n{sent_token}"
             f"Authorization: {ALGORITHM} Credential={access_key}/{scope}, "
             f"SignedHeaders={names}, Signature="
         )
         return _Form(
+            second,
             credentials,
             signing_key(secret_key, timestamp[:8], self._region),
             canonical.encode(),

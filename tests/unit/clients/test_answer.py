@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold.clients.answer import Answer, AnswerReader, result
+from keyfold.clients.answer import Answer, AnswerReader, result, usual
 from keyfold.errors import (
     ConditionFailed,
     InternalFailure,
@@ -16,6 +16,7 @@ from keyfold.errors import (
     TransportError,
     UnexpectedAnswer,
 )
+from keyfold.serve.dynamodb.answer import render
 
 BODIES = st.binary(max_size=300)
 
@@ -53,13 +54,13 @@ def read(parts: list[bytes]) -> Answer | None:
 
 @given(BODIES, st.lists(st.integers(0, 1000), max_size=6))
 def test_an_answer_is_the_same_however_it_is_cut(body: bytes, cuts: list[int]) -> None:
-    assert read(pieces(with_length(body), cuts)) == Answer(200, body, crc32(body), True)
+    assert read(pieces(with_length(body), cuts)) == Answer(200, body, True)
 
 
 @given(BODIES, st.lists(st.integers(1, 50)), st.lists(st.integers(0, 1000), max_size=6))
 def test_chunks_are_put_together(body: bytes, sizes: list[int], cuts: list[int]) -> None:
     found = read(pieces(chunked(body, sizes), cuts))
-    assert found == Answer(200, body, None, True)
+    assert found == Answer(200, body, True)
 
 
 @given(BODIES.filter(bool), st.data(), st.booleans())
@@ -76,7 +77,7 @@ def test_half_an_answer_is_never_taken_for_a_whole_one(
 def test_a_body_without_a_length_ends_with_the_connection() -> None:
     reader = AnswerReader()
     assert reader.feed(b"HTTP/1.0 200 OK\r\n\r\n{}") is None
-    assert reader.finish() == Answer(200, b"{}", None, False)
+    assert reader.finish() == Answer(200, b"{}", False)
 
 
 def test_interim_answers_are_passed_over() -> None:
@@ -108,8 +109,26 @@ def test_what_is_not_an_answer_is_refused(data: bytes) -> None:
 
 
 def test_a_wrong_checksum_is_a_damaged_answer() -> None:
+    data = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nx-amz-crc32: 1\r\n\r\n{}"
+    assert usual(data) is None
     with pytest.raises(TransportError, match="checksum"):
-        result(Answer(200, b"{}", 1, True))
+        AnswerReader().feed(data)
+
+
+@given(BODIES)
+def test_an_answer_as_the_server_writes_it_is_taken_as_the_reader_would(body: bytes) -> None:
+    data = render(200, body, b"ID")
+    assert usual(data) == AnswerReader().feed(data) == Answer(200, body, True)
+
+
+@given(st.data())
+def test_what_is_not_whole_or_not_usual_is_left_to_the_reader(data: st.DataObject) -> None:
+    whole = render(200, b'{"Item":{}}', b"ID")
+    cut = data.draw(st.integers(0, len(whole) - 1))
+    assert usual(whole[:cut]) is None
+    assert usual(whole + b"x") is None
+    assert usual(render(400, b"{}", b"ID")) is None
+    assert usual(render(200, b"{}", b"ID", keep_alive=False)) is None
 
 
 def test_an_error_is_raised_as_its_class_with_its_item() -> None:
@@ -119,16 +138,16 @@ def test_an_error_is_raised_as_its_class_with_its_item() -> None:
         "Item": {"pk": {"S": "1"}},
     }
     with pytest.raises(ConditionFailed) as caught:
-        result(Answer(400, orjson.dumps(body), None, True))
+        result(Answer(400, orjson.dumps(body), True))
     assert caught.value.item == {"pk": {"S": "1"}}
 
 
 def test_answers_of_proxies_are_errors_that_say_so() -> None:
     with pytest.raises(InternalFailure, match="Bad gateway"):
-        result(Answer(502, b"<h1>Bad gateway</h1>", None, True))
+        result(Answer(502, b"<h1>Bad gateway</h1>", True))
     with pytest.raises(UnexpectedAnswer, match="HTTP 404"):
-        result(Answer(404, b"nothing here", None, True))
+        result(Answer(404, b"nothing here", True))
     with pytest.raises(RequestTooLarge):
-        result(Answer(413, b"", None, True))
+        result(Answer(413, b"", True))
     with pytest.raises(TransportError, match="is this a DynamoDB endpoint"):
-        result(Answer(200, b"<html>", None, True))
+        result(Answer(200, b"<html>", True))

@@ -54,24 +54,25 @@ def test_signatures_are_those_of_botocore(
     access: str, secret: str, token: str | None, body: bytes, now: int
 ) -> None:
     credentials = Credentials(access, secret, token)
-    signer = Signer("dynamodb.eu-west-1.amazonaws.com", "eu-west-1")
-    sent = as_headers(signer.headers(credentials, "DynamoDB_20120810.GetItem", body, now))
+    target = "DynamoDB_20120810.GetItem"
+    signer = Signer("dynamodb.eu-west-1.amazonaws.com", "eu-west-1", target)
+    sent = as_headers(signer.headers(credentials, body, now))
     assert sent["Authorization"] == botocore_authorization(sent, credentials, body)
 
 
 def test_a_new_second_is_signed_anew() -> None:
-    signer = Signer("localhost", "us-east-1")
-    first = signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_000.2)
-    assert first == signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_000.9)
-    assert first != signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_001.0)
+    signer = Signer("localhost", "us-east-1", "X.Y")
+    first = signer.headers(Credentials("a", "b"), b"{}", 1_700_000_000.2)
+    assert first == signer.headers(Credentials("a", "b"), b"{}", 1_700_000_000.9)
+    assert first != signer.headers(Credentials("a", "b"), b"{}", 1_700_000_001.0)
 
 
 def test_other_credentials_are_signed_with_at_once() -> None:
-    signer = Signer("localhost", "us-east-1")
-    first = signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_000.2)
-    renewed = signer.headers(Credentials("a", "b", "token"), "X.Y", b"{}", 1_700_000_000.2)
+    signer = Signer("localhost", "us-east-1", "X.Y")
+    first = signer.headers(Credentials("a", "b"), b"{}", 1_700_000_000.2)
+    renewed = signer.headers(Credentials("a", "b", "token"), b"{}", 1_700_000_000.2)
     assert b"X-Amz-Security-Token: token\r\n" in renewed
-    assert signer.headers(Credentials("a", "b"), "X.Y", b"{}", 1_700_000_000.2) == first
+    assert signer.headers(Credentials("a", "b"), b"{}", 1_700_000_000.2) == first
 
 
 @given(key=st.binary(max_size=64), text=st.binary(max_size=300))

@@ -96,9 +96,8 @@ class Asker:
 def signed_request(
     credentials: Credentials, port: int, operation: str, body: bytes, now: float
 ) -> bytes:
-    headers = Signer(f"127.0.0.1:{port}", "us-east-1").headers(
-        credentials, f"DynamoDB_20120810.{operation}", body, now
-    )
+    signer = Signer(f"127.0.0.1:{port}", "us-east-1", f"DynamoDB_20120810.{operation}")
+    headers = signer.headers(credentials, body, now)
     length = b"Content-Length: %d\r\n\r\n" % len(body)
     return b"POST / HTTP/1.1\r\n" + headers + length + body
 
