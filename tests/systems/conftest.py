@@ -26,7 +26,9 @@ from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.serve.dynamodb import BackgroundServer
 
-pytest.register_assert_rewrite("tests.systems.patterns", "tests.systems.repeats")
+pytest.register_assert_rewrite(
+    "tests.systems.access", "tests.systems.patterns", "tests.systems.repeats"
+)
 
 ADDRESS = os.environ.get("KEYFOLD_SYSTEMS_ADDRESS")
 

@@ -34,8 +34,8 @@ async def check_repeats(web: Web, client: Recorder, steps: list[Step]) -> None:
         headers = {"idempotency-key": f"step-{number}"}
 
         async def send(path: str, body: Any, step: Step = step, headers: Any = headers) -> Any:
-            sent = {} if body is None else {"json": _filled(body, kept)}
-            place = _filled(path, kept)
+            sent = {} if body is None else {"json": filled(body, kept)}
+            place = filled(path, kept)
             return await web[step.who].request(step.method, place, headers=headers, **sent)
 
         first = await send(step.path, step.body)
@@ -69,9 +69,9 @@ def _settled(value: Any) -> Any:
     return sorted(map(str, value)) if isinstance(value, list) else value
 
 
-def _filled(given: Any, kept: dict[str, str]) -> Any:
+def filled(given: Any, kept: dict[str, str]) -> Any:
     if isinstance(given, dict):
-        return {name: _filled(value, kept) for name, value in given.items()}
+        return {name: filled(value, kept) for name, value in given.items()}
     if isinstance(given, list):
-        return [_filled(one, kept) for one in given]
+        return [filled(one, kept) for one in given]
     return given.format(**kept) if isinstance(given, str) else given

@@ -13,9 +13,9 @@ from keyfold.serve import (
     mutation,
     query,
 )
-from keyfold_systems.sellers.design import Catalog, Season, catalog, my_catalogs, public_catalogs
+from keyfold_systems.sellers.design import Catalog, catalog, my_catalogs, public_catalogs
 from keyfold_systems.sellers.parts import Part, given, there
-from keyfold_systems.sellers.payloads import CatalogChanges, NewCatalog
+from keyfold_systems.sellers.payloads import CatalogChanges, NewCatalog, SellingSeason
 from keyfold_systems.sellers.values import CleanId
 
 
@@ -61,11 +61,13 @@ class CatalogOperations(Part):
     @query("/catalogs/{catalog_id}/usage", name="listCatalogUsage", allow=authenticated)
     async def list_catalog_usage(
         self, catalog_id: CleanId, page: PageRequest, caller: Identity
-    ) -> Page[Season]:
-        """The seasons that sell from a catalog of yours."""
+    ) -> Page[SellingSeason]:
+        """The seasons that sell from a catalog of yours; they may be anybody's."""
         await self._own_catalog(catalog_id, caller)
         async with self.layouts.reading(caller.id) as layout:
-            return await layout.seasons.using(catalog_id, page)
+            found = await layout.seasons.using(catalog_id, page)
+            shown = [SellingSeason(season_id=s.season_id, profile_id=s.profile_id) for s in found]
+            return Page(shown, found.cursor)
 
     @mutation("/catalogs/{catalog_id}", name="deleteCatalog", allow=authenticated, method="DELETE")
     async def delete_catalog(self, catalog_id: CleanId, caller: Identity) -> None:

@@ -124,6 +124,13 @@ class CatalogChanges(Payload):
     products: Annotated[list[Product], Field(min_length=1, max_length=500)] | None = None
 
 
+class SellingSeason(Payload):
+    """A season that sells from a catalog; what else it is, its profile's permissions decide."""
+
+    season_id: str
+    profile_id: str
+
+
 ReportFormat = Literal["CSV", "XLSX"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from typing import Any
 
 from keyfold import Page, new_ulid
 from keyfold.serve import (
@@ -18,7 +17,7 @@ from keyfold.serve import (
     mutation,
     query,
 )
-from keyfold_systems.sellers.access import access, require, require_owner
+from keyfold_systems.sellers.access import BOTH, access, require, require_owner
 from keyfold_systems.sellers.design import Invite, Profile, Share, account_by_email
 from keyfold_systems.sellers.parts import Part, every, there
 from keyfold_systems.sellers.payloads import (
@@ -31,7 +30,7 @@ from keyfold_systems.sellers.payloads import (
     seen_through,
 )
 from keyfold_systems.sellers.seasons import delete_season
-from keyfold_systems.sellers.values import CleanId, Text
+from keyfold_systems.sellers.values import CleanId, Permission, Text
 
 
 class ProfileOperations(Part):
@@ -206,11 +205,14 @@ class ProfileOperations(Part):
             found = await access(layout, invite.profile_id, caller)
             if found.is_owner:
                 raise Conflict("You own this profile.", code="OWNER")
+            # Nobody loses by a code; what an administrator may do is no share.
+            had = () if caller.is_admin else found.permissions
+            permissions = tuple(one for one in BOTH if one in (*invite.permissions, *had))
             share = self._new_share(
-                found.profile, caller.id, invite.permissions, invite.created_by_account_id
+                found.profile, caller.id, permissions, invite.created_by_account_id
             )
             await layout.profiles.redeem(found.profile, invite, share, self.db.context.now())
-            return seen_through(found.profile, list(invite.permissions))
+            return seen_through(found.profile, list(permissions))
 
     @mutation(
         "/invites/{invite_code}", name="revokeProfileInvite", allow=authenticated, method="DELETE"
@@ -257,7 +259,7 @@ class ProfileOperations(Part):
         return found.account_id
 
     def _new_share(
-        self, profile: Profile, target: str, permissions: tuple[Any, ...], by: str
+        self, profile: Profile, target: str, permissions: tuple[Permission, ...], by: str
     ) -> Share:
         return Share(
             profile_id=profile.profile_id,

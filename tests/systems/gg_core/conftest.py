@@ -37,6 +37,13 @@ ROOT = Identity.of("root", "admin")
 FIRST = PageRequest(limit=50, cursor=None)
 
 
+async def register(service: GgCore, *people: Identity) -> None:
+    """Give them profiles under their own names."""
+    for one in people:
+        input = NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=one.id.title())
+        await service.create_user(input, caller=one)
+
+
 @dataclass
 class World:
     """A service in a sandbox, and what happens in it."""
@@ -52,9 +59,7 @@ class World:
         return self.sandbox.clock
 
     async def register(self, *people: Identity) -> None:
-        for one in people:
-            input = NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=one.id.title())
-            await self.service.create_user(input, caller=one)
+        await register(self.service, *people)
 
     async def post(self, who: Identity, text: str = "Hello", group: str | None = None) -> Activity:
         self.clock.advance(1)

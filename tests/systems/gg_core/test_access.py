@@ -1,171 +1,220 @@
-"""Who may do what: 401 without an identity, 403 with the wrong one, for each mutation."""
+"""Who may do what in gg_core."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 
-from keyfold.serve.app import Settings, create_app
+from keyfold.serve import ANONYMOUS, Identity
 from keyfold.serve.auth import DevelopmentTokens
-from keyfold_systems.gg_core.payloads import NewRoom
+from keyfold.serve.dispatch import Dispatch
+from keyfold.serve.media import LocalMedia
+from keyfold.serve.rest import rest_app
+from keyfold_systems.gg_core.design import design
+from keyfold_systems.gg_core.entities import Role
+from keyfold_systems.gg_core.payloads import (
+    NewActivity,
+    NewGoal,
+    NewGroup,
+    NewQuest,
+    NewRoom,
+    NewTask,
+)
+from keyfold_systems.gg_core.service import GgCore
+from tests.systems.access import Matrix, Scene, fresh
 from tests.systems.opening import LATER
 
-from .conftest import OLGA, World
+from .conftest import MIA, OLGA, ROOT, SAM, START, World, register
 
 pytestmark = LATER
-SAM = "sam"
-STRANGER = "stranger"
+ANA, KIM, ZOE = Identity.of("ana"), Identity.of("kim"), Identity.of("zoe")
+STRANGER = Identity.of("stranger")
 """Somebody who has signed in and has no profile."""
 
-MUTATIONS: dict[str, tuple[str, str, Any, str]] = {
-    "updateUser": ("PATCH", "/users/olga", {"fullName": "O"}, SAM),
-    "followUser": ("POST", "/following/mia", None, STRANGER),
-    "unfollowUser": ("DELETE", "/following/mia", None, STRANGER),
-    "blockUser": ("POST", "/blocks/mia", None, STRANGER),
-    "unblockUser": ("DELETE", "/blocks/mia", None, STRANGER),
-    "postActivity": ("POST", "/activities", {"actorId": "olga"}, SAM),
-    "deleteActivity": (
-        "DELETE",
-        "/actors/olga/activities/{activity}?createdAt={at}",
-        None,
-        SAM,
-    ),
-    "uploadMedia": ("POST", "/media", {"contentType": "image/png"}, STRANGER),
-    "promote": ("PUT", "/promotions/olga", {"fanoutEnabled": True}, SAM),
-    "createGroup": ("POST", "/groups", {"name": "G"}, STRANGER),
-    "updateGroup": ("PATCH", "/groups/{group}", {"name": "G"}, SAM),
-    "joinGroup": ("POST", "/groups/{group}/members", None, STRANGER),
-    "leaveGroup": ("DELETE", "/groups/{group}/membership", None, SAM),
-    "removeMember": ("DELETE", "/groups/{group}/members/olga", None, SAM),
-    "changeRole": ("PUT", "/groups/{group}/members/olga/role", {"role": "member"}, SAM),
-    "deleteGroup": ("DELETE", "/groups/{group}", None, SAM),
-    "createGoal": ("POST", "/goals", {"title": "G"}, STRANGER),
-    "updateGoal": ("PATCH", "/goals/{goal}", {"title": "G"}, SAM),
-    "completeGoal": ("POST", "/goals/{goal}/completion", None, SAM),
-    "deleteGoal": ("DELETE", "/goals/{goal}", None, SAM),
-    "createTask": ("POST", "/goals/{goal}/tasks", {"title": "T"}, SAM),
-    "updateTask": ("PATCH", "/goals/{goal}/tasks/{task}", {"title": "T"}, SAM),
-    "completeTask": ("POST", "/goals/{goal}/tasks/{task}/completion", None, SAM),
-    "createQuest": (
-        "POST",
-        "/quests",
-        {"title": "Q", "kind": "quantitative", "targetCount": 1},
-        STRANGER,
-    ),
-    "cancelQuest": ("POST", "/quests/{quest}/cancellation", None, SAM),
-    "deleteQuest": ("DELETE", "/users/olga/quests/{quest}", None, "olga"),
-    "createRoom": ("POST", "/rooms", {"scope": "dm", "members": ["mia"]}, STRANGER),
-    "addToRoom": ("PUT", "/rooms/{room}/members/sam", None, SAM),
-    "leaveRoom": ("DELETE", "/rooms/{room}/membership", None, SAM),
-    "sendMessage": ("POST", "/rooms/{room}/messages", {"text": "Hi"}, SAM),
-}
-QUERIES_OF_ONES_OWN = [
-    "/users/olga/account",
-    "/users/olga/feed",
-    "/users/olga/groups",
-    "/users/olga/goals",
-    "/users/olga/tasks",
-    "/users/olga/quests",
-    "/users/olga/quests/{quest}",
-    "/users/olga/rooms",
-    "/goals/{goal}/tasks",
-    "/groups/{group}/activities",
-    "/groups/{group}/rooms",
-    "/rooms/{room}",
-    "/rooms/{room}/messages",
-    "/emails/olga@x.org",
-    "/promotions/olga/explanation",
-]
+MATRIX = Matrix(
+    """
+    operation             anonymous  stranger  user  member  groupAdmin  owner  admin
+    createUser            401        yes       409   409     409         409    409
+    updateUser            401        403       403   403     403         yes    403
+    user                  401        yes       yes   yes     yes         yes    yes
+    account               401        403       403   403     403         yes    403
+    userByNickname        401        yes       yes   yes     yes         yes    yes
+    userByEmail           401        403       403   403     403         403    yes
+    followUser            401        403       yes   yes     yes         409    yes
+    unfollowUser          401        403       404   404     404         yes    404
+    blockUser             401        403       yes   yes     yes         yes    yes
+    unblockUser           401        403       404   404     404         yes    404
+    following             401        yes       yes   yes     yes         yes    yes
+    followers             401        yes       yes   yes     yes         yes    yes
+    counts                401        yes       yes   yes     yes         yes    yes
+
+    postActivity          401        403       yes   yes     yes         yes    yes
+    postActivity/group    401        403       403   yes     yes         yes    403
+    postActivity/another  401        403       403   403     403         yes    403
+    deleteActivity        401        403       403   403     403         yes    yes
+    deleteActivity/group  401        403       403   yes     yes         yes    yes
+    activities            401        yes       yes   yes     yes         yes    yes
+    groupActivities       401        403       403   yes     yes         yes    403
+    feed                  401        403       403   403     403         yes    403
+    uploadMedia           401        403       yes   yes     yes         yes    yes
+    promote               401        403       403   403     403         403    yes
+    explainReach          401        403       403   403     403         403    yes
+
+    createGroup           401        403       yes   yes     yes         yes    yes
+    updateGroup           401        403       403   403     yes         yes    403
+    group                 401        yes       yes   yes     yes         yes    yes
+    groupMembers          401        yes       yes   yes     yes         yes    yes
+    groups                401        403       403   403     403         yes    403
+    joinGroup             401        403       yes   409     409         409    yes
+    leaveGroup            401        403       403   yes     yes         409    403
+    removeMember          401        403       403   403     yes         yes    403
+    removeMember/admin    401        403       403   403     403         yes    403
+    changeRole            401        403       403   403     403         yes    403
+    deleteGroup           401        403       403   403     403         yes    yes
+    deleteGroup/lasting   401        403       403   403     403         409    yes
+
+    createGoal            401        403       yes   yes     yes         yes    yes
+    updateGoal            401        403       403   403     403         yes    403
+    completeGoal          401        403       403   403     403         yes    403
+    deleteGoal            401        403       403   403     403         yes    403
+    goals                 401        403       403   403     403         yes    403
+    createTask            401        403       403   403     403         yes    403
+    updateTask            401        403       403   403     403         yes    403
+    completeTask          401        403       403   403     403         yes    403
+    tasks                 401        403       403   403     403         yes    403
+    tasksDue              401        403       403   403     403         yes    403
+
+    createQuest           401        403       yes   yes     yes         yes    yes
+    createQuest/linked    401        403       422   422     422         yes    422
+    cancelQuest           401        403       403   403     403         yes    403
+    deleteQuest           401        403       403   403     403         403    yes
+    quests                401        403       403   403     403         yes    403
+    quest                 401        403       403   403     403         yes    403
+
+    createRoom            401        403       yes   yes     yes         yes    yes
+    createRoom/group      401        403       403   403     yes         yes    403
+    room                  401        403       403   yes     403         yes    403
+    rooms                 401        403       403   403     403         yes    403
+    groupRooms            401        403       403   yes     yes         yes    403
+    addToRoom             401        403       403   yes     403         yes    403
+    leaveRoom             401        403       403   yes     403         yes    403
+    sendMessage           401        403       403   yes     403         yes    403
+    messages              401        403       403   yes     403         yes    403
+    """,
+    {
+        "anonymous": ANONYMOUS,
+        "stranger": STRANGER,
+        "user": SAM,
+        "member": MIA,
+        "groupAdmin": ANA,
+        "owner": OLGA,
+        "admin": ROOT,
+    },
+    {
+        "createUser": {"input": {"nickname": "new", "email": "new@x.org", "fullName": "New"}},
+        "updateUser": {"input": {"fullName": "O"}},
+        "followUser": {"followeeId": "kim"},
+        "unfollowUser": {"followeeId": "kim"},
+        "blockUser": {"blockedId": "kim"},
+        "unblockUser": {"blockedId": "zoe"},
+        "postActivity": {"input": {"previewText": "Hello"}},
+        "postActivity/group": {"input": {"actorId": "{groupId}", "previewText": "Hello"}},
+        "postActivity/another": {"input": {"actorId": "olga", "previewText": "Hello"}},
+        "deleteActivity/group": {"actorId": "{groupId}", "activityId": "{groupActivityId}"},
+        "uploadMedia": {"contentType": "image/png"},
+        "promote": {"fanoutEnabled": True},
+        "createGroup": {"input": {"name": "Walkers"}},
+        "updateGroup": {"input": {"name": "Joggers"}},
+        "removeMember": {"userId": "mia"},
+        "removeMember/admin": {"userId": "ana"},
+        "changeRole": {"userId": "mia", "role": "admin"},
+        "deleteGroup/lasting": {"groupId": "{communityId}"},
+        "createGoal": {"input": {"title": "Swim"}},
+        "updateGoal": {"input": {"title": "Run far"}},
+        "createTask": {"input": {"title": "Socks"}},
+        "updateTask": {"input": {"title": "New shoes"}},
+        "createQuest": {"input": {"title": "Q", "kind": "quantitative", "targetCount": 1}},
+        "createQuest/linked": {
+            "input": {"title": "Q", "kind": "linked", "linkedGoalIds": ["{goalId}"]}
+        },
+        "createRoom": {"input": {"scope": "dm", "members": ["zoe"]}},
+        "createRoom/group": {"input": {"scope": "group", "groupId": "{groupId}"}},
+        "addToRoom": {"userId": "zoe"},
+        "sendMessage": {"text": "Hi"},
+    },
+)
 
 
-@pytest.fixture
-def tokens() -> DevelopmentTokens:
-    return DevelopmentTokens()
+@asynccontextmanager
+async def living() -> AsyncIterator[Scene]:
+    """Olga's group with Ana and Mia in it, what Mia did there, her room with Mia, her own things.
+
+    She follows Kim and has blocked Zoe.
+    """
+    async with fresh(design, START) as db:
+        service = GgCore(db)
+        service.media = LocalMedia(Path("never-written"))
+        await register(service, OLGA, MIA, SAM, ANA, KIM, ZOE, ROOT)
+        project = NewGroup(name="Runners", is_persistent=False)
+        group_id = (await service.create_group(project, caller=OLGA)).group_id
+        for one in (ANA, MIA):
+            await service.join_group(group_id, caller=one)
+        await service.change_role(group_id, "ana", Role.ADMIN)
+        community = await service.create_group(NewGroup(name="Club"), caller=OLGA)
+        await service.follow_user("kim", caller=OLGA)
+        await service.block_user("zoe", caller=OLGA)
+        activity = await service.post_activity(NewActivity(), caller=OLGA)
+        there = await service.post_activity(NewActivity(actor_id=group_id), caller=MIA)
+        goal = await service.create_goal(NewGoal(title="Run"), caller=OLGA)
+        task = await service.create_task(goal.goal_id, NewTask(title="Shoes"), caller=OLGA)
+        counted = NewQuest(title="One", kind="quantitative", target_count=1)
+        quest = await service.create_quest(counted, caller=OLGA)
+        room = await service.create_room(NewRoom(scope="group", members={"mia"}), caller=OLGA)
+        yield Scene(
+            service,
+            {
+                "userId": "olga",
+                "actorId": "olga",
+                "nickname": "olga",
+                "email": "olga@x.org",
+                "groupId": group_id,
+                "communityId": community.group_id,
+                "activityId": activity.activity_id,
+                "groupActivityId": there.activity_id,
+                "createdAt": activity.created_at.isoformat(),
+                "goalId": goal.goal_id,
+                "taskId": task.task_id,
+                "questId": quest.id,
+                "roomId": room.room_id,
+            },
+        )
 
 
-@pytest.fixture
-def http(world: World, tokens: DevelopmentTokens) -> httpx.AsyncClient:
-    app = create_app([world.service], Settings(development=True, tokens=tokens))
-    base = f"http://test/{world.service.name}"
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=base)
+def test_every_operation_has_a_row() -> None:
+    MATRIX.check_complete(GgCore)
 
 
-@pytest.fixture
-async def ids(world: World) -> dict[str, str]:
-    """Things of Olga's, by what they are."""
-    group = await world.found(OLGA)
-    goal = await world.goal()
-    task = await world.task(goal)
-    quest = await world.counted(1)
-    activity = await world.post(OLGA)
-    room = await world.service.create_room(NewRoom(scope="dm", members={"mia"}), caller=OLGA)
-    return {
-        "group": group.group_id,
-        "goal": goal.goal_id,
-        "task": task.task_id,
-        "quest": quest.id,
-        "activity": activity.activity_id,
-        "at": activity.created_at.isoformat().replace("+00:00", "Z"),
-        "room": room.room_id,
-    }
+@pytest.mark.parametrize("operation", MATRIX.rows)
+async def test_who_may(operation: str) -> None:
+    await MATRIX.check(operation, living)
 
 
-def test_the_matrix_has_every_mutation(world: World) -> None:
-    operations = world.service.operations.values()
-    mutations = {one.name for one in operations if one.kind == "mutation"}
-    # Whoever has signed in may make their own profile: there is no wrong identity.
-    assert mutations == set(MUTATIONS) | {"createUser"}
-    assert all(
-        one.takes_request_id for one in operations if one.name in mutations - {"uploadMedia"}
-    )
+def test_every_mutation_takes_a_request_id() -> None:
+    mutations = [one for one in GgCore.operations.values() if one.kind == "mutation"]
+    assert [one.name for one in mutations if not one.takes_request_id] == ["uploadMedia"]
 
 
-@pytest.mark.parametrize("name", MUTATIONS)
-async def test_a_mutation_answers_401_without_and_403_with_the_wrong_identity(
-    name: str, http: httpx.AsyncClient, tokens: DevelopmentTokens, ids: dict[str, str]
-) -> None:
-    method, path, body, wrong = MUTATIONS[name]
-    request: dict[str, Any] = {"json": body} if body is not None else {}
-    url = path.format(**ids)
-    assert (await http.request(method, url, **request)).status_code == 401
-    headers = {"authorization": f"Bearer {tokens.issue(wrong)}"}
-    refused = await http.request(method, url, headers=headers, **request)
-    assert refused.status_code == 403, refused.text
-
-
-async def test_a_profile_needs_an_identity(http: httpx.AsyncClient) -> None:
-    body = {"nickname": "zoe", "email": "zoe@x.org", "fullName": "Zoe"}
-    assert (await http.post("/users", json=body)).status_code == 401
-
-
-@pytest.mark.parametrize("path", QUERIES_OF_ONES_OWN)
-async def test_what_is_ones_own_is_shown_to_nobody_else(
-    path: str, http: httpx.AsyncClient, tokens: DevelopmentTokens, ids: dict[str, str]
-) -> None:
-    url = path.format(**ids)
-    assert (await http.get(url)).status_code == 401
-    headers = {"authorization": f"Bearer {tokens.issue(SAM)}"}
-    assert (await http.get(url, headers=headers)).status_code == 403
-
-
-async def test_an_administrator_may_promote_and_delete_quests(
-    world: World, http: httpx.AsyncClient, tokens: DevelopmentTokens, ids: dict[str, str]
-) -> None:
-    headers = {"authorization": f"Bearer {tokens.issue('root', 'admin')}"}
-    flag = await http.put("/promotions/olga", json={"fanoutEnabled": True}, headers=headers)
-    assert flag.status_code == 200
-    gone = await http.delete(f"/users/olga/quests/{ids['quest']}", headers=headers)
-    assert gone.status_code == 204
-
-
-async def test_an_address_is_shown_to_its_owner_alone(
-    world: World, http: httpx.AsyncClient, tokens: DevelopmentTokens
-) -> None:
-    for who in ("olga", SAM):
-        headers = {"authorization": f"Bearer {tokens.issue(who)}"}
-        for path in ("/users/olga", "/nicknames/olga"):
-            assert "olga@x.org" not in (await http.get(path, headers=headers)).text
-    own = {"authorization": f"Bearer {tokens.issue('olga')}"}
-    assert (await http.get("/users/olga/account", headers=own)).json()["email"] == "olga@x.org"
+async def test_an_address_is_shown_to_its_owner_alone(world: World) -> None:
+    tokens = DevelopmentTokens()
+    transport = httpx.ASGITransport(rest_app(Dispatch(world.service), tokens))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+        for who in ("olga", "sam"):
+            headers = {"authorization": f"Bearer {tokens.issue(who)}"}
+            for path in ("/users/olga", "/nicknames/olga"):
+                assert "olga@x.org" not in (await http.get(path, headers=headers)).text
+        own = {"authorization": f"Bearer {tokens.issue('olga')}"}
+        assert (await http.get("/users/olga/account", headers=own)).json()["email"] == "olga@x.org"

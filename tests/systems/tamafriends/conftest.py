@@ -30,6 +30,20 @@ START = datetime(2031, 1, 1, tzinfo=UTC)
 PAGE = PageRequest(limit=50, cursor=None)
 
 
+async def enrol(db: AsyncDb, *people: Identity) -> None:
+    """Give them profiles under their own names."""
+    for one in people:
+        await db.create(
+            UserProfile(
+                user_id=one.id,
+                email=f"{one.id}@example.com",
+                username=f"{one.id}.name",
+                handle=one.id,
+                display_name=one.id.title(),
+            )
+        )
+
+
 @dataclass
 class World:
     """A service in a sandbox, and what happens in it."""
@@ -39,16 +53,7 @@ class World:
     sandbox: Sandbox
 
     async def join(self, *people: Identity) -> None:
-        for one in people:
-            await self.db.create(
-                UserProfile(
-                    user_id=one.id,
-                    email=f"{one.id}@example.com",
-                    username=f"{one.id}.name",
-                    handle=one.id,
-                    display_name=one.id.title(),
-                )
-            )
+        await enrol(self.db, *people)
 
     async def post(self, who: Identity = YUKI, text: str = "Look!", **more: Any) -> Post:
         self.sandbox.clock.advance(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyfold import AsyncDb
 from keyfold.serve import Arguments, Identity, Service, rule
-from keyfold_systems.gg_core.entities import GroupMember, Role, Room, User
+from keyfold_systems.gg_core.entities import Activity, GroupMember, Role, Room, User
 
 
 class Part(Service):
@@ -44,6 +44,14 @@ async def group_owner(service: Part, caller: Identity, arguments: Arguments) -> 
 async def admin_of_actor(service: Part, caller: Identity, arguments: Arguments) -> bool:
     """An admin of the group that an activity is of."""
     return await service.role(arguments["actor_id"], caller.id) in (Role.OWNER, Role.ADMIN)
+
+
+@rule
+async def author(service: Part, caller: Identity, arguments: Arguments) -> bool:
+    """Who wrote an activity, be it their own or a group's."""
+    names = ("actor_id", "activity_id", "created_at")
+    activity = await service.db.find(Activity.key(**{name: arguments[name] for name in names}))
+    return activity is not None and activity.author_id == caller.id
 
 
 @rule

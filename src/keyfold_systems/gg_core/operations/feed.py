@@ -25,6 +25,7 @@ from keyfold_systems.gg_core.entities import Activity, FeedItem, Goal, Group, Pr
 from keyfold_systems.gg_core.operations.access import (
     Part,
     admin_of_actor,
+    author,
     group_member,
     registered,
 )
@@ -58,7 +59,7 @@ class Feeds(Part):
         "/actors/{actor_id}/activities/{activity_id}",
         name="deleteActivity",
         method="DELETE",
-        allow=itself("actor_id") | admin_of_actor | admin,
+        allow=itself("actor_id") | author | admin_of_actor | admin,
     )
     async def delete_activity(
         self,
