@@ -46,6 +46,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help=f"keep uploads in this folder (in development: {DEVELOPMENT_MEDIA})",
     )
+    add(
+        "--cors-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let pages of this origin call from a browser; may be given several times, * is all",
+    )
     add("--tracing", action="store_true", help="record operations as OpenTelemetry spans")
 
 
@@ -75,6 +82,7 @@ def run(args: argparse.Namespace) -> int:
         burst=args.burst,
         media=str(args.media) if args.media else DEVELOPMENT_MEDIA if args.development else None,
         media_secret=secrets.token_hex(32),
+        origins=args.cors_origin,
         tracing=args.tracing,
     )
     options.check()

@@ -20,7 +20,7 @@ from keyfold.design.formats import (
     iso_milliseconds,
     iso_seconds,
 )
-from keyfold.errors import PlanError
+from keyfold.errors import ValueRefused
 from keyfold.values.codec import decode as decode_value
 from keyfold.values.codec import encode as encode_value
 
@@ -123,7 +123,7 @@ def encoder(spec: FieldSpec) -> Encoder:
 
 def _without_empty(spec: FieldSpec, members: Collection[Any]) -> Collection[Any]:
     if "" in members or b"" in members:
-        raise PlanError(
+        raise ValueRefused(
             f"the set {spec.name} holds an empty value, which DynamoDB does not take; leave it out"
         )
     return members

@@ -93,6 +93,7 @@ from keyfold.errors.own import (
     UniqueTaken,
     Unreachable,
     Untrusted,
+    ValueRefused,
     VerifyFailed,
     VersionConflict,
 )
@@ -176,6 +177,7 @@ __all__ = [
     "UnrecognizedClient",
     "Untrusted",
     "ValidationError",
+    "ValueRefused",
     "VerifyFailed",
     "VersionConflict",
     "from_wire",

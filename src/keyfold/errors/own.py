@@ -66,6 +66,10 @@ class MissingKeyField(PlanError):
     """A key cannot be rendered; the missing fields are named."""
 
 
+class ValueRefused(PlanError):
+    """A value that no item can hold."""
+
+
 class KeyValueRefused(PlanError):
     """A value would make a key ambiguous or too long."""
 

@@ -9,6 +9,7 @@ development, `/sign-in`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ from keyfold.serve.identity import Identity
 from keyfold.serve.links import MediaStore
 from keyfold.serve.media import LocalMedia
 from keyfold.serve.middleware import RequestScope
+from keyfold.serve.origins import cross_origin
 from keyfold.serve.ratelimit import RateLimit
 from keyfold.serve.rest import Endpoint, problem_handlers, rest_app
 from keyfold.serve.service import Service
@@ -41,6 +43,7 @@ from keyfold.serve.signin import sign_in_routes
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
+log = logging.getLogger("keyfold.serve")
 RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
 
 
@@ -48,7 +51,8 @@ RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
 class Settings:
     """How services are served; development mode adds the sign-in page and introspection.
 
-    `people` are whom the sign-in page offers, under the names of what they use.
+    `people` are whom the sign-in page offers, under the names of what they use. `origins` are
+    those whose pages may call the services from a browser.
     """
 
     development: bool = False
@@ -57,6 +61,7 @@ class Settings:
     limit: RateLimit | None = None
     tracer: Tracer | None = None
     media: MediaStore | None = None
+    origins: Sequence[str] = ()
     on_loop: OnLoop = "log"
     registry: metrics.Registry = field(default_factory=metrics.Registry)
 
@@ -105,6 +110,8 @@ def create_app(services: Sequence[Service], settings: Settings | None = None) ->
 
 def _middleware(settings: Settings, paths: Paths) -> list[Middleware]:
     around = [Middleware(RequestScope), Middleware(Shortcut, paths)]
+    if settings.origins:
+        around.insert(1, cross_origin(settings.origins))
     if settings.tracer is not None:
         from keyfold.serve.spans import Continued
 
@@ -167,7 +174,7 @@ def _own_routes(services: Sequence[Service], settings: Settings) -> list[BaseRou
         return JSONResponse({"status": "ok"})
 
     async def ready(_request: Request) -> Response:
-        verdicts = {one.name: await one.ready() for one in services}
+        verdicts = {one.name: await _is_ready(one) for one in services}
         return JSONResponse(verdicts, 200 if all(verdicts.values()) else 503)
 
     async def measured(_request: Request) -> Response:
@@ -183,6 +190,14 @@ def _own_routes(services: Sequence[Service], settings: Settings) -> list[BaseRou
         Route("/metrics", measured),
         Route("/assets/{name}", asset),
     ]
+
+
+async def _is_ready(service: Service) -> bool:
+    try:
+        return await service.ready()
+    except Exception:
+        log.exception("%s cannot tell whether it is ready", service.name)
+        return False
 
 
 def _system(service: type[Service]) -> pages.System:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import pydantic
 from pydantic import BaseModel
@@ -17,6 +17,7 @@ _REQUEST_ID = re.compile(r"[!-~]{1,255}")
 _DIGITS = re.compile(r"[0-9]{1,15}")
 
 Texts = Mapping[str, Sequence[str]]
+PAGE_ARGUMENTS: Final = {"first": "limit", "after": "cursor"}
 
 
 def from_request(
@@ -31,8 +32,9 @@ def from_request(
     for name, texts in query.items():
         if name in path:
             raise Invalid(name, "is in the path already")
-        many = len(texts) > 1 or name in operation.taking_many
-        given[name] = list(texts) if many else texts[0]
+        if len(texts) > 1 and name in operation.taking_one:
+            raise Invalid(name, f"is given {len(texts)} times, and can have one value")
+        given[name] = list(texts) if name in operation.taking_many else texts[0]
     arguments = _plain(operation, given)
     if operation.body is not None:
         try:
@@ -44,7 +46,8 @@ def from_request(
         arguments["request_id"] = _request_id("Idempotency-Key", headers.get("idempotency-key"))
     if operation.takes_version:
         tag = headers.get("if-match", "*").strip()
-        version = None if tag == "*" else _version("If-Match", tag.strip('"'))
+        # A weak tag comes from a proxy that compressed the answer; the version is the same.
+        version = None if tag == "*" else _version("If-Match", tag.removeprefix("W/").strip('"'))
         arguments["expected_version"] = version
     return arguments
 
@@ -59,7 +62,8 @@ def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, An
         version = values.pop("expectedVersion", None)
         injected["expected_version"] = _version("expectedVersion", version)
     in_body = operation.in_body
-    arguments = _plain(operation, {k: v for k, v in values.items() if k not in in_body})
+    plain = {k: v for k, v in values.items() if k not in in_body}
+    arguments = _plain(operation, plain, PAGE_ARGUMENTS if operation.page is not None else {})
     if operation.body is not None:
         given: Any = {k: v for k, v in values.items() if k in in_body}
         prefix = ""
@@ -76,13 +80,17 @@ def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, An
     return arguments | injected
 
 
-def _plain(operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
+def _plain(
+    operation: Operation, given: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Parameters outside the body; `names` are what the caller calls them, where it differs."""
     if not given and not operation.takes_plain:
         return {}
+    named = names or {}
     try:
-        model = operation.plain.model_validate(given)
+        model = operation.plain.model_validate({named.get(k, k): v for k, v in given.items()})
     except pydantic.ValidationError as wrong:
-        raise invalid_input(wrong) from None
+        raise invalid_input(wrong, names={ours: theirs for theirs, ours in named.items()}) from None
     arguments = _unpacked(model)
     if operation.page is not None:
         limit, cursor = arguments.pop("limit"), arguments.pop("cursor")

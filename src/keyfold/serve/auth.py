@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import urllib.request
 from collections import OrderedDict
@@ -13,7 +14,7 @@ import jwt
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.serve.identity import ADMIN_GROUP, ANONYMOUS, Identity
-from keyfold.serve.problems import NotAuthenticated
+from keyfold.serve.problems import NotAuthenticated, Refused
 
 TOKEN_CHARACTERS: Final = 8192
 SKEW_SECONDS: Final = 30
@@ -25,7 +26,20 @@ VERIFIED_TOKENS: Final = 10_000
 DEVELOPMENT_ISSUER: Final = "keyfold-development"
 REQUIRED_CLAIMS: Final = ["exp", "iss", "aud", "sub"]
 
+log = logging.getLogger("keyfold.serve")
 Fetch = Callable[[str], Awaitable[bytes]]
+
+
+class KeysUnavailable(Refused):
+    """No token can be verified now; that is no fault of the caller's token."""
+
+    status = 503
+    title = "Unavailable"
+    default_code = "UNAVAILABLE"
+    retry_after = KEYS_REFETCH_SECONDS
+
+    def __init__(self) -> None:
+        super().__init__("Tokens cannot be verified right now; try again.")
 
 
 class Tokens(Protocol):
@@ -152,6 +166,8 @@ class JwksTokens:
             async with self._lock:
                 if self._clock.now() - self._fetched >= age:
                     await self._refresh()
+        if not self._keys:
+            raise KeysUnavailable()
         if key_id not in self._keys:
             raise NotAuthenticated("The token's key is not known.", code="BAD_TOKEN")
         return self._keys[key_id]
@@ -159,15 +175,15 @@ class JwksTokens:
     async def _refresh(self) -> None:
         try:
             published = jwt.PyJWKSet.from_json((await self._fetch(self._url)).decode())
-        except (OSError, ValueError, jwt.PyJWTError):
+        except Exception:
             # The issuer is away: the keys known so far stay good until it is back.
-            self._fetched = self._clock.now()
-            return
-        self._keys = {
-            one.key_id: one
-            for one in published.keys
-            if one.key_id and one.algorithm_name in ("RS256", "ES256")
-        }
+            log.warning("the keys of tokens could not be read at %s", self._url, exc_info=True)
+        else:
+            self._keys = {
+                one.key_id: one
+                for one in published.keys
+                if one.key_id and one.algorithm_name in ("RS256", "ES256")
+            }
         self._fetched = self._clock.now()
 
 

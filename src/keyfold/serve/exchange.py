@@ -95,7 +95,7 @@ async def _answer(
     if operation.item is not None:
         return _page(operation, request, result)
     tag = _etag(result)
-    if tag is not None and operation.kind == "query" and headers.get("if-none-match") == tag:
+    if tag is not None and operation.kind == "query" and _known(headers, tag):
         return Answer(304, headers={"etag": tag})
     sent = {"content-type": JSON} | ({"etag": tag} if tag is not None else {})
     return Answer(operation.status, dump(operation.answer, result), sent)
@@ -111,9 +111,17 @@ def _arguments(request: Request) -> dict[str, Any]:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON:
             raise UnsupportedMedia(f"Send the body as {JSON}.")
+        refuse_encoding(request.headers)
     return from_request(
         request.operation, request.path, request.query, request.headers, request.body
     )
+
+
+def refuse_encoding(headers: Mapping[str, str]) -> None:
+    """A compressed body is not unpacked: a small one could become any size."""
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise UnsupportedMedia(f"Send the body without Content-Encoding, not as {encoding[:40]}.")
 
 
 def _page(operation: Operation, request: Request, page: Page[Any]) -> Answer:
@@ -127,6 +135,12 @@ def _page(operation: Operation, request: Request, page: Page[Any]) -> Answer:
         headers["link"] = f'<{following}>; rel="next"'
     tail = orjson.dumps({"cursor": page.cursor, "next": following})
     return Answer(operation.status, b'{"items":' + items + b"," + tail[1:], headers)
+
+
+def _known(headers: Mapping[str, str], tag: str) -> bool:
+    """Whether If-None-Match has this tag; proxies that compress make a weak one of it."""
+    given = [one.strip() for one in headers.get("if-none-match", "").split(",")]
+    return given == ["*"] or tag in {one.removeprefix("W/") for one in given}
 
 
 def _etag(result: Any) -> str | None:

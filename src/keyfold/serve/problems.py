@@ -15,7 +15,7 @@ not a Refused never reaches a caller: it may hold keys, table names or values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -42,6 +42,7 @@ class Refused(KeyfoldError):
     status: ClassVar[int] = 400
     title: ClassVar[str] = "Bad request"
     default_code: ClassVar[str] = "BAD_REQUEST"
+    retry_after: int | None = None
 
     def __init__(self, message: str, *, code: str | None = None) -> None:
         self.message, self.code = message, code or self.default_code
@@ -182,6 +183,13 @@ _BUSY_ITEM = Problem(
     409, "CONFLICT", "Conflict", "Another change is under way; try again.", retry_after=0
 )
 
+_NOT_STORED = Problem(
+    422,
+    "VALUE_REFUSED",
+    "Invalid input",
+    "A value cannot be stored: it is too large, too deep, or empty where it must not be.",
+)
+
 _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
     (errors.NotFound, Problem(404, "NOT_FOUND", "Not found", "There is no such thing.")),
     (errors.AlreadyExists, Problem(409, "ALREADY_EXISTS", "Conflict", "It exists already.")),
@@ -212,15 +220,8 @@ _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
             422, "VALUE_REFUSED", "Invalid input", "An id is too long or has a forbidden character."
         ),
     ),
-    (
-        errors.ValidationError,
-        Problem(
-            422,
-            "VALUE_REFUSED",
-            "Invalid input",
-            "A value cannot be stored: it is too large, too deep, or empty where it must not be.",
-        ),
-    ),
+    (errors.ValueRefused, _NOT_STORED),
+    (errors.ValidationError, _NOT_STORED),
     (
         errors.TooManyWrites,
         Problem(422, "TOO_LARGE", "Too large", "This would change too many things at once."),
@@ -246,7 +247,7 @@ def problem_for(error: BaseException) -> Problem:
             error.title,
             error.message,
             error.fields if isinstance(error, Invalid) else [],
-            error.retry_after if isinstance(error, TooMany) else None,
+            error.retry_after,
         )
     if isinstance(error, errors.UniqueTaken):
         name = camel(error.field)
@@ -258,10 +259,16 @@ def problem_for(error: BaseException) -> Problem:
     return INTERNAL
 
 
-def invalid_input(error: pydantic.ValidationError, prefix: str = "") -> Invalid:
-    """Pydantic's complaints as field errors; the values themselves are not repeated."""
-    return Invalid([FieldError(_path(prefix, one["loc"]), one["msg"]) for one in error.errors()])
+def invalid_input(
+    error: pydantic.ValidationError, prefix: str = "", names: Mapping[str, str] | None = None
+) -> Invalid:
+    """Pydantic's complaints as field errors; the values themselves are not repeated.
 
-
-def _path(prefix: str, location: tuple[int | str, ...]) -> str:
-    return ".".join([*([prefix] if prefix else []), *(str(part) for part in location)]) or "body"
+    `names` are what the caller calls fields of other names.
+    """
+    found = []
+    for one in error.errors():
+        parts = [*([prefix] if prefix else []), *(str(part) for part in one["loc"])]
+        path = ".".join((names or {}).get(part, part) for part in parts)
+        found.append(FieldError(path or "body", one["msg"]))
+    return Invalid(found)

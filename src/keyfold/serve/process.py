@@ -25,6 +25,7 @@ from keyfold.serve.app import Settings, create_app
 from keyfold.serve.auth import DevelopmentTokens, JwksTokens, Tokens
 from keyfold.serve.media import LocalMedia
 from keyfold.serve.metrics import Registry
+from keyfold.serve.origins import cross_origin
 from keyfold.serve.ratelimit import RateLimit
 from keyfold.serve.service import Service
 from keyfold.serve.target import load_service
@@ -55,6 +56,7 @@ class Options:
     burst: int | None = None
     media: str | None = None
     media_secret: str = ""
+    origins: list[str] = field(default_factory=list)
     tracing: bool = False
     metrics_folder: str | None = None
 
@@ -72,6 +74,7 @@ class Options:
             )
         if self.workers > 1 and self.backend == ":memory:":
             raise KeyfoldError("workers share nothing in memory; choose a file as --backend")
+        cross_origin(self.origins)
         for target in self.targets:
             load_service(target)
 
@@ -170,6 +173,7 @@ def _settings(options: Options) -> Settings:
         tokens=tokens,
         limit=limit,
         media=media,
+        origins=options.origins,
         registry=Registry(Path(options.metrics_folder) if options.metrics_folder else None),
         tracer=process_tracer("keyfold") if options.tracing else None,
     )

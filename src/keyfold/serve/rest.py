@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from keyfold.serve.asgi import address_of, headers_of, query_of, read_body, send_answer
@@ -107,13 +107,25 @@ def response(made: Answer) -> Response:
     return Response(made.body, made.status, headers=made.headers)
 
 
-async def _http_problem(_request: HttpRequest, error: Exception) -> Response:
+async def _http_problem(request: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = str(error.detail)
     code = title.upper().replace(" ", "_")
     made = problem_answer(Problem(error.status_code, code, title, f"{title}."))
     made.headers.update(error.headers or {})
+    if error.status_code == 405:
+        made.headers["Allow"] = ", ".join(sorted(_methods_at(request)))
     return response(made)
+
+
+def _methods_at(request: HttpRequest) -> set[str]:
+    """What the path can be asked for: several routes may share it, one for each method."""
+    return {
+        method
+        for route in request.app.routes
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
 
 
 async def _validation_problem(_request: HttpRequest, error: Exception) -> Response:

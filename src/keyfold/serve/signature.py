@@ -73,11 +73,17 @@ class Operation:
         return frozenset(one.public for one in self.parameters if _takes_many(one.annotation))
 
     @cached_property
+    def taking_one(self) -> frozenset[str]:
+        """The public names of what a query string can have once."""
+        names = {one.public for one in self.parameters} - self.taking_many
+        return frozenset(names | ({"limit", "cursor"} if self.page is not None else set()))
+
+    @cached_property
     def null_left_out(self) -> frozenset[str]:
         """Arguments that GraphQL lets be null, where null can only mean that they were left out."""
         optional = (one for one in self.parameters if not one.required)
         names = (one.public for one in optional if not takes_none(one.annotation))
-        return frozenset(names) | {"limit"}
+        return frozenset(names) | {"first"}
 
     @cached_property
     def in_body(self) -> frozenset[str]:

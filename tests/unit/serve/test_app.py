@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from keyfold.clock import ManualClock
-from keyfold.errors import DeclarationError
+from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.serve import Identity, Service
 from keyfold.serve.app import Settings, create_app
 from keyfold.serve.media import LocalMedia
@@ -144,3 +144,43 @@ def test_a_service_cannot_take_the_place_of_a_page() -> None:
 
     with pytest.raises(DeclarationError, match="health"):
         create_app([Odd()])
+
+
+async def test_pages_of_a_known_origin_may_call_from_a_browser(clubs: Service) -> None:
+    app = create_app([clubs], Settings(development=True, origins=["https://app.example"]))
+    asked = {
+        "access-control-request-method": "PUT",
+        "access-control-request-headers": "authorization,content-type,if-match,idempotency-key",
+    }
+    async with client_of(app) as client:
+        for path in ("/clubs/clubs/chess/title", "/clubs/graphql"):
+            ours = await client.options(path, headers={"origin": "https://app.example", **asked})
+            assert ours.status_code == 200
+            assert ours.headers["access-control-allow-origin"] == "https://app.example"
+            theirs = await client.options(path, headers={"origin": "https://evil.example", **asked})
+            assert "access-control-allow-origin" not in theirs.headers
+        for path in ("/clubs/clubs/chess", "/clubs/clubs/nothing"):
+            read = await client.get(path, headers={"origin": "https://app.example"})
+            assert read.headers["access-control-allow-origin"] == "https://app.example"
+            assert "etag" in read.headers["access-control-expose-headers"]
+
+
+async def test_no_other_origin_may_call_unless_told(site: httpx.AsyncClient) -> None:
+    answer = await site.get("/clubs/clubs/chess", headers={"origin": "https://app.example"})
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("origin", ["app.example", "https://app.example/", "ftp://x", "", "null"])
+def test_an_origin_has_scheme_and_host_alone(clubs: Service, origin: str) -> None:
+    with pytest.raises(KeyfoldError, match="is no origin"):
+        create_app([clubs], Settings(origins=[origin]))
+
+
+async def test_a_service_that_cannot_tell_is_not_ready(clubs: Service) -> None:
+    async def ready() -> bool:
+        raise OSError("the backend is away")
+
+    clubs.ready = ready  # type: ignore[method-assign]
+    async with client_of(create_app([clubs])) as client:
+        answer = await client.get("/ready")
+    assert (answer.status_code, answer.json()) == (503, {"clubs": False})

@@ -12,7 +12,8 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from keyfold.clock import ManualClock
 from keyfold.serve import ANONYMOUS, NotAuthenticated
-from keyfold.serve.auth import DevelopmentTokens, JwksTokens, authenticate
+from keyfold.serve.auth import DevelopmentTokens, JwksTokens, KeysUnavailable, authenticate
+from keyfold.serve.problems import problem_for
 
 ISSUER, AUDIENCE = "https://id.example", "clubs"
 RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -169,6 +170,30 @@ async def test_known_keys_stay_good_while_the_issuer_is_away(
     await tokens.identity(signed(clock))
     issuer.away = True
     clock.advance(7200)
+    assert (await tokens.identity(signed(clock))).id == "mia"
+
+
+@pytest.mark.parametrize("said", [OSError("away"), b"[]", b"<html>", b'{"keys": []}'])
+async def test_while_no_key_is_known_the_token_is_not_to_blame(
+    tokens: JwksTokens, issuer: Issuer, clock: ManualClock, said: Any
+) -> None:
+    good = issuer.fetch
+
+    async def fetch(url: str) -> bytes:
+        await good(url)
+        if isinstance(said, Exception):
+            raise said
+        return bytes(said)
+
+    tokens._fetch = fetch
+    for _ in range(3):
+        with pytest.raises(KeysUnavailable) as refused:
+            await tokens.identity(signed(clock))
+    problem = problem_for(refused.value)
+    assert (problem.status, problem.code, problem.retry_after) == (503, "UNAVAILABLE", 30)
+    assert issuer.asked == 1
+    tokens._fetch = good
+    clock.advance(31)
     assert (await tokens.identity(signed(clock))).id == "mia"
 
 

@@ -138,8 +138,27 @@ async def test_wrong_input_names_the_field(ask: Ask) -> None:
 
 
 async def test_other_fields_are_answered_when_one_fails(ask: Ask) -> None:
-    answer = await ask('{ a: newestClubs { title } club(clubId: "chess") { title } }')
-    assert answer["data"] == {"a": [{"title": "Chess"}], "club": {"title": "Chess"}}
+    answer = await ask('{ a: newestClubs { title } club(clubId: "go") { title } }')
+    assert answer["data"] == {"a": [{"title": "Chess"}], "club": None}
+    assert codes(answer) == ["NOT_FOUND"]
+
+
+async def test_what_a_mutation_made_is_told_though_the_next_one_fails(ask: Ask) -> None:
+    answer = await ask(
+        'mutation { a: createClub(input: {title: "Go"}) { clubId } b: deleteClub(clubId: "chess") }'
+    )
+    assert answer["data"] == {"a": {"clubId": "c1"}, "b": None}
+    assert codes(answer) == ["NOT_ALLOWED"]
+
+
+@pytest.mark.parametrize(("given", "named"), [("first: 0", "first"), ('after: "x"', None)])
+async def test_a_wrong_page_is_named_as_it_was_asked_for(
+    ask: Ask, given: str, named: str | None
+) -> None:
+    answer = await ask(f'{{ posts(clubId: "chess", {given}) {{ nodes {{ text }} }} }}')
+    fields = answer["errors"][0]["extensions"].get("errors", [])
+    assert [one["path"] for one in fields] == ([named] if named else [])
+    assert codes(answer) == ["INVALID" if named else "CURSOR_REFUSED"]
 
 
 def nested(depth: int) -> str:
@@ -159,6 +178,12 @@ BAD = {
     "costly pages": "{ "
     + " ".join(
         f'a{n}: posts(clubId: "chess", first: 200) {{ nodes {{ text }} }}' for n in range(60)
+    )
+    + "}",
+    "costly pages by default": "query ($n: Int = 200) { "
+    + " ".join(
+        f'a{n}: posts(clubId: "chess", first: $n) {{ nodes {{ text kind postId }} }}'
+        for n in range(14)
     )
     + "}",
     "many introspections": "{ "

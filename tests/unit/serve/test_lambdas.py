@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from keyfold.serve import Service
+from keyfold.errors import KeyfoldError
+from keyfold.serve import Service, anyone, query
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.serve.lambdas import AppSyncError, LambdaHandler
 
@@ -49,6 +50,24 @@ def rest_api(method: str, path: str, claims: dict[str, Any] | None = None) -> Ev
         },
         "body": None,
     }
+
+
+def balancer(method: str, path: str, *, many: bool, query: Any = None, **headers: str) -> Event:
+    """An event of an application load balancer: its query string is percent-encoded still."""
+    event: Event = {
+        "requestContext": {"elb": {"targetGroupArn": "arn:aws:elasticloadbalancing:x"}},
+        "httpMethod": method,
+        "path": f"/prod{path}",
+        "body": "",
+        "isBase64Encoded": False,
+    }
+    given = {"x-forwarded-for": "6.6.6.6, 10.0.0.1", **headers}
+    if many:
+        event["multiValueHeaders"] = {name: [text] for name, text in given.items()}
+        event["multiValueQueryStringParameters"] = {k: [v] for k, v in (query or {}).items()}
+    else:
+        event["headers"], event["queryStringParameters"] = given, query or {}
+    return event
 
 
 def appsync(field: str, arguments: Event, who: str | None = "mia", **more: Any) -> Event:
@@ -155,3 +174,148 @@ def test_a_batch_answers_each_event_by_itself(handler: LambdaHandler) -> None:
     good, bad = handler(batch)
     assert good["data"]["title"] == "Chess"
     assert (bad["data"], bad["errorType"]) == (None, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_load_balancer_is_answered_in_its_own_shape(
+    handler: LambdaHandler, tokens: DevelopmentTokens, many: bool
+) -> None:
+    bearer = f"Bearer {tokens.issue('mia')}"
+    posts = balancer(
+        "GET", "/clubs/chess/posts", many=many, query={"limit": "%32"}, authorization=bearer
+    )
+    answer = handler(posts)
+    assert (answer["statusCode"], answer["statusDescription"]) == (200, "200 OK")
+    page = json.loads(answer["body"])
+    assert [post["postId"] for post in page["items"]] == ["p0", "p1"]
+    headers = answer["multiValueHeaders"] if many else answer["headers"]
+    kind = headers["content-type"]
+    assert kind == (["application/json"] if many else "application/json")
+    assert ("headers" in answer, "multiValueHeaders" in answer) == (not many, many)
+
+
+def test_a_query_string_of_single_values_counts(handler: LambdaHandler) -> None:
+    event = rest_api("GET", "/clubs/chess/posts", {"sub": "mia"})
+    del event["multiValueQueryStringParameters"]
+    event["queryStringParameters"] = {"limit": "1"}
+    assert len(json.loads(handler(event)["body"])["items"]) == 1
+
+
+def test_head_is_a_get_without_its_body(handler: LambdaHandler) -> None:
+    answer = handler(http_api("HEAD", "/clubs/chess"))
+    assert (answer["statusCode"], answer["headers"]["etag"], answer["body"]) == (200, '"3"', "")
+
+
+def test_a_wrong_method_hears_which_are_right(handler: LambdaHandler) -> None:
+    answer = handler(http_api("PATCH", "/clubs/chess"))
+    assert answer["headers"]["allow"] == "DELETE, GET, HEAD"
+
+
+def test_answers_have_the_id_that_the_log_has(handler: LambdaHandler) -> None:
+    class Context:
+        aws_request_id = "8f7b5a0e-1111-2222-3333-444455556666"
+
+    for path in ("/clubs/chess", "/nowhere"):
+        answer = handler(http_api("GET", path), Context())
+        assert answer["headers"]["x-request-id"] == Context.aws_request_id
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        http_api("POST", "/clubs", body={"title": "Go"}, authorizer={"lambda": {"sub": "mia"}}),
+        {
+            **rest_api("POST", "/clubs"),
+            "multiValueQueryStringParameters": None,
+            "headers": {"content-type": "application/json"},
+            "body": '{"title": "Go"}',
+            "requestContext": {"authorizer": {"principalId": "mia", "integrationLatency": 3}},
+        },
+    ],
+)
+def test_a_lambda_authorizer_says_who_is_calling(handler: LambdaHandler, event: Event) -> None:
+    answer = handler(event)
+    assert (answer["statusCode"], json.loads(answer["body"])["ownerId"]) == (201, "mia")
+
+
+def test_an_authorizer_that_names_nobody_leaves_it_to_the_token(
+    handler: LambdaHandler, tokens: DevelopmentTokens
+) -> None:
+    iam: dict[str, Any] = {"authorizer": {"iam": {"userArn": "arn:aws:iam::1:user/x"}}}
+    headers = {"authorization": f"Bearer {tokens.issue('olga')}"}
+    answer = handler(http_api("DELETE", "/clubs/chess", headers=headers, **iam))
+    assert answer["statusCode"] == 204
+
+
+def test_the_admin_group_has_the_name_that_it_was_given(clubs: Service) -> None:
+    async def opened() -> Service:
+        return clubs
+
+    handler = LambdaHandler(type(clubs), opened, admin_group="staff", prefix="/prod")
+    verdicts = {
+        group: handler(
+            http_api(
+                "GET",
+                "/failures/NotFound",
+                authorizer={"jwt": {"claims": {"sub": "root", "cognito:groups": f"[{group}]"}}},
+            )
+        )["statusCode"]
+        for group in ("admin", "staff")
+    }
+    assert verdicts == {"admin": 403, "staff": 404}
+
+
+def test_graphql_is_answered_beside_rest(handler: LambdaHandler) -> None:
+    asked = {"query": '{ posts(clubId: "chess", first: 1) { nodes { author { displayName } } } }'}
+    answer = handler(http_api("POST", "/graphql", body=asked, **jwt_claims("mia")))
+    assert json.loads(answer["body"])["data"]["posts"]["nodes"] == [
+        {"author": {"displayName": "Olga"}}
+    ]
+    assert handler(http_api("GET", "/graphql"))["headers"]["allow"] == "POST"
+    wrong = handler(http_api("POST", "/graphql", body={"query": "{"}))
+    assert wrong["statusCode"] == 400
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        None,
+        [],
+        {"Records": [{"eventSource": "aws:dynamodb"}]},
+        {"source": "aws.events", "detail-type": "Scheduled Event"},
+    ],
+)
+def test_an_event_of_another_kind_does_not_count_as_handled(
+    handler: LambdaHandler, event: Any
+) -> None:
+    with pytest.raises(KeyfoldError, match=r"no HTTP request.*stream_handler"):
+        handler(event)
+
+
+@pytest.mark.parametrize(
+    ("body", "encoded", "said"), [('{"title": "\ud800"}', False, "JSON"), ("*", True, "base64")]
+)
+def test_a_body_that_cannot_be_read_is_a_problem(
+    handler: LambdaHandler, body: str, encoded: bool, said: str
+) -> None:
+    event = http_api("POST", "/clubs", **jwt_claims("mia"))
+    answer = handler(event | {"body": body, "isBase64Encoded": encoded})
+    assert answer["statusCode"] == 422
+    assert said in json.loads(answer["body"])["detail"]
+
+
+def test_a_segment_may_have_several_placeholders() -> None:
+    class Ranges(Service):
+        """Ranges."""
+
+        @query("/from/{start}-{end}", allow=anyone)
+        async def numbers(self, start: int, end: int) -> list[int]:
+            """Numbers."""
+            return list(range(start, end))
+
+    async def opened() -> Service:
+        return Ranges()
+
+    handler = LambdaHandler(Ranges, opened, prefix="/prod")
+    assert handler(http_api("GET", "/from/1-4"))["body"] == "[1,2,3]"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import httpx
 import pytest
 
@@ -24,9 +26,47 @@ async def test_a_query_answers_camel_case_json_with_the_version_as_etag(
     assert answer.headers["etag"] == '"3"'
 
 
-async def test_what_the_caller_has_already_is_not_sent_again(rest: httpx.AsyncClient) -> None:
-    answer = await rest.get("/clubs/chess", headers={"if-none-match": '"3"'})
+@pytest.mark.parametrize("known", ['"3"', 'W/"3"', '"1", W/"3" ,"7"', "*"])
+async def test_what_the_caller_has_already_is_not_sent_again(
+    rest: httpx.AsyncClient, known: str
+) -> None:
+    answer = await rest.get("/clubs/chess", headers={"if-none-match": known})
     assert (answer.status_code, answer.content) == (304, b"")
+
+
+@pytest.mark.parametrize("known", ['"2"', 'W/"33"', "3", "", '"*"'])
+async def test_what_the_caller_does_not_have_is_sent(rest: httpx.AsyncClient, known: str) -> None:
+    answer = await rest.get("/clubs/chess", headers={"if-none-match": known})
+    assert answer.status_code == 200
+
+
+async def test_a_wrong_method_hears_all_that_the_path_takes(rest: httpx.AsyncClient) -> None:
+    answer = await rest.patch("/clubs/chess")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "DELETE, GET, HEAD")
+
+
+async def test_a_compressed_body_is_refused_as_such(
+    rest: httpx.AsyncClient, people: Headers
+) -> None:
+    headers = {
+        **people["mia"],
+        "content-type": "application/json",
+        "content-encoding": "gzip",
+    }
+    answer = await rest.post("/clubs", content=gzip.compress(b'{"title": "Go"}'), headers=headers)
+    assert answer.status_code == 415
+    assert "Content-Encoding" in answer.json()["detail"]
+
+
+async def test_a_parameter_that_takes_one_value_is_not_given_twice(
+    rest: httpx.AsyncClient,
+) -> None:
+    answer = await rest.get("/clubs/newest?limit=1&limit=2")
+    assert answer.json()["errors"] == [
+        {"path": "limit", "message": "is given 2 times, and can have one value"}
+    ]
+    unknown = await rest.get("/clubs/newest?nothing=1&nothing=2")
+    assert unknown.json()["errors"][0]["message"] == "Extra inputs are not permitted"
 
 
 async def test_a_literal_path_wins_over_a_placeholder(rest: httpx.AsyncClient) -> None:
@@ -76,7 +116,7 @@ async def test_if_match_refuses_a_stale_writer(rest: httpx.AsyncClient, people: 
 
     assert (await rename('"2"')).status_code == 412
     assert (await rename("yesterday")).status_code == 422
-    fresh = await rename('"3"')
+    fresh = await rename('W/"3"')
     assert (fresh.status_code, fresh.headers["etag"]) == (200, '"4"')
 
 
@@ -146,6 +186,7 @@ async def test_a_body_that_is_no_json_or_too_large_is_refused(
         ("CursorRefused", 400, "CURSOR_REFUSED"),
         ("RequestReused", 422, "REQUEST_REUSED"),
         ("KeyValueRefused", 422, "VALUE_REFUSED"),
+        ("ValueRefused", 422, "VALUE_REFUSED"),
         ("Throttled", 503, "UNAVAILABLE"),
         ("Timeout", 503, "UNAVAILABLE"),
         ("BudgetExceeded", 500, "INTERNAL"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.serve.graphql.endpoint import GraphQLEndpoint, graphql_routes
+from keyfold.serve.graphql.endpoint import Executor, GraphQLEndpoint, graphql_routes
 from keyfold.serve.graphql.schema import build_schema
 
-__all__ = ["GraphQLEndpoint", "build_schema", "graphql_routes"]
+__all__ = ["Executor", "GraphQLEndpoint", "build_schema", "graphql_routes"]

@@ -33,11 +33,19 @@ from starlette.types import Receive, Scope, Send
 from keyfold.serve.asgi import address_of, headers_of, read_body, send_answer
 from keyfold.serve.auth import Tokens, authenticate
 from keyfold.serve.dispatch import Caller, Dispatch
-from keyfold.serve.exchange import JSON, Answer, UnsupportedMedia
+from keyfold.serve.exchange import (
+    JSON,
+    Answer,
+    BodyTooLarge,
+    UnsupportedMedia,
+    problem_answer,
+    refuse_encoding,
+)
 from keyfold.serve.graphql.appsync import appsync_schema
 from keyfold.serve.graphql.execution import PlainFieldsFirst, Plans
 from keyfold.serve.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
 from keyfold.serve.graphql.schema import Context, build_schema
+from keyfold.serve.identity import Identity
 from keyfold.serve.problems import Problem, Refused, invalid_input, problem_for
 from keyfold.serve.tracing import instance
 
@@ -121,19 +129,32 @@ class GraphQLEndpoint:
         self._executor, self._tokens = executor, tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = headers_of(scope)
         try:
-            request = await _read(headers, receive)
-            identity = await authenticate(self._tokens, headers.get("authorization"))
-        except Refused as refused:
-            problem = problem_for(refused)
-            status, body = problem.status, {"errors": [_refusal(problem)]}
+            body = await read_body(receive)
+        except BodyTooLarge as refused:
+            made = _refused(refused)
         except ClientDisconnect:
             return
         else:
-            caller = Caller(identity, address_of(scope))
-            status, body = await self._executor.run(request, caller)
-        await send_answer(send, Answer(status, orjson.dumps(body), {"content-type": JSON}))
+            made = await self.answer(headers_of(scope), body, address_of(scope))
+        await send_answer(send, made)
+
+    async def answer(
+        self,
+        headers: Mapping[str, str],
+        body: bytes,
+        address: str,
+        identity: Identity | None = None,
+    ) -> Answer:
+        """The answer to a request; header names are in lower case."""
+        try:
+            request = _read(headers, body)
+            if identity is None:
+                identity = await authenticate(self._tokens, headers.get("authorization"))
+        except Refused as refused:
+            return _refused(refused)
+        status, answered = await self._executor.run(request, Caller(identity, address))
+        return Answer(status, orjson.dumps(answered), {"content-type": JSON})
 
 
 def graphql_routes(
@@ -158,13 +179,21 @@ def _is_awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
     return isinstance(value, CoroutineType)
 
 
-async def _read(headers: Mapping[str, str], receive: Receive) -> GraphQLRequest:
+def _read(headers: Mapping[str, str], body: bytes) -> GraphQLRequest:
     if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
         raise UnsupportedMedia(f"Send the query as {JSON}.")
+    refuse_encoding(headers)
     try:
-        return GraphQLRequest.model_validate_json(await read_body(receive))
+        return GraphQLRequest.model_validate_json(body)
     except ValidationError as wrong:
         raise invalid_input(wrong) from None
+
+
+def _refused(refused: Refused) -> Answer:
+    problem = problem_for(refused)
+    body = {"errors": [_refusal(problem)]}
+    headers = {**problem_answer(problem).headers, "content-type": JSON}
+    return Answer(problem.status, orjson.dumps(body), headers)
 
 
 def _refusal(problem: Problem) -> dict[str, Any]:

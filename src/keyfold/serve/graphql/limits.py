@@ -46,7 +46,7 @@ def check(
     variables: Mapping[str, Any],
 ) -> None:
     """Refuse a valid query that is too deep or would cost too much."""
-    measure = _Measure(schema, document, variables)
+    measure = _Measure(schema, document, {**_defaults(operation), **variables})
     root = schema.get_root_type(operation.operation)
     cost, depth = measure.selections(operation.selection_set, root)
     if depth > DEPTH:
@@ -55,6 +55,15 @@ def check(
         raise QueryRefused(f"The query would cost {cost}; {COST} is allowed. Ask for less.")
     if measure.introspections > 1:
         raise QueryRefused("One introspection per query is allowed.")
+
+
+def _defaults(operation: OperationDefinitionNode) -> dict[str, int]:
+    """Whole numbers that variables have where the request gives them none."""
+    return {
+        one.variable.name.value: int(one.default_value.value)
+        for one in operation.variable_definitions or ()
+        if isinstance(one.default_value, IntValueNode)
+    }
 
 
 class _Measure:

@@ -92,6 +92,8 @@ def _signed(operation: Operation, types: TypeRegistry) -> Callable[..., Any]:
         answer = types.connection(operation.item)
     else:
         answer = types.output(operation.result)
+    # An operation that fails is null with its error: the others of the request keep their results.
+    answer = Optional[answer]  # noqa: UP045
     _sign(described, [_argument(one, types) for one in operation.parameters], operation, answer)
     return described
 
@@ -103,7 +105,7 @@ def _resolve_by(operation: Operation, field: GraphQLField) -> None:
     make objects of them first, only to be taken apart again.
     """
     public = {one.name: one.public for one in operation.parameters}
-    public |= {"first": "limit", "after": "cursor"} if operation.page is not None else {}
+    public |= {"first": "first", "after": "after"} if operation.page is not None else {}
     public |= {"request_id": "requestId", "expected_version": "expectedVersion"}
     signed = field.extensions["strawberry-definition"].arguments
     names = {to_camel_case(one.python_name): public[one.python_name] for one in signed}
