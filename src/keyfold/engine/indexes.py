@@ -71,8 +71,8 @@ class EntryChange:
 
 
 def entry(index: Index, place: bytes, item: Item, size: int) -> Entry | None:
-    """The entry of an item, or None where it lacks the index keys."""
-    if not index.schema.has(item):
+    """The entry of an item, or None where it lacks keys that the index can hold."""
+    if not index.schema.holds(item):
         return None
     projected = index.project(item)
     return Entry(index, place, projected, size if projected is item else item_size(projected))

@@ -18,6 +18,7 @@ import orjson
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values import AttributeValue, Item
 from keyfold.values.ordering import key_bytes
+from keyfold.values.size import attribute_size
 
 HASH_BYTES = 4
 START = b""
@@ -79,6 +80,20 @@ class Schema:
         for name, kind, _limit in self.roles:
             value = item.get(name)
             if value is None or kind not in value:
+                return False
+        return True
+
+    def holds(self, item: Mapping[str, AttributeValue]) -> bool:
+        """Whether an index of these keys holds the item: all there, none empty or too long.
+
+        Items written before their index was made can have keys that it cannot hold.
+        """
+        for name, kind, limit in self.roles:
+            value = item.get(name)
+            if value is None or not (content := value.get(kind)):
+                return False
+            # A character is at most four bytes, so most values need no counting.
+            if len(content) * 4 > limit and attribute_size(value) > limit:
                 return False
         return True
 

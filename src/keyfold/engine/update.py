@@ -56,7 +56,10 @@ class ItemUpdate:
                 for action in plan.actions:
                     _check_action(index, action, values)
 
-    def __call__(self, old: NormalItem | None) -> NewItem:
+    def __call__(self, old: NormalItem | None) -> NewItem | None:
+        if old is None and self._plan is not None and self._plan.only_takes_away:
+            # There is nothing to take from an item that is not there, and none is made of it.
+            return None
         before = self._key if old is None else old
         item: Item = before
         if self._plan is not None:

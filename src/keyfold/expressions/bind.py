@@ -38,9 +38,10 @@ from keyfold.expressions.update import Plan
 from keyfold.limits import PLACEHOLDER_BYTES
 from keyfold.values import AttributeValue
 from keyfold.values.normal import NormalItem
-from keyfold.values.wire import check_value
+from keyfold.values.wire import check_name, check_value
 
 _PLANS_KEPT = 1024
+_LENGTH_WORTH_COUNTING = 1024
 _NAME = re.compile(r"#[A-Za-z0-9_]+").fullmatch
 _VALUE = re.compile(r":[A-Za-z0-9_]+").fullmatch
 # Where a check looks at more than the types of values: at the bounds, at the name of a type.
@@ -273,12 +274,19 @@ def _checked_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
     for placeholder, name in names.items():
         if not _NAME(placeholder) or len(placeholder) > PLACEHOLDER_BYTES:
             _refuse_placeholder("ExpressionAttributeNames", placeholder)
-        if not name:
-            raise RequestInvalid(
-                "ExpressionAttributeNames contains invalid value: Empty attribute name for key "
-                f"{placeholder}"
-            )
+        if not name or len(name) > _LENGTH_WORTH_COUNTING:
+            _check_name(placeholder, name)
     return names
+
+
+def _check_name(placeholder: str, name: str) -> None:
+    try:
+        check_name(name)
+    except RequestInvalid as error:
+        raise RequestInvalid(
+            f"ExpressionAttributeNames contains invalid value: {error.message} "
+            f"for key {placeholder}"
+        ) from None
 
 
 def _checked_values(

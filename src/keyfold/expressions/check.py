@@ -48,9 +48,7 @@ _ARITY = {**CONDITION_FUNCTIONS, **OPERAND_FUNCTIONS, **UPDATE_FUNCTIONS}
 TYPE_NAMES = ("N", "BS", "L", "B", "NULL", "M", "S", "SS", "NS", "BOOL")
 _ORDERED = frozenset(("S", "N", "B"))
 _SIZED = frozenset(("S", "B", "SS", "NS", "BS", "L", "M"))
-_NEED_PATH = frozenset(
-    ("attribute_exists", "attribute_not_exists", "attribute_type", "if_not_exists")
-)
+_NEED_PATH = frozenset(("attribute_exists", "attribute_not_exists", "if_not_exists"))
 _LONG_NAMES = {
     "S": "STRING",
     "N": "NUMBER",
@@ -80,7 +78,8 @@ def written_condition(tree: Condition, parameter: str) -> None:
     if operators > EXPRESSION_OPERATORS:
         refuse(
             parameter,
-            f"The expression contains too many operators; number of operators: {operators}",
+            "The expression contains too many operators; "
+            f"operator count: {EXPRESSION_OPERATORS + 1}",
         )
 
 
@@ -164,6 +163,17 @@ def _written_assigned(value: Operand | Arithmetic, parameter: str) -> None:
                 )
             for argument in arguments:
                 _written_assigned(argument, parameter)
+                if name == "list_append" and isinstance(argument, Call):
+                    _refuse_appending_to_appended(argument, parameter)
+
+
+def _refuse_appending_to_appended(argument: Call, parameter: str) -> None:
+    if argument.function == "list_append":
+        refuse(
+            parameter,
+            "The function is not allowed to be used this way in an expression; "
+            "function: list_append",
+        )
 
 
 def _written_path(path: Path, parameter: str) -> None:

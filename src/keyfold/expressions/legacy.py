@@ -32,7 +32,7 @@ from keyfold.expressions.ast import (
 )
 from keyfold.values import AttributeValue
 from keyfold.values.ordering import sort_key
-from keyfold.values.wire import check_value
+from keyfold.values.wire import check_name, check_value
 
 _INVALID = "One or more parameter values were invalid: "
 _SCALARS = ("S", "N", "B")
@@ -92,6 +92,8 @@ def attribute_updates(request: Mapping[str, Any]) -> Update | None:
     given = request.get("AttributeUpdates")
     if given is None:
         return None
+    for name in given:
+        check_name(name)
     actions = tuple(_action(name, entry) for name, entry in given.items())
     return Update(actions, "Type mismatch for attribute to update")
 
@@ -103,6 +105,7 @@ def attributes_to_get(request: Mapping[str, Any]) -> Projection | None:
         return None
     seen = set()
     for name in names:
+        check_name(name)
         if name in seen:
             raise RequestInvalid(f"{_INVALID}Duplicate value in attribute name: {name}")
         seen.add(name)
@@ -185,7 +188,9 @@ def _condition(name: str, operator: str, values: list[AttributeValue]) -> Condit
         case "CONTAINS":
             return Call("contains", (path, operands[0]))
         case "NOT_CONTAINS":
-            return Not(Call("contains", (path, operands[0])))
+            # False of an item that lacks the attribute, where NE is true.
+            absent = Call("attribute_not_exists", (path,))
+            return Not(Or((absent, Call("contains", (path, operands[0])))))
         case "BEGINS_WITH":
             return Call("begins_with", (path, operands[0]))
         case "IN":

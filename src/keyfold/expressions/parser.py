@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from typing import NoReturn
 
@@ -30,12 +31,16 @@ from keyfold.expressions.ast import (
 )
 from keyfold.expressions.lexer import Token, near, tokens
 from keyfold.expressions.logic import Logic
-from keyfold.limits import EXPRESSION_BYTES
+from keyfold.limits import EXPRESSION_BYTES, EXPRESSION_OPERATORS
 
 COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 
 _TEXTS_KEPT = 2048
-_MAX_DEPTH = 100
+# Parentheses nest no deeper than there may be operators between them. Builders of conditions
+# (boto3's among them) open a pair for every OR, so real expressions come near it.
+_MAX_DEPTH = EXPRESSION_OPERATORS
+_USUAL_DEPTH = 50
+_FRAMES_FOR_DEEPEST = 8000
 
 
 @lru_cache(_TEXTS_KEPT)
@@ -272,6 +277,9 @@ class _Parser(Logic):
 
     def _deeper(self) -> None:
         self._depth += 1
+        if self._depth == _USUAL_DEPTH:
+            # A level takes several calls here, and some more wherever its tree is walked.
+            sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES_FOR_DEEPEST))
         if self._depth > _MAX_DEPTH:
             self._refuse(
                 f"The expression has too many nesting levels; nesting levels: {self._depth}"

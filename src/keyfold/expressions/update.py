@@ -28,6 +28,7 @@ from keyfold.expressions.ast import (
 )
 from keyfold.expressions.evaluate import Values, resolve
 from keyfold.values import AttributeValue, Item, number
+from keyfold.values.ordering import in_set_order
 
 _SETS = frozenset(("SS", "NS", "BS"))
 
@@ -57,12 +58,17 @@ _Make = Callable[[Mapping[str, AttributeValue], Values], Any]
 class Plan:
     """An update, ready to be applied to any item, with any values of the types it was bound for."""
 
-    __slots__ = ("_nested", "_steps", "_type_mismatch", "actions", "paths", "roots")
+    __slots__ = (
+        "_nested", "_steps", "_type_mismatch", "actions", "only_takes_away", "paths", "roots",
+    )  # fmt: skip
 
     def __init__(self, update: Update) -> None:
         self.actions = update.actions
         self.paths: Projection = tuple([action.path for action in update.actions])
         self.roots = frozenset(path.root for path in self.paths)
+        self.only_takes_away = bool(update.actions) and all(
+            isinstance(action, (Remove, Delete)) for action in update.actions
+        )
         self._steps = [(action.path, _made_by(action)) for action in update.actions]
         self._nested = [path for path in self.paths if len(path.parts) > 1]
         self._type_mismatch = update.type_mismatch
@@ -223,10 +229,11 @@ def _added(current: AttributeValue, content: AttributeValue) -> AttributeValue:
         raise _WrongType
     if kind == "N":
         return {"N": number.add(current["N"], content["N"])}
-    # Sets in ADD; the legacy ADD action also appends to lists.
     held = current[kind]
-    fresh = content[kind] if kind == "L" else [one for one in content[kind] if one not in held]
-    return {kind: [*held, *fresh]}
+    if kind == "L":
+        # The legacy ADD action appends to lists.
+        return {kind: [*held, *content[kind]]}
+    return {kind: in_set_order(kind, list({*held, *content[kind]}))}
 
 
 def _deleted(current: AttributeValue, content: AttributeValue) -> AttributeValue | None:

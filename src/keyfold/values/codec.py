@@ -10,6 +10,7 @@ from typing import Any
 from keyfold.errors import ValidationError
 from keyfold.values import AttributeValue, Item
 from keyfold.values.number import normalise
+from keyfold.values.ordering import in_set_order
 
 
 def encode(value: object) -> AttributeValue:
@@ -77,7 +78,7 @@ def _encode_set(members: Set[Any]) -> AttributeValue:
     kinds = {kind for member in encoded for kind in member}
     if len(kinds) != 1 or (kind := kinds.pop()) not in ("S", "N", "B"):
         raise TypeError("a set holds only strings, only numbers or only bytes")
-    return {f"{kind}S": sorted(member[kind] for member in encoded)}
+    return {f"{kind}S": in_set_order(f"{kind}S", [member[kind] for member in encoded])}
 
 
 def _same(content: Any) -> Any:

@@ -13,9 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from keyfold.errors import ValidationError
-from keyfold.limits import NESTING_LEVELS, NUMBER_DIGITS
+from keyfold.limits import ATTRIBUTE_NAME_BYTES, NESTING_LEVELS, NUMBER_DIGITS
 from keyfold.values import AttributeValue
 from keyfold.values.number import normalise
+from keyfold.values.ordering import in_set_order
 from keyfold.values.size import COLLECTION_OVERHEAD, ELEMENT_OVERHEAD, number_size, text_size
 
 
@@ -36,7 +37,10 @@ class _LongWay(ValueError):
 def at_sight(entries: dict[str, Any]) -> NormalItem | None:
     """The item, if it is plainly in normal form."""
     try:
-        return NormalItem(entries, _entries(entries, 0))
+        size = _entries(entries, 0)
+        if "" in entries or (size > ATTRIBUTE_NAME_BYTES and _has_long_name(entries)):
+            return None
+        return NormalItem(entries, size)
     except (LookupError, TypeError, ValueError, AttributeError):
         # Whatever the walk trips over has a complaint of its own on the long way.
         return None
@@ -52,6 +56,10 @@ def _entries(entries: dict[str, Any], depth: int) -> int:
             total += _MEASURES[kind](value[kind], depth)
     # One join sees that all of them are texts, and measures them.
     return total + text_size("".join(texts))
+
+
+def _has_long_name(entries: dict[str, Any]) -> bool:
+    return any(text_size(name) > ATTRIBUTE_NAME_BYTES for name in entries)
 
 
 def _text(content: str, _depth: int) -> int:
@@ -99,23 +107,26 @@ def _null(content: bool, _depth: int) -> int:
 
 
 def _texts(members: list[str], _depth: int) -> int:
-    _check_set(members)
+    _check_set("SS", members)
     return text_size("".join(members))
 
 
 def _numbers(members: list[str], depth: int) -> int:
-    _check_set(members)
-    return sum([_number(member, depth) for member in members])
+    size = sum([_number(member, depth) for member in members])
+    _check_set("NS", members)
+    return size
 
 
 def _binaries(members: list[str], depth: int) -> int:
-    _check_set(members)
-    return sum([_binary(member, depth) for member in members])
+    size = sum([_binary(member, depth) for member in members])
+    _check_set("BS", members)
+    return size
 
 
-def _check_set(members: list[str]) -> None:
-    distinct = set(members)
-    if type(members) is not list or not members or len(distinct) < len(members) or "" in distinct:
+def _check_set(kind: str, members: list[str]) -> None:
+    if type(members) is not list or not members or len(set(members)) < len(members):
+        raise _LongWay
+    if in_set_order(kind, members) is not members:
         raise _LongWay
 
 

@@ -21,6 +21,13 @@ _NUMBER = re.compile(
 _EXACT = Context(prec=NUMBER_DIGITS + NUMBER_MAX_EXPONENT - NUMBER_MIN_EXPONENT + 2)
 
 _EXPONENT_DIGITS_WORTH_READING = 9
+_OVERFLOW = (
+    "Number overflow. Attempting to store a number with magnitude larger than supported range"
+)
+
+
+class TooManyDigits(ValidationError):
+    """A number of the right magnitude with more digits than DynamoDB keeps."""
 
 
 def normalise(text: str) -> str:
@@ -34,15 +41,23 @@ def normalise(text: str) -> str:
 def add(a: str, b: str) -> str:
     """The exact sum of two numbers, in canonical text."""
     if _PLAIN_INTEGER(a) and _PLAIN_INTEGER(b):
-        return normalise(str(int(a) + int(b)))
-    return normalise(str(_EXACT.add(Decimal(a), Decimal(b))))
+        return _result(str(int(a) + int(b)))
+    return _result(str(_EXACT.add(Decimal(a), Decimal(b))))
 
 
 def subtract(a: str, b: str) -> str:
     """The exact difference of two numbers, in canonical text."""
     if _PLAIN_INTEGER(a) and _PLAIN_INTEGER(b):
-        return normalise(str(int(a) - int(b)))
-    return normalise(str(_EXACT.subtract(Decimal(a), Decimal(b))))
+        return _result(str(int(a) - int(b)))
+    return _result(str(_EXACT.subtract(Decimal(a), Decimal(b))))
+
+
+def _result(text: str) -> str:
+    try:
+        return normalise(text)
+    except TooManyDigits:
+        # DynamoDB's words for a sum it cannot hold, although its magnitude would be right.
+        raise ValidationError(_OVERFLOW) from None
 
 
 def significant(text: str) -> tuple[bool, str, int]:
@@ -80,17 +95,14 @@ def _parts(text: str) -> tuple[str, str, int]:
     exponent = _power(power) - len(fraction) + len(written) - len(digits)
     leading = exponent + len(digits) - 1
     if leading > NUMBER_MAX_EXPONENT:
-        raise ValidationError(
-            "Number overflow. Attempting to store a number with magnitude larger than "
-            "supported range"
-        )
+        raise ValidationError(_OVERFLOW)
     if leading < NUMBER_MIN_EXPONENT:
         raise ValidationError(
             "Number underflow. Attempting to store a number with magnitude smaller than "
             "supported range"
         )
     if len(digits) > NUMBER_DIGITS:
-        raise ValidationError(
+        raise TooManyDigits(
             f"Attempting to store more than {NUMBER_DIGITS} significant digits in a Number"
         )
     return ("-" if sign == "-" else ""), digits, exponent

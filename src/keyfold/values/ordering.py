@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -33,3 +34,12 @@ def sort_key(value: AttributeValue) -> Any:
         if kind == "B":
             return b64decode(content)
     raise TypeError(f"no order for {value!r}")
+
+
+def in_set_order(kind: str, members: list[str]) -> list[str]:
+    """A set's members as DynamoDB keeps them; the same list if it was in that order already."""
+    ordered = sorted(members, key=_SET_ORDERS[kind])
+    return members if ordered == members else ordered
+
+
+_SET_ORDERS: dict[str, Callable[[str], Any]] = {"SS": str, "NS": Decimal, "BS": b64decode}

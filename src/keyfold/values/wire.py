@@ -11,11 +11,12 @@ from operator import is_
 from typing import Any
 
 from keyfold.errors import RequestInvalid, ValidationError
-from keyfold.limits import NESTING_LEVELS
+from keyfold.limits import ATTRIBUTE_NAME_BYTES, NESTING_LEVELS
 from keyfold.values import AttributeValue, Item
 from keyfold.values.normal import NormalItem
 from keyfold.values.number import normalise
-from keyfold.values.size import item_size
+from keyfold.values.ordering import in_set_order
+from keyfold.values.size import item_size, text_size
 
 _INVALID = "One or more parameter values were invalid: "
 _SCALARS_WITHOUT_RULES = frozenset(("S", "B", "BOOL"))
@@ -25,8 +26,20 @@ def check_item(item: Item) -> NormalItem:
     """The item in normal form, measured; the same object if it was in it already."""
     if isinstance(item, NormalItem):
         return item
+    for name in item:
+        check_name(name)
     checked = _entries(item, 0)
     return NormalItem(checked, item_size(checked))
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot be the name of an attribute."""
+    if not name:
+        raise RequestInvalid("Empty attribute name")
+    if text_size(name) > ATTRIBUTE_NAME_BYTES:
+        raise RequestInvalid(
+            f"Attribute name is too large, must be less than {ATTRIBUTE_NAME_BYTES + 1} bytes"
+        )
 
 
 def _entries(item: Item, depth: int) -> Item:
@@ -91,9 +104,7 @@ def _strings(members: list[str], _depth: int) -> list[str]:
         raise RequestInvalid(
             f"{_INVALID}Input collection [{', '.join(members)}] contains duplicates."
         )
-    if "" in members:
-        raise RequestInvalid(f"{_INVALID}An string set may not have a empty string as a member")
-    return members
+    return in_set_order("SS", members)
 
 
 def _numbers(members: list[str], _depth: int) -> list[str]:
@@ -102,7 +113,8 @@ def _numbers(members: list[str], _depth: int) -> list[str]:
     canonical = [_number(member) for member in members]
     if len(set(canonical)) != len(canonical):
         raise RequestInvalid("Input collection contains duplicates")
-    return members if canonical == members else canonical
+    ordered = in_set_order("NS", canonical)
+    return members if ordered == members else ordered
 
 
 def _binaries(members: list[str], _depth: int) -> list[str]:
@@ -112,9 +124,7 @@ def _binaries(members: list[str], _depth: int) -> list[str]:
         raise RequestInvalid(
             f"{_INVALID}Input collection [{', '.join(members)}]of type BS contains duplicates."
         )
-    if "" in members:
-        raise RequestInvalid(f"{_INVALID}Binary sets may not contain null or empty values")
-    return members
+    return in_set_order("BS", members)
 
 
 def _list(elements: list[AttributeValue], depth: int) -> list[AttributeValue]:

@@ -64,6 +64,8 @@ ITEM: dict[str, Any] = {
         ("attribute_not_exists(m.k.nope)", [], True),
         ("attribute_type(ns, :v)", ["NS"], True),
         ("attribute_type(gone, :v)", ["S"], False),
+        ("attribute_type(:v, :w)", ["x", "S"], True),
+        ("attribute_type(:v, :w)", ["x", "N"], False),
         ("begins_with(s, :v)", ["he"], True),
         ("begins_with(b, :v)", [b"he"], True),
         ("begins_with(n, :v)", ["4"], False),

@@ -194,6 +194,11 @@ def test_parentheses_that_group_different_things_are_not_redundant() -> None:
             "The function is not allowed in an update expression; function: size",
         ),
         (
+            "SET a = list_append(list_append(:v, :w), b)",
+            "The function is not allowed to be used this way in an expression; "
+            "function: list_append",
+        ),
+        (
             "SET a = :v SET b = :v",
             'The "SET" section can only be used once in an update expression;',
         ),
@@ -224,10 +229,20 @@ def test_an_expression_is_at_most_four_kilobytes() -> None:
 
 def test_an_expression_has_at_most_300_operators() -> None:
     parser.condition(" OR ".join(["a=:v"] * 150))
-    assert "too many operators" in _refusal(" OR ".join(["a=:v"] * 151))
+    assert _refusal(" OR ".join(["a=:v"] * 151)) == (
+        "Invalid ConditionExpression: The expression contains too many operators; "
+        "operator count: 301"
+    )
 
 
-@pytest.mark.parametrize("text", ["(" * 4000, "NOT " * 1000, "size(" * 800, "(" * 99 + "a"])
+def test_parentheses_nest_as_deep_as_operators_allow() -> None:
+    nested = "(" * 149 + "a=:v" + " OR a=:v)" * 149
+    assert isinstance(parser.condition(nested), Or)
+    with pytest.raises(ValidationError, match="too many operators"):
+        parser.condition(f"({nested} OR a=:v)")
+
+
+@pytest.mark.parametrize("text", ["(" * 4000, "NOT " * 1000, "size(" * 800, "(" * 299 + "a"])
 def test_deep_nesting_is_refused_and_does_not_exhaust_the_stack(text: str) -> None:
     assert _refusal(text).startswith("Invalid ConditionExpression: ")
 

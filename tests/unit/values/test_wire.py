@@ -30,11 +30,6 @@ def _nested(levels: int) -> dict[str, Any]:
             f"{INVALID}Input collection [YQ==, YQ==]of type BS contains duplicates.",
         ),
         (
-            {"SS": ["a", ""]},
-            f"{INVALID}An string set may not have a empty string as a member",
-        ),
-        ({"BS": [""]}, f"{INVALID}Binary sets may not contain null or empty values"),
-        (
             {"NULL": False},
             f"{INVALID}Null attribute value types must have the value of true",
         ),
@@ -68,7 +63,7 @@ def test_numbers_come_out_canonical_at_every_depth() -> None:
     }
     assert check_item(given) == {
         "n": {"N": "1"},
-        "s": {"NS": ["2.5", "1"]},
+        "s": {"NS": ["1", "2.5"]},
         "l": {"L": [{"M": {"x": {"N": "3"}}}]},
     }
     assert given["n"] == {"N": "1.0"}
@@ -86,3 +81,33 @@ def test_the_32nd_level_is_the_deepest() -> None:
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
         "beyond supported limit"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"SS": ["b", "a", ""]}, {"SS": ["", "a", "b"]}),
+        ({"SS": ["\U0001f600", "\uffff"]}, {"SS": ["\uffff", "\U0001f600"]}),
+        ({"NS": ["10", "9", "-1"]}, {"NS": ["-1", "9", "10"]}),
+        ({"BS": ["/w==", "", "AA=="]}, {"BS": ["", "AA==", "/w=="]}),
+    ],
+)
+def test_sets_are_kept_in_order_and_may_have_an_empty_member(
+    given: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    assert check_value(given) == kept
+    assert check_item({"tags": given}) == {"tags": kept}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "Empty attribute name"),
+        ("n" * 65536, "Attribute name is too large, must be less than 65536 bytes"),
+    ],
+)
+def test_a_name_is_neither_empty_nor_longer_than_65535_bytes(name: str, message: str) -> None:
+    check_item({"n" * 65535: {"S": ""}})
+    with pytest.raises(ValidationError) as caught:
+        check_item({name: {"S": ""}})
+    assert caught.value.message == message

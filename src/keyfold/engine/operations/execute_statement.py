@@ -63,7 +63,7 @@ def returned(statement: Statement, done: Prepared, plan: PlannedWrite) -> list[I
         case "MODIFIED_OLD" if plan.update is not None:
             item = project(plan.update.touched, old)
         case "MODIFIED_NEW" if plan.update is not None:
-            item = project(plan.update.written, new)
+            item = project(plan.update.touched, new)
         case _:
             return []
     return [orjson.loads(orjson.dumps(item))] if item else []

@@ -48,15 +48,16 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _returned(which: str, done: Prepared, update: ItemUpdate) -> Item | Any:
-    assert done.new is not None, "an update leaves an item"
     match which:
         case "ALL_OLD":
             return None if done.stored is None else answers.stored(done.stored)
         case "ALL_NEW":
-            return answers.body(done.new.body)
+            return None if done.new is None else answers.body(done.new.body)
         case "UPDATED_OLD":
             return project(update.touched, done.old or {})
         case "UPDATED_NEW":
-            return project(update.written, done.new.item)
+            # Paths are read in the new item as they were written: an index beyond a list's end
+            # finds nothing, one that was removed finds what moved there.
+            return None if done.new is None else project(update.touched, done.new.item)
         case _:
             return None

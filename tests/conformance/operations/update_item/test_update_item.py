@@ -76,9 +76,60 @@ def test_return_values_show_what_they_say(
     assert answer.get("Attributes") == expected
 
 
+@pytest.mark.parametrize("expression", ["REMOVE v", "REMOVE v.x, seq[0]", "DELETE tags :v"])
+@pytest.mark.parametrize("which", ["ALL_NEW", "ALL_OLD", "UPDATED_NEW", "UPDATED_OLD"])
+def test_taking_away_from_a_missing_item_makes_none(
+    call: Call, table: str, expression: str, which: str
+) -> None:
+    values = {"v": {"SS": ["a"]}} if ":v" in expression else {}
+    answer = _update(call, table, expression, values=values, ReturnValues=which)
+    assert "Attributes" not in answer
+    assert "Item" not in call("GetItem", {"TableName": table, "Key": KEY})
+    wish = {"TableName": table, "Key": KEY, "UpdateExpression": "REMOVE v"}
+    call("TransactWriteItems", {"TransactItems": [{"Update": wish}]})
+    assert "Item" not in call("GetItem", {"TableName": table, "Key": KEY})
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("SET seq[1] = :v", {"seq": {"L": [{"S": "new"}]}}),
+        ("SET seq[3] = :v", {"seq": {"L": [{"S": "new"}]}}),
+        ("SET seq[100] = :v", None),
+        ("REMOVE seq[1]", {"seq": {"L": [{"S": "c"}]}}),
+        ("REMOVE seq[2]", None),
+        ("SET m.x = :v, m.y = :v REMOVE m.z", {"m": {"M": {"x": {"S": "new"}, "y": {"S": "new"}}}}),
+    ],
+)
+def test_updated_new_reads_the_paths_in_the_new_item(
+    call: Call, table: str, put: Any, expression: str, expected: dict[str, Any] | None
+) -> None:
+    put("a", 1, seq={"L": [{"S": "a"}, {"S": "b"}, {"S": "c"}]}, m={"M": {"z": {"S": "z"}}})
+    values = {"v": {"S": "new"}} if ":v" in expression else {}
+    answer = _update(call, table, expression, values=values, ReturnValues="UPDATED_NEW")
+    assert answer.get("Attributes") == expected
+
+
+def test_sets_stay_in_order(call: Call, table: str, put: Any) -> None:
+    put("a", 1, words={"SS": ["b", ""]}, numbers={"NS": ["10", "9"]}, gone={"BS": ["AA==", ""]})
+    answer = _update(
+        call,
+        table,
+        "ADD words :w, numbers :n DELETE gone :g",
+        values={"w": {"SS": ["a", "b"]}, "n": {"NS": ["1", "100"]}, "g": {"BS": ["AA=="]}},
+        ReturnValues="ALL_NEW",
+    )
+    assert answer["Attributes"] == {
+        **KEY,
+        "words": {"SS": ["", "a", "b"]},
+        "numbers": {"NS": ["1", "9", "10", "100"]},
+        "gone": {"BS": [""]},
+    }
+
+
 def test_a_counter_counts_exactly(call: Call, table: str, put: Any) -> None:
     put("a", 1, n={"N": "99999999999999999999999999999999999999"})
-    with pytest.raises(ValidationError, match="more than 38 significant digits"):
+    with pytest.raises(ValidationError, match="Number overflow"):
         _update(call, table, "SET n = n + :v", values={"v": {"N": "0.1"}})
     put("a", 1, n={"N": "0.1"})
     answer = _update(
