@@ -23,6 +23,12 @@ class Figures(NamedTuple):
     items: int
     size: int
 
+    def with_one(self, size: int) -> Figures:
+        return Figures(self.items + 1, self.size + size)
+
+    def times(self, weight: float) -> Figures:
+        return Figures(round(self.items * weight), round(self.size * weight))
+
 
 def of(session: Session, table: Table) -> tuple[Figures, dict[str, Figures]]:
     """Figures of the table, and of each index by name."""
@@ -39,22 +45,20 @@ def _estimated(session: Session, table: Table) -> tuple[Figures, dict[str, Figur
     """Windows of rows spread over the table show how dense and how large its items are."""
     first, last = session.row_bounds(table.id)
     span = last - first + 1
-    starts = [first + span * window // WINDOWS for window in range(WINDOWS)]
-    sample = [
-        row
-        for start in starts
-        for row in session.items_in_rows(table.id, start, start + ROWS_PER_WINDOW)
-    ]
+    sampled = Figures(0, 0)
+    held = {index.name: Figures(0, 0) for index in table.indexes}
+    for window in range(WINDOWS):
+        start = first + span * window // WINDOWS
+        # Items may be large: no more than a window of them is in memory.
+        for _row, place, size, body in session.items_in_rows(
+            table.id, start, start + ROWS_PER_WINDOW
+        ):
+            sampled = sampled.with_one(size)
+            item = orjson.loads(body) if table.indexes else {}
+            for index in table.indexes:
+                entry = indexes.entry(index, place, item, size)
+                if entry is not None:
+                    held[index.name] = held[index.name].with_one(entry.size)
     # How many rows of the table one row of the sample stands for.
     weight = span / (WINDOWS * ROWS_PER_WINDOW)
-    whole = Figures(round(len(sample) * weight), round(sum(row[2] for row in sample) * weight))
-    held: dict[str, Figures] = {}
-    for index in table.indexes:
-        entries = [
-            entry
-            for _row, place, size, body in sample
-            if (entry := indexes.entry(index, place, orjson.loads(body), size)) is not None
-        ]
-        size = sum(entry.size for entry in entries)
-        held[index.name] = Figures(round(len(entries) * weight), round(size * weight))
-    return whole, held
+    return sampled.times(weight), {name: part.times(weight) for name, part in held.items()}

@@ -233,7 +233,7 @@ def ref_bytes(ref: Ref[Any]) -> bytes:
 
 
 def address_bytes(entity: str, key: Mapping[str, Any]) -> bytes:
-    return orjson.dumps([entity, key], option=orjson.OPT_SORT_KEYS)
+    return _kept([entity, key])
 
 
 def fetch(context: Context, design: Design, address: bytes) -> Flow[Entity | None]:
@@ -254,7 +254,12 @@ def fetch(context: Context, design: Design, address: bytes) -> Flow[Entity | Non
 
 
 def wire_bytes(wire: Mapping[str, Any]) -> bytes:
-    return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
+    return _kept(wire)
+
+
+def _kept(value: Any) -> bytes:
+    """JSON that takes no more memory than its length: orjson's own lies in a buffer of 4 KB."""
+    return bytes(memoryview(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)))
 
 
 def digest(entity: Entity) -> bytes:

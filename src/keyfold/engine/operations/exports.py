@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import nextafter
+from math import inf, nextafter
 from typing import Any
 from uuid import uuid4
 
@@ -160,13 +160,14 @@ def list_exports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bodies_at(session: Session, table: int, moment: float) -> Iterator[bytes]:
-    """The items as they were: the current ones, and in place of changed ones what was there."""
-    past = session.past_bodies(table, moment)
+    """The items as they were: those that are there, each as it was, then those that have gone."""
     for place, _size, body, _whole in session.items(table, START, END):
-        if place not in past:
-            yield body
-    for before in past.values():
+        past = session.past_item(table, moment, place)
+        before = body if past is None else past[1]
         if before is not None:
+            yield before
+    for place, _last, before in session.changed_between(table, nextafter(moment, inf), inf):
+        if before is not None and session.find(table, place) is None:
             yield before
 
 
