@@ -170,7 +170,7 @@ class RelatedField:
     takes_caller: bool
 
 
-def read_operation(function: Callable[..., Any], *, idempotent: bool = False) -> Operation:
+def read_operation(function: Callable[..., Any], *, idempotent: bool) -> Operation:
     """The operation a decorated method declares; what cannot work is refused here."""
     declared: Declaration = function.__operation__  # type: ignore[attr-defined]
     return _Reader(function, declared).operation(idempotent)

@@ -10,7 +10,6 @@ import apsw
 import orjson
 
 from keyfold.design.entity import Entity
-from keyfold.design.formats import iso
 from keyfold.runtime.context import Context
 
 if TYPE_CHECKING:
@@ -63,9 +62,7 @@ class Audit:
     def __init__(self, context: Context, feed: Feed[Any]) -> None:
         self.feed = feed
         self._now = context.clock.now()
-        sort = feed.activity.__spec__.key.templates.sort
-        assert sort is not None, "checked when declared"
-        self._oldest = sort.literal_prefix + iso(context.now() - feed.ttl)
+        self._oldest = feed.oldest(context.now())
         # An empty name is a temporary file that SQLite removes.
         self._database = apsw.Connection("")
         self._database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar, overload
 
 from keyfold.design import codes
 from keyfold.design.entity import Entity
+from keyfold.design.formats import iso
 from keyfold.design.keys import Key, Ref
 from keyfold.design.place import caller
 from keyfold.design.read import Page
@@ -212,6 +213,17 @@ class Feed(Generic[I]):
 
     def subscription_ref(self, reader: str, source: str) -> Ref[Any]:
         return self.subscribed.ref(reader, source)
+
+    @property
+    def prefix(self) -> str:
+        """What every position begins with."""
+        sort = self.activity.__spec__.key.templates.sort
+        assert sort is not None, "checked when declared"
+        return sort.literal_prefix
+
+    def oldest(self, now: datetime) -> str:
+        """The position before which nothing is shown any more."""
+        return self.prefix + iso(now - self.ttl)
 
     def position(self, activity: Entity) -> str:
         """An activity's place in time: the text of its sort key."""

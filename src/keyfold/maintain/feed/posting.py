@@ -47,9 +47,7 @@ def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
         yield from commit(context, [Update(ref, {"last": Set(position)}, newer, upsert=True)])
 
 
-def fan_out(
-    context: Context, feed: Feed[Any], activity: Entity, *, to_all: bool = True
-) -> Flow[None]:
+def fan_out(context: Context, feed: Feed[Any], activity: Entity, *, to_all: bool) -> Flow[None]:
     """Copy an activity to the feeds of all followers, or of the subscribed ones: one item each."""
 
     def copy_to(readers: list[str]) -> Flow[bool]:
@@ -83,8 +81,6 @@ def copies_of(
 ) -> Flow[list[Entity]]:
     """The copies in a reader's feed, newest first; of one source, or all."""
     spec = feed.item.__spec__
-    sort = spec.key.templates.sort
-    assert sort is not None, "checked when declared"
     partition, position = spec.key.attributes
     request: Item = {
         "TableName": context.physical(spec.table.schema),
@@ -92,7 +88,7 @@ def copies_of(
         "ExpressionAttributeNames": {"#p": partition.attribute, "#s": position.attribute},
         "ExpressionAttributeValues": {
             ":p": partition.render({feed.reader_field: reader}, owner=spec.name),
-            ":s": {"S": sort.literal_prefix},
+            ":s": {"S": feed.prefix},
         },
         "ScanIndexForward": False,
         "ConsistentRead": True,

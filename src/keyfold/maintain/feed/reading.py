@@ -14,7 +14,6 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keyfold.design.entity import Entity
-from keyfold.design.formats import iso
 from keyfold.design.read import Page
 from keyfold.design.template import HIGHEST
 from keyfold.errors import PlanError
@@ -68,9 +67,8 @@ def read_page(
     limit = min(limit, feed.cap - given)
     if limit < 1:
         return Page([])
-    prefix = _prefix(feed)
-    oldest = prefix + iso(context.now() - feed.ttl)
-    copies = _copies(context, feed, reader, before or prefix + HIGHEST, oldest, limit)
+    oldest = feed.oldest(context.now())
+    copies = _copies(context, feed, reader, before or feed.prefix + HIGHEST, oldest, limit)
     newest = copies.bound
     known = yield from _look_around(context, feed, reader, copies)
     pulled = yield from _pulled(context, feed, known, newest, copies, limit)
@@ -213,9 +211,3 @@ def _copies(
     partition = spec.key.attributes[0].render({feed.reader_field: reader}, owner=feed.name)
     request = backwards(context, spec)
     return Stream(spec, request, partition, newest, oldest, oldest, limit + 1)
-
-
-def _prefix(feed: Feed[Any]) -> str:
-    sort = feed.activity.__spec__.key.templates.sort
-    assert sort is not None, "checked when declared"
-    return sort.literal_prefix

@@ -1,0 +1,235 @@
+"""A feed's bounds and decisions: requests at once, what fails for good, who is pushed and why."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import pytest
+
+from keyfold import Db, Design, Edge, Entity, Feed, Id, Index, Key, On, Timestamp, Ttl
+from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold.clock import ManualClock
+from keyfold.engine import Engine
+from keyfold.limits import ITEM_BYTES
+from keyfold.maintain.feed.merging import CONCURRENCY
+from keyfold.streams import AsyncConsumer, Consumer, Options, Policy, letters, replay
+from keyfold.values.size import item_size
+
+design = Design("bounded")
+table = design.table(
+    "bounded",
+    indexes=[Index("GSI1", "GSI1PK", "GSI1SK")],
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+
+class Follow(Edge, table=table):
+    follower_id: Id
+    followee_id: Id
+    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
+    followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+
+
+class Activity(Entity, table=table):
+    actor_id: Id
+    created_at: Timestamp
+    activity_id: Id
+    text: str = ""
+    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+
+
+class FeedItem(Entity, table=table):
+    follower_id: Id
+    actor_id: Id
+    created_at: Timestamp
+    activity_id: Id
+    text: str = ""
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+
+
+class Promotion(Entity, table=table):
+    user_id: Id
+    fanout_enabled: bool
+    reason: str = "manual"
+    key = Key("PROMO#{user_id}", "PROMO#{user_id}")
+
+
+feed = Feed("home", activity=Activity, edge=Follow, item=FeedItem, promotion=Promotion)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START.timestamp())
+
+
+@pytest.fixture
+def engine(clock: ManualClock) -> Iterator[Engine]:
+    with Engine.open(":memory:", clock=clock) as engine:
+        yield engine
+
+
+@pytest.fixture
+def db(engine: Engine, clock: ManualClock) -> Db:
+    return design.open(EmbeddedClient(engine), clock=clock)
+
+
+@pytest.fixture
+def consumer(db: Db) -> Consumer:
+    return Consumer(db, options=Options(policy=Policy(attempts=2, backoff=0.0)))
+
+
+def _follow(db: Db, reader: str, source: str) -> None:
+    db.transact(*feed.following(Follow(follower_id=reader, followee_id=source)))
+
+
+def _post(db: Db, actor: str, name: str, at: datetime = START, text: str = "") -> Activity:
+    activity = Activity(actor_id=actor, created_at=at, activity_id=name, text=text)
+    return feed.post(db, activity)
+
+
+def _promote(db: Db, consumer: Consumer, source: str, reason: str = "manual") -> None:
+    db.put(Promotion(user_id=source, fanout_enabled=True, reason=reason))
+    consumer.drain()
+
+
+class Crowd(AsyncEmbeddedClient):
+    """Answers no request before all that can be on the way together are."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.under_way = 0
+        self.most = 0
+
+    async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        try:
+            return await super().call(operation, request)
+        finally:
+            self.under_way -= 1
+
+
+async def test_a_page_reads_its_sources_at_once_up_to_a_bound(
+    db: Db, engine: Engine, clock: ManualClock
+) -> None:
+    for number in range(3 * CONCURRENCY):
+        _follow(db, "reader", f"s{number}")
+        _post(db, f"s{number}", f"a{number}")
+    client = Crowd(engine)
+    reading = await design.open_async(client, clock=clock)
+    page = await feed.page(reading, "reader", limit=3 * CONCURRENCY)
+    assert len(page) == 3 * CONCURRENCY
+    assert client.most == CONCURRENCY
+
+
+async def test_a_fan_out_is_one_batch_after_another(
+    db: Db, consumer: Consumer, engine: Engine, clock: ManualClock
+) -> None:
+    for number in range(120):
+        _follow(db, f"r{number}", "star")
+    _promote(db, consumer, "star")
+    _post(db, "star", "news")
+    client = Crowd(engine)
+    following = await design.open_async(client, clock=clock)
+    await AsyncConsumer(following).drain()
+    assert all(len(feed.page(db, f"r{number}")) == 1 for number in range(120))
+    assert client.most == 1
+
+
+def test_a_fan_out_that_fails_for_good_is_a_dead_letter_and_can_be_replayed(
+    db: Db, consumer: Consumer
+) -> None:
+    _follow(db, "reader", "star")
+    _promote(db, consumer, "star")
+    # The activity fits into an item; its copy, which also says whose it is, does not.
+    short = Activity(actor_id="star", created_at=START, activity_id="huge", text="x")
+    room = ITEM_BYTES - item_size(Activity.__spec__.encode(short))
+    huge = _post(db, "star", "huge", text="x" * room)
+    _post(db, "star", "small", at=START + timedelta(seconds=1))
+    assert consumer.drain().dead == 1
+    assert [item.activity_id for item in feed.page(db, "reader")] == ["small"]
+
+    [letter] = db.run(letters(db.context))
+    assert letter.effect == "feed home Activity"
+    assert "Item size has exceeded the maximum allowed size" in letter.reason
+
+    db.update(huge, text="small again")
+    db.run(replay(db, letter))
+    assert db.run(letters(db.context)) == []
+    assert [item.activity_id for item in feed.page(db, "reader")] == ["small", "huge"]
+
+
+@pytest.mark.parametrize("reason", ["followers", "volume", "manual"])
+def test_the_reason_of_a_promotion_is_kept_with_the_decision(
+    db: Db, consumer: Consumer, reason: str
+) -> None:
+    _follow(db, "reader", "star")
+    _promote(db, consumer, "star", reason)
+    state = db.get(feed.support.state.key(source="star"))
+    assert (state.mode, state.reason) == ("push", reason)
+
+
+def test_a_source_that_the_policy_switches_keeps_its_figures_as_the_reason(
+    db: Db, consumer: Consumer
+) -> None:
+    _follow(db, "reader", "star")
+    _post(db, "star", "news")
+    choice = feed.rebalance(db, "star", reads_per_follower=50)
+    consumer.drain()
+    state = db.get(feed.support.state.key(source="star"))
+    assert (state.mode, state.reason) == ("push", choice.reason)
+
+
+def _three_followers_of_a_daily_source(db: Db, clock: ManualClock) -> None:
+    for number in range(3):
+        _follow(db, f"r{number}", "daily")
+    for day in range(20):
+        at = START + timedelta(days=day, hours=12)
+        clock.advance(86_400)
+        _post(db, "daily", f"a{day}", at=at)
+
+
+def test_explain_counts_followers_and_the_posts_of_a_week(db: Db, clock: ManualClock) -> None:
+    _three_followers_of_a_daily_source(db, clock)
+    choice = feed.explain(db, "daily", reads_per_follower=10)
+    # One post a day to three followers; ten pages a day of each, a read unit each.
+    assert (choice.push_units, choice.pull_units) == (3, 30)
+    # us-east-1: 0.625 dollars a million write units, 0.125 a million read units.
+    assert choice.push_dollars == pytest.approx(3 * 0.625e-6)
+    assert choice.pull_dollars == pytest.approx(30 * 0.125e-6)
+    assert choice.mode == "push"
+    assert choice.reason == (
+        "3 followers read 10.0 pages per post: pushing costs $0.000002 a day, pulling $0.000004"
+    )
+
+
+async def test_explain_changes_nothing_and_says_what_rebalance_would_do(
+    db: Db, engine: Engine, clock: ManualClock
+) -> None:
+    _three_followers_of_a_daily_source(db, clock)
+    explained = feed.explain(db, "daily", reads_per_follower=10)
+    assert db.find(feed.support.state.key(source="daily")) is None
+    client = AsyncEmbeddedClient(engine)
+    reading = await design.open_async(client, clock=clock)
+    assert await feed.explain(reading, "daily", reads_per_follower=10) == explained
+    assert feed.rebalance(db, "daily", reads_per_follower=10) == explained
+    assert db.get(feed.support.state.key(source="daily")).mode == "push"
+
+
+def test_explain_names_what_keeps_a_pushed_source_as_it_is(
+    db: Db, consumer: Consumer, clock: ManualClock
+) -> None:
+    _three_followers_of_a_daily_source(db, clock)
+    _promote(db, consumer, "daily")
+    choice = feed.explain(db, "daily", reads_per_follower=3)
+    assert choice.mode == "push"
+    assert choice.reason.endswith("; the difference is too small for a change")
