@@ -83,6 +83,13 @@ def create_app(services: Sequence[Service], settings: Settings | None = None) ->
         )
         for one in services
     ]
+    names = [one.name for one in services]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise DeclarationError(
+            "O12",
+            f"two services are named {', '.join(sorted(twice))}.",
+            suggestion='Give one another name: class Clubs(Service, name="...").',
+        )
     paths = Paths()
     routes: list[BaseRoute] = []
     for dispatch in dispatches:

@@ -16,6 +16,6 @@ TITLES: Final[dict[str, str]] = {
     "O9": "A model is the whole body, and other parameters want to be in it",
     "O10": "Two operations share a name or a route",
     "O11": "Two types share a name",
-    "O12": "A service's name is taken by the application's own pages",
+    "O12": "A service's name is taken, by another service or the application's own pages",
     "O13": "A type cannot be written in a generated client",
 }

@@ -72,11 +72,21 @@ class Options:
                 f"--development gives tokens to anybody, so it cannot listen on {self.host}; "
                 "use 127.0.0.1, or --issuer and --audience"
             )
+        if not 1 <= self.port <= 65535:
+            raise KeyfoldError(f"--port {self.port} is no port; take one from 1 to 65535")
+        if self.workers < 1:
+            raise KeyfoldError(f"--workers {self.workers} serves nobody; take 1 or more")
+        if self.rate is not None and self.rate <= 0:
+            raise KeyfoldError(f"--rate {self.rate:g} lets nobody in; take more than 0 a second")
+        if self.burst is not None and self.burst < 1:
+            raise KeyfoldError(f"--burst {self.burst} lets nobody in; take 1 or more")
+        if self.burst is not None and self.rate is None:
+            raise KeyfoldError("--burst goes with --rate: say how many requests a second refill it")
         if self.workers > 1 and self.backend == ":memory:":
             raise KeyfoldError("workers share nothing in memory; choose a file as --backend")
         cross_origin(self.origins)
-        for target in self.targets:
-            load_service(target)
+        if len(self.targets) != len({load_service(target) for target in self.targets}):
+            raise KeyfoldError(f"a service is named twice: {' '.join(self.targets)}")
 
 
 def run(options: Options) -> None:

@@ -184,3 +184,8 @@ async def test_a_service_that_cannot_tell_is_not_ready(clubs: Service) -> None:
     async with client_of(create_app([clubs])) as client:
         answer = await client.get("/ready")
     assert (answer.status_code, answer.json()) == (503, {"clubs": False})
+
+
+def test_two_services_of_one_name_are_not_served_together(clubs: Service) -> None:
+    with pytest.raises(DeclarationError, match="two services are named clubs"):
+        create_app([clubs, clubs])
