@@ -48,13 +48,15 @@ def load(data: bytes, origin: str = "the snapshot") -> Schema:
         body = orjson.loads(data)
         if body["format"] != FORMAT:
             raise MigrationError(
-                f"{origin} has format {body['format']}, this keyfold reads {FORMAT}"
+                f"{origin} has format {body['format']}, this keyfold reads {FORMAT}; "
+                "upgrade keyfold"
             )
         return Schema(
             name=body["design"],
             tables=tuple(_read_table(table) for table in body["tables"]),
             entities=tuple(_read_entity(entity) for entity in body["entities"]),
-            counters=tuple(Counter(**counter) for counter in body["counters"]),
+            # The first snapshots noted no counters: a plan then counts them anew, which is safe.
+            counters=tuple(Counter(**counter) for counter in body.get("counters", ())),
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise MigrationError(f"{origin} is not a snapshot of a design: {problem!r}") from None
