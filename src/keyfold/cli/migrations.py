@@ -248,16 +248,15 @@ def _live(backend: Backend, schema: Schema) -> Schema:
 def _migration(args: argparse.Namespace) -> Migration:
     from importlib import import_module
 
+    from keyfold.design.target import importing
     from keyfold.errors import MigrationError
     from keyfold.migrations import Migration
     from keyfold.migrations.plan import load
 
     module, colon, name = args.plan.partition(":")
     if colon:
-        try:
+        with importing(args.plan):
             found = getattr(import_module(module), name, None)
-        except ImportError as problem:
-            raise MigrationError(f"{module} cannot be imported: {problem}") from None
         if not isinstance(found, Migration):
             raise MigrationError(f"{module} has no Migration {name!r}")
         return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +45,12 @@ def load_design(target: str) -> Design:
 
 def _module(target: str) -> tuple[ModuleType, str]:
     module_name, _, name = target.partition(":")
+    if module_name.endswith(".py"):
+        dotted = ".".join(Path(module_name).with_suffix("").parts)
+        raise KeyfoldError(
+            f"{target!r} is a file; name its module, as {dotted}:{name or 'design'}, from the "
+            "directory where Python finds it"
+        )
     if not all(part.isidentifier() for part in module_name.split(".")):
         raise KeyfoldError(
             f"{target!r} is no design: give package.module:design, or a file that ends in .yaml"
@@ -51,17 +59,29 @@ def _module(target: str) -> tuple[ModuleType, str]:
 
 
 def _imported(name: str, target: str) -> ModuleType:
+    with importing(target):
+        return import_module(name)
+
+
+@contextmanager
+def importing(target: str) -> Iterator[None]:
+    """Import with the working directory in view; what the file does wrong is said in words."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        return import_module(name)
+        yield
     except ModuleNotFoundError as missing:
         raise KeyfoldError(f"{target!r}: there is no module {missing.name!r}") from None
     except SyntaxError as error:
         raise KeyfoldError(f"{error.filename}:{error.lineno}: {error.msg}") from None
     except KeyfoldError:
         raise
+    except SystemExit as ended:
+        raise KeyfoldError(
+            f"{target!r} ends the program when it is imported (exit code {ended.code}); guard "
+            "that with if __name__ == '__main__'"
+        ) from None
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         kind = type(error).__name__

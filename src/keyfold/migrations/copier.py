@@ -261,9 +261,8 @@ class Copier:
         return tally
 
     def _rewrite(self, table: str, item: Item | None) -> None:
-        for rewrite in self.sides.rewrites:
-            if item is not None and rewrite.table == table:
-                rewrite_item(self.backend, rewrite, self.sides, item)
+        if item is not None:
+            rewrite_item(self.sides, table, item)
 
     def _before(self, record: Record) -> dict[tuple[str, str], Output]:
         try:

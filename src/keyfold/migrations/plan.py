@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from keyfold.design.schema import Attribute, Entity, Index, KeyTemplates, Schema, Table
+from keyfold.design.target import importing
 from keyfold.errors import MigrationError
 from keyfold.migrations.diff import MOVES, Change
 from keyfold.migrations.migration import Migration
@@ -60,7 +61,8 @@ def load(path: Path) -> Migration:
         raise MigrationError(f"there is no plan {path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
-    spec.loader.exec_module(module)
+    with importing(str(path)):
+        spec.loader.exec_module(module)
     found = getattr(module, "migration", None)
     if not isinstance(found, Migration):
         raise MigrationError(f"{path} has no `migration = Migration(...)`")
@@ -220,7 +222,7 @@ class _Writer:
             if not attribute.optional and _stays(old, new):
                 yield self._filled(new, attribute)
         elif change.kind == "attribute removed" and isinstance(new, Entity):
-            yield self._call("drop_attribute", _quoted(new.table), _quoted(change.detail))
+            yield self._call("drop_attribute", entity, _quoted(change.detail))
 
     def _is_moved(self, entity: str) -> bool:
         """A move brings pointers and markers along, and a new entity writes them itself."""
@@ -235,7 +237,8 @@ class _Writer:
             f'    """{attribute.name} of an existing {entity.name}; None leaves it out."""\n'
             "    return None"
         )
-        return self._call("add_attribute", _quoted(entity.table), _quoted(attribute.name), function)
+        declared = f"design.entities[{_quoted(entity.name)}]"
+        return self._call("add_attribute", declared, _quoted(attribute.name), function)
 
     def _rekey(self, old: Entity, new: Entity) -> str:
         found = self.before.by_table.get(old.table) if self.before else None

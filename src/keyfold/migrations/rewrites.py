@@ -30,7 +30,33 @@ class Rewrite:
         return self.name
 
 
-def add_attribute(table: str, attribute: str, value: Callable[[dict[str, Any]], Any]) -> Rewrite:
+def _rewrite(
+    does: str,
+    items: str | type[Entity],
+    change: Change,
+    undo: Change | None = None,
+    when: Literal["backfill", "contract"] = "backfill",
+) -> Rewrite:
+    """A rewrite of one entity's items, or of all items of the table that is named."""
+    if isinstance(items, str):
+        return Rewrite(f"{does} of {items}", items, change, undo, when)
+    spec = items.__spec__
+
+    def within(one: Change) -> Change:
+        return lambda item: one(item) if spec.recognises(item) else item
+
+    return Rewrite(
+        f"{does} of {spec.name} in {spec.table.name}",
+        spec.table.name,
+        within(change),
+        None if undo is None else within(undo),
+        when,
+    )
+
+
+def add_attribute(
+    items: str | type[Entity], attribute: str, value: Callable[[dict[str, Any]], Any]
+) -> Rewrite:
     """Give items an attribute, computed from the others; items that have one keep it."""
 
     def change(item: Item) -> Item:
@@ -42,21 +68,19 @@ def add_attribute(table: str, attribute: str, value: Callable[[dict[str, Any]], 
     def undo(item: Item) -> Item:
         return {name: wire for name, wire in item.items() if name != attribute}
 
-    return Rewrite(f"add {attribute} to the items of {table}", table, change, undo)
+    return _rewrite(f"add {attribute} to items", items, change, undo)
 
 
-def drop_attribute(table: str, attribute: str) -> Rewrite:
+def drop_attribute(items: str | type[Entity], attribute: str) -> Rewrite:
     """Take an attribute away, at the very end."""
 
     def change(item: Item) -> Item:
         return {name: wire for name, wire in item.items() if name != attribute}
 
-    return Rewrite(
-        f"drop {attribute} from the items of {table}", table, change, None, when="contract"
-    )
+    return _rewrite(f"drop {attribute} from items", items, change, when="contract")
 
 
-def rename_attribute(table: str, old: str, new: str) -> Rewrite:
+def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
     """Give items the attribute under its new name too; `drop_attribute` ends the old one."""
 
     def change(item: Item) -> Item:
@@ -66,11 +90,11 @@ def rename_attribute(table: str, old: str, new: str) -> Rewrite:
         without = {name: wire for name, wire in item.items() if name != new}
         return {**without, old: item[new]} if new in item else without
 
-    return Rewrite(f"copy {old} to {new} in the items of {table}", table, change, undo)
+    return _rewrite(f"copy {old} to {new} in items", items, change, undo)
 
 
 def transform_attribute(
-    table: str,
+    items: str | type[Entity],
     attribute: str,
     forward: Callable[[Any], Any],
     backward: Callable[[Any], Any] | None = None,
@@ -86,7 +110,7 @@ def transform_attribute(
         return change
 
     undo = using(backward) if backward is not None else None
-    return Rewrite(f"transform {attribute} of {table}", table, using(forward), undo)
+    return _rewrite(f"transform {attribute} in items", items, using(forward), undo)
 
 
 def fill_indexes(entity: type[Entity]) -> Rewrite:
@@ -95,16 +119,11 @@ def fill_indexes(entity: type[Entity]) -> Rewrite:
     keys = {a.attribute for placement in spec.placements.values() for a in placement.attributes}
 
     def change(item: Item) -> Item:
-        if not spec.recognises(item):
-            return item
         found = spec.index_attributes(spec.decode(item).__dict__)
         return {**item, **found}
 
     def undo(item: Item) -> Item:
-        if not spec.recognises(item):
-            return item
         own = set(spec.by_attribute) | set(spec.table.schema.key_attributes)
         return {name: wire for name, wire in item.items() if name in own or name not in keys}
 
-    name = f"fill the index keys of {entity.__name__} in {spec.table.name}"
-    return Rewrite(name, spec.table.name, change, undo)
+    return _rewrite("fill the index keys", entity, change, undo)

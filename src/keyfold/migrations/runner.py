@@ -109,7 +109,7 @@ class Migrator:
         if self._state.reads == "new":
             self._change(reads="old", phase="verify")
             wait_for_routers(self.store, self._state.epoch)
-        for rewrite in self.migration.rewrites("backfill"):
+        for rewrite in reversed(self.migration.rewrites("backfill")):
             self._undo_rewrite(rewrite)
         self._close_streams()
         remove_left_keys(self.store, self.migration.routes("old"), self.pace)
@@ -236,14 +236,10 @@ class Migrator:
     def _backfill(self) -> None:
         with self._copying("new") as copier:
             for table in copier.sides.sources:
-                rewrites = [r for r in copier.sides.rewrites if r.table == table]
 
-                def handle(
-                    items: list[Item], table: str = table, rewrites: list[Rewrite] = rewrites
-                ) -> float:
-                    for rewrite in rewrites:
-                        for item in items:
-                            self._rewrite(rewrite, copier.sides, item)
+                def handle(items: list[Item], table: str = table) -> float:
+                    for item in items:
+                        self._rewrite(copier.sides, table, item)
                     return copier.copy_scanned(table, items).write_units
 
                 Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
@@ -251,12 +247,12 @@ class Migrator:
             for step in self.migration.recounts:
                 step.run(self.backend)
 
-    def _rewrite(self, rewrite: Rewrite, sides: Sides, item: Item) -> None:
+    def _rewrite(self, sides: Sides, table: str, item: Item) -> None:
         try:
-            rewrite_item(self.backend, rewrite, sides, item)
+            rewrite_item(sides, table, item)
         except Refused as refused:
-            key = sides.key_of(rewrite.table, item)
-            self.store.add_problem(Problem(rewrite.table, key, str(refused)))
+            key = sides.key_of(table, item)
+            self.store.add_problem(Problem(table, key, str(refused)))
 
     def _undo_rewrite(self, rewrite: Rewrite) -> None:
         if rewrite.undo is None:
@@ -269,7 +265,7 @@ class Migrator:
 
         def handle(items: list[Item]) -> float:
             for item in items:
-                self._rewrite(rewrite, sides, item)
+                self._rewrite(sides, rewrite.table, item)
             return 0.0
 
         Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)

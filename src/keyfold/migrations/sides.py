@@ -63,16 +63,23 @@ class Sides:
         return any(route.source == table and route.selects(item) for route in self.routes)
 
 
-def rewrite_item(backend: Backend, rewrite: Rewrite, sides: Sides, item: Item) -> bool:
-    """Change an item in place, only as long as it is still what the change was computed from."""
-    try:
-        changed = rewrite.change(item)
-    except Exception as problem:  # the user's function
-        raise Refused(f"{rewrite.name}: {type(problem).__name__}: {problem}") from problem
+def rewrite_item(sides: Sides, table: str, item: Item) -> bool:
+    """Change an item in place, only as long as it is still what the change was computed from.
+
+    All rewrites are one write: what one of them makes and the next one changes would otherwise
+    come back by the stream and be made again, for ever.
+    """
+    backend, changed = sides.backend, item
+    for rewrite in sides.rewrites:
+        if rewrite.table == table:
+            try:
+                changed = rewrite.change(changed)
+            except Exception as problem:  # the user's function
+                raise Refused(f"{rewrite.name}: {type(problem).__name__}: {problem}") from problem
     if changed == item:
         return False
-    key = sides.key_of(rewrite.table, item)
-    request = {"TableName": backend.physical(rewrite.table), "Key": key}
+    key = sides.key_of(table, item)
+    request = {"TableName": backend.physical(table), "Key": key}
     names: dict[str, str] = {}
     values: Item = {}
     sets, removes, conditions = [], [], []

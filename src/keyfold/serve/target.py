@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from pathlib import Path
 
+from keyfold.design.target import importing
 from keyfold.errors import KeyfoldError
 from keyfold.serve.service import Service
 
@@ -13,13 +12,10 @@ from keyfold.serve.service import Service
 def load_service(target: str) -> type[Service]:
     """The service class that `module` or `module:Class` names; the working directory counts."""
     module_name, _, class_name = target.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
+    if not all(part.isidentifier() for part in module_name.split(".")):
+        raise KeyfoldError(f"{target!r} is no service: give package.module or package.module:Class")
+    with importing(target):
         module = import_module(module_name)
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(f"{target!r}: there is no module {missing.name!r}") from None
     found = {
         name: value
         for name, value in vars(module).items()

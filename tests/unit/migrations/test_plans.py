@@ -258,7 +258,7 @@ def test_a_new_counter_is_counted_for_what_was_there(
     ("arguments", "message"),
     [
         (["apply", "nothing"], "there is no plan"),
-        (["apply", "nomodule:x"], "cannot be imported"),
+        (["apply", "nomodule:x"], "there is no module 'nomodule'"),
         (["apply", "keyfold_systems.sellers.migration:x"], "has no Migration 'x'"),
         (["apply", "keyfold_systems.sellers.migration:orders", "--to", "hald"], "did you mean"),
     ],
@@ -268,6 +268,70 @@ def test_a_wrong_command_says_what_is_wrong(
 ) -> None:
     assert cli.main(["migrations", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+SHARED = """
+from keyfold import Design, Entity, Key
+design = Design("shop")
+table = design.table("Shop")
+class Order(Entity, table=table):
+    order_id: str
+    note: str = ""
+    key = Key("ORDER#{order_id}", "ORDER")
+class Season(Entity, table=table):
+    season_id: str
+    note: str
+    key = Key("SEASON#{season_id}", "SEASON")
+"""
+
+
+def test_a_plan_drops_an_attribute_of_one_entity_and_not_of_the_whole_table(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, SHARED)
+    module = shop_module()
+    with module.design.open("shop.db") as db:
+        db.create(module.Order(order_id="o", note="gone soon"))
+        db.create(module.Season(season_id="s", note="kept"))
+    cli.main(["migrations", "snapshot"])
+    declare(project, SHARED.replace('    note: str = ""\n', ""))
+    assert cli.main(["migrations", "plan", "no-notes"]) == 0
+    assert cli.main(["migrations", "apply", "0001_no_notes", "--to", "contract"]) == 0
+    client = connect("shop.db")
+    items = client.call("Scan", {"TableName": "Shop"})["Items"]
+    client.close()
+    assert {item["type"]["S"]: item.get("note") for item in items} == {
+        "Order": None,
+        "Season": {"S": "kept"},
+    }
+
+
+def test_a_plan_finds_the_design_in_the_working_directory(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare(project, V1)
+    cli.main(["migrations", "snapshot"])
+    declare(project, V2)
+    cli.main(["migrations", "plan", "by-season"])
+    sys.modules.pop("shopdesign", None)
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p not in ("", str(project))])
+    assert cli.main(["migrations", "status", "0001_by_season"]) == 0
+
+
+def test_a_plan_that_cannot_be_imported_is_named_with_its_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = project / "migrations"
+    folder.mkdir()
+    (folder / "0001_bad.py").write_text("x = 1\ny = (")
+    (folder / "0002_worse.py").write_text("1 / 0")
+    (folder / "0003_worst.py").write_text("raise SystemExit(3)")
+    assert cli.main(["migrations", "apply", "0001_bad"]) == 2
+    assert "0001_bad.py:2: '(' was never closed" in capsys.readouterr().err
+    assert cli.main(["migrations", "apply", "0002_worse"]) == 2
+    assert "0002_worse.py:1: ZeroDivisionError" in capsys.readouterr().err
+    assert cli.main(["migrations", "apply", "0003_worst"]) == 2
+    assert "ends the program when it is imported (exit code 3)" in capsys.readouterr().err
 
 
 def test_a_plan_is_refused_when_its_tables_changed_since(

@@ -139,7 +139,7 @@ def test_a_rewrite_never_overwrites_what_was_written_since_it_was_read(shop: Sho
     read = stored(shop.backend)["PERSON#1"]
     raw(shop.backend, name={"S": "bo"}, town={"S": "t"})
     rewrite = transform_attribute("People", "name", str.upper)
-    assert not rewrite_item(shop.backend, rewrite, Sides(shop.backend, [], [rewrite]), read)
+    assert not rewrite_item(Sides(shop.backend, [], [rewrite]), "People", read)
     assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "bo"}
 
 
@@ -149,6 +149,54 @@ def test_a_rewrite_that_raises_on_an_item_blocks_the_end(shop: Shop, db: Db) -> 
     with pytest.raises(VerifyFailed, match="AttributeError"):
         run(shop.backend, transform_attribute("People", "name", lambda name: name.upper()))
     assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "ADA"}
+
+
+class Pet(Entity, table=table):
+    pet_id: Id
+    name: str
+    town: str = ""
+    key = Key("PET#{pet_id}", "PET")
+
+
+def test_a_rewrite_of_an_entity_leaves_its_neighbours_alone(shop: Shop, db: Db) -> None:
+    raw(shop.backend, name={"S": "Ada"}, town={"S": "Turin"})
+    db.create(Pet(pet_id="rex", name="Rex", town="Oslo"))
+    neighbour = stored(shop.backend)["PET#rex"]
+    steps = (
+        rename_attribute(Person, "name", "fullName"),
+        transform_attribute(Person, "town", str.upper, str.title),
+        add_attribute(Person, "age", lambda item: 30),
+        drop_attribute(Person, "name"),
+    )
+    migrator = run(shop.backend, *steps, to="hold")
+    changed = stored(shop.backend)["PERSON#1"]
+    assert (changed["fullName"], changed["town"]) == ({"S": "Ada"}, {"S": "TURIN"})
+    assert stored(shop.backend)["PET#rex"] == neighbour
+    migrator.rollback()
+    assert stored(shop.backend)["PET#rex"] == neighbour
+    run(shop.backend, *steps)
+    assert "name" not in stored(shop.backend)["PERSON#1"]
+    assert stored(shop.backend)["PET#rex"] == neighbour
+
+
+def test_a_rewrite_sees_what_the_one_before_it_wrote(shop: Shop, db: Db) -> None:
+    raw(shop.backend, name={"S": "Ada"})
+    steps = (add_attribute(Person, "town", lambda item: "Turin"), fill_indexes(Person))
+    run(shop.backend, *steps)
+    assert [p.name for p in db.read(Person.by_town.query(town="Turin"))] == ["Ada"]
+
+
+def test_a_rollback_undoes_rewrites_from_the_last_to_the_first(shop: Shop, db: Db) -> None:
+    raw(shop.backend, fullName={"S": "ada"}, town={"S": "t"})
+    migrator = run(
+        shop.backend,
+        rename_attribute(Person, "fullName", "name"),
+        transform_attribute(Person, "name", str.upper, str.lower),
+        to="hold",
+    )
+    assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "ADA"}
+    migrator.rollback()
+    assert stored(shop.backend)["PERSON#1"]["fullName"] == {"S": "ada"}
 
 
 counted = Design("counted")
