@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keyfold.clients.address import Embedded, parse
 from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.clients.request import Options
+from keyfold.clock import Clock
+
+if TYPE_CHECKING:
+    from keyfold.engine import Engine
+    from keyfold.engine.sweeping import Sweeper
 
 __all__ = ["AsyncClient", "Client", "Options", "connect", "connect_async"]
 
 
-def connect(backend: str | Any, options: Options | None = None) -> Client:
-    """A client for an address, or for a boto3 client or session."""
+def connect(
+    backend: str | Any, options: Options | None = None, *, clock: Clock | None = None
+) -> Client:
+    """A client for an address, or for a boto3 client or session.
+
+    An embedded engine deletes what has expired by itself. With a clock of your own it follows that
+    clock, and sweeps when you tell it to.
+    """
     if not isinstance(backend, str):
         from keyfold.clients.boto import BotoClient
 
@@ -20,15 +31,16 @@ def connect(backend: str | Any, options: Options | None = None) -> Client:
     address = parse(backend)
     if isinstance(address, Embedded):
         from keyfold.clients.embedded import EmbeddedClient
-        from keyfold.engine import Engine
 
-        return EmbeddedClient(Engine.open(address.path))
+        return EmbeddedClient(*_opened(address, clock))
     from keyfold.clients.http import HttpClient
 
     return HttpClient(address, options)
 
 
-def connect_async(backend: str | Any, options: Options | None = None) -> AsyncClient:
+def connect_async(
+    backend: str | Any, options: Options | None = None, *, clock: Clock | None = None
+) -> AsyncClient:
     """The same for an event loop."""
     if not isinstance(backend, str):
         from keyfold.clients.boto import AsyncBotoClient
@@ -37,9 +49,16 @@ def connect_async(backend: str | Any, options: Options | None = None) -> AsyncCl
     address = parse(backend)
     if isinstance(address, Embedded):
         from keyfold.clients.embedded import AsyncEmbeddedClient
-        from keyfold.engine import Engine
 
-        return AsyncEmbeddedClient(Engine.open(address.path))
+        return AsyncEmbeddedClient(*_opened(address, clock))
     from keyfold.clients.async_http import AsyncHttpClient
 
     return AsyncHttpClient(address, options)
+
+
+def _opened(address: Embedded, clock: Clock | None) -> tuple[Engine, Sweeper | None]:
+    from keyfold.engine import Engine
+    from keyfold.engine.sweeping import Sweeper
+
+    engine = Engine.open(address.path, clock=clock)
+    return engine, Sweeper(engine) if clock is None else None

@@ -11,6 +11,7 @@ import orjson
 
 from keyfold.engine import Engine
 from keyfold.engine.gathering import Result, Writes
+from keyfold.engine.sweeping import Sweeper
 from keyfold.errors import SerializationError
 
 _THREADS: Final = 4
@@ -26,8 +27,9 @@ _WRITES: Final = frozenset(
 class EmbeddedClient:
     """Calls an engine and closes it at the end."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, sweeper: Sweeper | None = None) -> None:
         self.engine = engine
+        self._sweeper = sweeper
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         return self.engine.call(operation, _plain(request))
@@ -36,6 +38,8 @@ class EmbeddedClient:
         return self.engine.on_commit(tell)
 
     def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.stop()
         self.engine.close()
 
 
@@ -45,8 +49,9 @@ class AsyncEmbeddedClient:
     Writes of several tasks that meet share a commit, and the way to a thread and back.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, sweeper: Sweeper | None = None) -> None:
         self.engine = engine
+        self._sweeper = sweeper
         self._inline = _QUICK | _WRITES if engine.path == ":memory:" else _QUICK
         self._threads = ThreadPoolExecutor(_THREADS, "keyfold-engine")
         self._gathered: tuple[asyncio.AbstractEventLoop, Writes] | None = None
@@ -86,6 +91,8 @@ class AsyncEmbeddedClient:
         return self.engine.on_commit(tell)
 
     async def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.stop()
         await asyncio.to_thread(self._threads.shutdown)
         self.engine.close()
 

@@ -32,9 +32,10 @@ class Design(design.Design):
     ) -> Db:
         """A handle on an address or an open client.
 
-        Embedded backends get missing tables at once; elsewhere say `create_tables=True`.
+        Embedded backends get missing tables at once; elsewhere say `create_tables=True`. An
+        embedded engine has the handle's clock.
         """
-        client = connect(backend) if isinstance(backend, str) else backend
+        client = connect(backend, clock=clock) if isinstance(backend, str) else backend
         remote = isinstance(backend, str) and "://" in backend
         context = self._context(clock, table_prefix, table_names, cursor_secret)
         db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
@@ -54,7 +55,7 @@ class Design(design.Design):
         create_tables: bool | None = None,
     ) -> AsyncDb:
         """The same for an event loop."""
-        client = connect_async(backend) if isinstance(backend, str) else backend
+        client = connect_async(backend, clock=clock) if isinstance(backend, str) else backend
         remote = isinstance(backend, str) and "://" in backend
         context = self._context(clock, table_prefix, table_names, cursor_secret)
         db = AsyncDb(context, client, on_loop=on_loop)

@@ -77,7 +77,7 @@ class AsyncMeeting(AsyncEmbeddedClient):
 def test_the_partitions_of_a_merge_are_read_in_parallel(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "connect", lambda _: Meeting(engine, len(AUTHORS)))
+    monkeypatch.setattr(opening, "connect", lambda _, clock: Meeting(engine, len(AUTHORS)))
     db = design.open("http://elsewhere:8000", create_tables=False)
     page = posts_of(db, AUTHORS)
     assert [post.post_id for post in page] == [f"p{number:03d}" for number in range(len(AUTHORS))]
