@@ -37,10 +37,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     running.add_argument("--once", action="store_true", help="stop when nothing is left to read")
     text = "Show shards, their owners and lag, dead letters and waiting events."
     add_target(commands.add_parser("status", help=text, description=text))
+    text = "List events that no sink has taken yet, or drop one that none will ever take."
+    events = commands.add_parser("events", help=text, description=text)
+    add_target(events)
+    events.add_argument("--drop", metavar="ID", help="forget this event; those behind it go on")
 
 
 def run(args: argparse.Namespace) -> int:
     with opened(args) as db:
+        if args.action == "events":
+            return _events(db, args.drop)
         return _run(db, args) if args.action == "run" else _status(db)
 
 
@@ -71,6 +77,24 @@ def _sinks(args: argparse.Namespace) -> list[Sink]:
         *(Queue(name) for name in args.queue),
         *(Webhook(url, secret) for url in args.webhook),
     ]
+
+
+def _events(db: Db, dropped: str | None) -> int:
+    import orjson
+
+    from keyfold.streams import forget, waiting
+
+    if dropped is not None:
+        db.run(forget(db.context, dropped))
+        print(f"{dropped}  dropped")
+        return 0
+    events = db.run(waiting(db.context))
+    for event in events:
+        payload = orjson.dumps(event.payload).decode()
+        print(f"{event.id}  {event.at:%Y-%m-%d %H:%M:%S}  {event.name}  {payload}")
+    if not events:
+        print("no event waits")
+    return 0
 
 
 def _status(db: Db) -> int:

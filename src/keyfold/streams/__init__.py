@@ -6,6 +6,7 @@ from keyfold.streams.event import Delivery, Event
 from keyfold.streams.following import Options
 from keyfold.streams.handler import stream_handler
 from keyfold.streams.lease import resume
+from keyfold.streams.outbox import forget, waiting
 from keyfold.streams.policy import Policy
 from keyfold.streams.processing import Outcome
 from keyfold.streams.replay import replay
@@ -29,10 +30,12 @@ __all__ = [
     "Status",
     "Webhook",
     "drop",
+    "forget",
     "letter",
     "letters",
     "replay",
     "resume",
     "status",
     "stream_handler",
+    "waiting",
 ]

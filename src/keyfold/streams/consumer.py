@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from threading import Thread
 
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.streams.following import Following, Options
+from keyfold.streams.outbox import Round
 from keyfold.streams.pace import Alarm, AsyncAlarm
 from keyfold.streams.policy import TRANSIENT
 from keyfold.streams.processing import Outcome
@@ -38,12 +41,16 @@ class Consumer:
 
     def run_once(self, threads: ThreadPoolExecutor | None = None) -> Outcome:
         """Read one batch of every shard that this worker holds."""
-        following, total = self._following, Outcome()
-        readers = self.db.run(following.assignment(), "streams")
+        total = self._read(threads)
+        self.db.run(self._following.deliver(), "streams")
+        return total
+
+    def _read(self, threads: ThreadPoolExecutor | None) -> Outcome:
+        total = Outcome()
+        readers = self.db.run(self._following.assignment(), "streams")
         polled = (threads.map if threads is not None else map)(self._poll, readers)
         for outcome in polled:
             total += outcome
-        self.db.run(following.deliver(), "streams")
         return total
 
     def _poll(self, reader: Reader) -> Outcome:
@@ -73,12 +80,13 @@ class Consumer:
         with (
             ThreadPoolExecutor(threads, "keyfold-consumer") as pool,
             alarm.listening(self.db.client),
+            self._bringing(),
         ):
             try:
                 while not alarm.stopped:
                     alarm.wind()
                     try:
-                        outcome = self.run_once(pool if threads > 1 else None)
+                        outcome = self._read(pool if threads > 1 else None)
                     except TRANSIENT as problem:
                         logger.warning("the backend is in trouble, reading goes on: %s", problem)
                         outcome = Outcome()
@@ -87,6 +95,39 @@ class Consumer:
                     alarm.wait(pace.rest(outcome))
             finally:
                 self.close()
+
+    @contextmanager
+    def _bringing(self) -> Iterator[None]:
+        """Meanwhile events go to their sinks: a slow one keeps no record waiting."""
+        if not self._following.sinks:
+            yield
+            return
+        alarm = Alarm()
+        courier = Thread(target=self._bring, args=(alarm,), name="keyfold-courier", daemon=True)
+        courier.start()
+        try:
+            yield
+        finally:
+            alarm.stop()
+            courier.join()
+
+    def _bring(self, alarm: Alarm) -> None:
+        pace, made = self._following.options.pace(), Round()
+        with alarm.listening(self.db.client):
+            while not alarm.stopped:
+                alarm.wind()
+                made = self._delivered(lambda: alarm.stopped)
+                alarm.wait(pace.rest(Outcome(records=made.sent)))
+        if not made.refused:
+            # What the last batch emitted.
+            self._delivered()
+
+    def _delivered(self, halted: Callable[[], bool] = bool) -> Round:
+        try:
+            return self.db.run(self._following.deliver(halted), "streams")
+        except Exception:
+            logger.exception("events could not be brought to their sinks; they wait")
+            return Round(refused=True)
 
     def stop(self) -> None:
         """End `run` after the batch at hand; safe in a signal handler and in other threads."""
@@ -116,6 +157,11 @@ class AsyncConsumer:
 
     async def run_once(self) -> Outcome:
         """Read one batch of every shard that this worker holds."""
+        total = await self._read()
+        await self.db.run(self._following.deliver(), "streams")
+        return total
+
+    async def _read(self) -> Outcome:
         following, total = self._following, Outcome()
         readers = await self.db.run(following.assignment(), "streams")
         polls = (self.db.run(following.poll(reader), "streams") for reader in readers)
@@ -123,7 +169,6 @@ class AsyncConsumer:
             if isinstance(outcome, BaseException):
                 raise outcome
             total += outcome
-        await self.db.run(following.deliver(), "streams")
         return total
 
     async def drain(self) -> Outcome:
@@ -147,20 +192,56 @@ class AsyncConsumer:
     async def run(self, *, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`."""
         pace, alarm = self._following.options.pace(), self._alarm
+        try:
+            with alarm.listening(self.db.client):
+                async with self._bringing():
+                    while not alarm.stopped:
+                        alarm.wind()
+                        outcome = await self._read_patiently()
+                        if on_progress is not None:
+                            on_progress(outcome)
+                        await alarm.wait(pace.rest(outcome))
+        finally:
+            await self.close()
+
+    async def _read_patiently(self) -> Outcome:
+        try:
+            return await self._read()
+        except TRANSIENT as problem:
+            logger.warning("the backend is in trouble, reading goes on: %s", problem)
+            return Outcome()
+
+    @asynccontextmanager
+    async def _bringing(self) -> AsyncIterator[None]:
+        """Meanwhile events go to their sinks: a slow one keeps no record waiting."""
+        if not self._following.sinks:
+            yield
+            return
+        alarm = AsyncAlarm()
+        courier = asyncio.create_task(self._bring(alarm), name="keyfold-courier")
+        try:
+            yield
+        finally:
+            alarm.stop()
+            await courier
+
+    async def _bring(self, alarm: AsyncAlarm) -> None:
+        pace, made = self._following.options.pace(), Round()
         with alarm.listening(self.db.client):
-            try:
-                while not alarm.stopped:
-                    alarm.wind()
-                    try:
-                        outcome = await self.run_once()
-                    except TRANSIENT as problem:
-                        logger.warning("the backend is in trouble, reading goes on: %s", problem)
-                        outcome = Outcome()
-                    if on_progress is not None:
-                        on_progress(outcome)
-                    await alarm.wait(pace.rest(outcome))
-            finally:
-                await self.close()
+            while not alarm.stopped:
+                alarm.wind()
+                made = await self._delivered(lambda: alarm.stopped)
+                await alarm.wait(pace.rest(Outcome(records=made.sent)))
+        if not made.refused:
+            # What the last batch emitted.
+            await self._delivered()
+
+    async def _delivered(self, halted: Callable[[], bool] = bool) -> Round:
+        try:
+            return await self.db.run(self._following.deliver(halted), "streams")
+        except Exception:
+            logger.exception("events could not be brought to their sinks; they wait")
+            return Round(refused=True)
 
     def stop(self) -> None:
         """End `run` after the batch at hand."""

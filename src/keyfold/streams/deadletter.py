@@ -99,6 +99,11 @@ def letters(context: Context, limit: int | None = None) -> Flow[list[DeadLetter]
     return [_read(item) for item in items]
 
 
+def count(context: Context) -> Flow[int]:
+    """How many dead letters there are."""
+    return (yield from support.count(context, _partition(context)))
+
+
 def letter(context: Context, id: str) -> Flow[DeadLetter]:
     item = yield from support.find(context, support.key(_partition(context), id))
     if item is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import uuid4
@@ -19,12 +19,14 @@ from keyfold.streams import lease as leasing
 from keyfold.streams import outbox, support
 from keyfold.streams.effect import Effects, Run
 from keyfold.streams.lease import Group, Lease
+from keyfold.streams.outbox import Round
 from keyfold.streams.pace import Pace
 from keyfold.streams.policy import TRANSIENT, Policy, patiently
 from keyfold.streams.processing import Outcome
 from keyfold.streams.shard import Reader, Shard, shards
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import status
+from keyfold.streams.turn import Turns
 
 IMAGES: Final = "NEW_AND_OLD_IMAGES"
 
@@ -72,6 +74,8 @@ class Following:
         self._looked = float("-inf")
         self.turning = False
         """A shard came to its end or another worker is waited for: look for shards again."""
+        self._held = False
+        """Another worker is bringing events to the sinks."""
         self.greedy = False
         """Take every free shard, whatever other workers there may be."""
 
@@ -136,13 +140,17 @@ class Following:
             self.turning = True
         return outcome
 
-    def deliver(self) -> Flow[int]:
+    def deliver(self, halted: Callable[[], bool] = bool) -> Flow[Round]:
+        """Bring waiting events to the sinks."""
         if not self.sinks or not self._prepared:
-            return 0
+            return Round()
+        turns = Turns(self.context, self.worker, self.options.lease_seconds)
         try:
-            return (yield from outbox.deliver(self.context, self.sinks, self.options.policy))
+            made = yield from outbox.deliver(turns, self.sinks, self.options.policy, halted)
         except TRANSIENT:
-            return 0
+            made = Round()
+        self._held = made.held
+        return made
 
     def others_behind(self, waits: int) -> Flow[bool]:
         """Wait a moment for shards that other workers hold and have not read to the end."""
@@ -153,8 +161,13 @@ class Following:
             if shard.lost:
                 raise RebuildNeeded(shard.lost)
         behind = [shard for shard in now.shards if shard.behind]
-        if not behind:
+        if not behind and not self._held:
             return False
+        if waits >= _WAITS and not behind:
+            raise StreamError(
+                "another worker brings events to its sinks and does not go on; stop it, or wait "
+                f"for the end of its turn ({self.options.lease_seconds:g} seconds)"
+            )
         if waits >= _WAITS:
             raise StreamError(
                 f"the shard {behind[0].shard} is held by the worker {behind[0].owner}, which does "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+from uuid import uuid4
 
 from keyfold.design.table import Table
 from keyfold.errors import PlanError
@@ -13,6 +14,9 @@ from keyfold.streams.effect import Effects, Run
 from keyfold.streams.policy import TRANSIENT, Policy
 from keyfold.streams.processing import process
 from keyfold.streams.sinks import Sink
+from keyfold.streams.turn import Turns
+
+_TURN_SECONDS: Final = 30.0
 
 Event = Mapping[str, Any]
 Handler = Callable[[Event, object], dict[str, Any]]
@@ -29,17 +33,18 @@ def stream_handler(db: Db, policy: Policy | None = None, *, sinks: Sequence[Sink
     db.run(support.ensure(db.context), "streams")
     run = Run(db.context, db, policy or Policy())
     effects = Effects(db.context.design)
+    turns = Turns(db.context, f"lambda-{uuid4().hex}", _TURN_SECONDS)
     by_name = {db.context.physical(t.schema): t for t in db.context.design.tables.values()}
 
     def handler(event: Event, _: object) -> dict[str, Any]:
         records: dict[str, list[Mapping[str, Any]]] = {}
-        for record in event["Records"]:
+        for record in _records(event):
             records.setdefault(_table_name(record), []).append(record)
         failed: set[str] = set()
         for name, batch in records.items():
             outcome = db.run(process(run, effects, _table(by_name, name), batch), "streams")
             failed.update(outcome.unresolved)
-        _send(db, sinks, run.policy)
+        _send(turns, db, sinks, run.policy)
         return {
             "batchItemFailures": [
                 {"itemIdentifier": record["dynamodb"]["SequenceNumber"]}
@@ -51,14 +56,24 @@ def stream_handler(db: Db, policy: Policy | None = None, *, sinks: Sequence[Sink
     return handler
 
 
-def _send(db: Db, sinks: Sequence[Sink], policy: Policy) -> None:
+def _send(turns: Turns, db: Db, sinks: Sequence[Sink], policy: Policy) -> None:
     """Empty the outbox; what a sink does not take now, the next batch brings."""
     sent = len(sinks)
     try:
         while sent:
-            sent = db.run(outbox.deliver(db.context, sinks, policy), "streams")
+            sent = db.run(outbox.deliver(turns, sinks, policy), "streams").sent
     except TRANSIENT:
         return
+
+
+def _records(event: Event) -> Sequence[Mapping[str, Any]]:
+    if not isinstance(event.get("Records"), list):
+        raise PlanError(
+            f"this event is not of a DynamoDB stream: it has {', '.join(event) or 'nothing'}, "
+            "and no Records"
+        )
+    found: list[Mapping[str, Any]] = event["Records"]
+    return found
 
 
 def _table_name(record: Mapping[str, Any]) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Final
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 from zlib import crc32
 
+from keyfold.errors import NotFound, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
@@ -14,6 +17,7 @@ from keyfold.streams import support
 from keyfold.streams.event import Event, read_event
 from keyfold.streams.policy import Policy
 from keyfold.streams.sinks import Sink
+from keyfold.streams.turn import Turns
 
 BUCKETS: Final = 8
 _AT_ONCE: Final = 100
@@ -25,53 +29,143 @@ def _partition(context: Context, bucket: int) -> str:
     return f"OUTBOX#{context.design.name}#{bucket}"
 
 
+def _key(context: Context, event: Event) -> dict[str, Any]:
+    bucket = crc32(event.key.encode()) % BUCKETS
+    return support.key(_partition(context, bucket), f"{event.order}#{event.id}")
+
+
 def intent(context: Context, event: Event) -> Marker:
     """The event as a part of the transaction that it belongs to."""
-    bucket = crc32(event.key.encode()) % BUCKETS
-    sort = f"{event.order}#{event.id}"
-    item = {
-        **support.key(_partition(context, bucket), sort),
-        "event": {"S": event.body().decode()},
-    }
+    item = {**_key(context, event), "event": {"S": event.body().decode()}}
     return Marker(support.table_of(context.design), "Put", {"Item": item})
 
 
-def waiting(context: Context, limit: int | None = None) -> Flow[list[Event]]:
-    """Events that no sink has taken yet."""
+def waiting(context: Context) -> Flow[list[Event]]:
+    """Events that no sink has taken yet, in order by key."""
     found: list[Event] = []
     for bucket in range(BUCKETS):
-        items = yield from support.partition(context, _partition(context, bucket), limit=limit)
+        try:
+            items = yield from support.partition(context, _partition(context, bucket))
+        except TableNotFound:
+            # No consumer has run yet.
+            return []
         found += [read_event(item) for item in items]
-    return found if limit is None else found[:limit]
+    return found
 
 
-def deliver(context: Context, sinks: Sequence[Sink], policy: Policy) -> Flow[int]:
-    """Hand waiting events to every sink, in order by key; gives how many went out.
+def count(context: Context) -> Flow[int]:
+    """How many events wait."""
+    found = 0
+    for bucket in range(BUCKETS):
+        found += yield from support.count(context, _partition(context, bucket))
+    return found
+
+
+def forget(context: Context, id: str) -> Flow[None]:
+    """Drop an event that no sink will ever take, so that those behind it go on."""
+    for event in (yield from waiting(context)):
+        if event.id == id and (yield from support.delete(context, _key(context, event))):
+            return
+    raise NotFound(f"no event {id} waits; `keyfold streams events` shows all")
+
+
+@dataclass(frozen=True)
+class Round:
+    """What became of the events that waited."""
+
+    sent: int = 0
+    refused: bool = False
+    """A sink did not take an event."""
+    held: bool = False
+    """Another worker is bringing some of them."""
+
+
+def deliver(
+    turns: Turns, sinks: Sequence[Sink], policy: Policy, halted: Callable[[], bool] = bool
+) -> Flow[Round]:
+    """Hand waiting events to every sink, in order by key, until all are gone or `halted`.
 
     An event leaves the outbox when all sinks have it. A sink that fails keeps the events of its
-    bucket waiting, so that their order holds.
+    bucket waiting, so that their order holds. One that hangs ends the round: the others of its
+    events would hang too.
     """
+    total = Round()
+    for bucket in random.sample(range(BUCKETS), BUCKETS):
+        made = yield from _empty(turns, bucket, sinks, policy, halted)
+        total = Round(
+            total.sent + made.sent, total.refused or made.refused, total.held or made.held
+        )
+        if halted() or made.hanging:
+            break
+    return total
+
+
+@dataclass(frozen=True)
+class _Emptied(Round):
+    hanging: bool = False
+
+
+def _empty(
+    turns: Turns,
+    bucket: int,
+    sinks: Sequence[Sink],
+    policy: Policy,
+    halted: Callable[[], bool],
+) -> Flow[_Emptied]:
+    """One bucket, by one worker at a time, lest every worker bring every event."""
+    context, named = turns.context, f"OUTBOX#{bucket}"
+    if not (yield from support.partition(context, _partition(context, bucket), limit=1)):
+        return _Emptied()
+    until = yield from turns.take(named)
+    if until is None:
+        return _Emptied(held=True)
     sent = 0
-    for bucket in range(BUCKETS):
+    try:
         items = yield from support.partition(context, _partition(context, bucket), limit=_AT_ONCE)
         for item in items:
-            event = read_event(item)
-            if not (yield from _taken(context, sinks, event, policy)):
+            if halted():
                 break
+            if context.clock.now() > until - turns.seconds / 2:
+                until = yield from turns.take(named)
+                if until is None:
+                    return _Emptied(sent, held=True)
+            problem = yield from _refusal(context, sinks, read_event(item), policy, halted)
+            if problem is not None:
+                return _Emptied(sent, refused=True, hanging=_hangs(problem))
             yield from support.delete(context, {"PK": item["PK"], "SK": item["SK"]})
             sent += 1
-    return sent
+    finally:
+        yield from turns.give_back(named)
+    return _Emptied(sent)
 
 
-def _taken(context: Context, sinks: Sequence[Sink], event: Event, policy: Policy) -> Flow[bool]:
+def _refusal(
+    context: Context,
+    sinks: Sequence[Sink],
+    event: Event,
+    policy: Policy,
+    halted: Callable[[], bool],
+) -> Flow[Exception | None]:
+    """Why a sink did not take the event, after it was tried a few times."""
     for sink in sinks:
+        problem: Exception | None = None
         for attempt in range(policy.attempts):
             try:
                 yield from sink.deliver(context, event)
+                problem = None
                 break
-            except Exception as problem:
-                logger.warning("%s did not take the event %s: %s", sink.name, event.id, problem)
-                yield policy.pause(attempt)
-        else:
-            return False
-    return True
+            except Exception as failed:
+                logger.warning("%s did not take the event %s: %s", sink.name, event.id, failed)
+                problem = failed
+            if halted() or _hangs(problem):
+                break
+            yield policy.pause(attempt)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _hangs(problem: Exception) -> bool:
+    return isinstance(problem, TimeoutError) or isinstance(
+        getattr(problem, "reason", None), TimeoutError
+    )

@@ -47,8 +47,8 @@ def status(context: Context, name: str = "default") -> Flow[Status]:
     group = Group(context.design.name, name)
     try:
         known = yield from leases(context, group)
-        dead = yield from deadletter.letters(context)
-        events = yield from outbox.waiting(context)
+        dead = yield from deadletter.count(context)
+        events = yield from outbox.count(context)
     except TableNotFound:
         return Status((), 0, 0)
     found = []
@@ -68,7 +68,7 @@ def status(context: Context, name: str = "default") -> Flow[Status]:
                 lease.lost,
             )
         )
-    return Status(tuple(found), len(dead), len(events))
+    return Status(tuple(found), dead, events)
 
 
 def _lag(context: Context, lease: Lease) -> Flow[float | None]:

@@ -74,6 +74,25 @@ def delete(context: Context, at: WireItem) -> Flow[bool]:
     return "Attributes" in answer
 
 
+def count(context: Context, named: str) -> Flow[int]:
+    """How many items a partition has, without reading them all into memory."""
+    request: dict[str, Any] = {
+        "TableName": context.physical(TABLE),
+        "KeyConditionExpression": "PK = :p",
+        "ExpressionAttributeValues": {":p": {"S": named}},
+        "ConsistentRead": True,
+        "Select": "COUNT",
+    }
+    found = 0
+    while True:
+        answer = yield Call("Query", request)
+        found += int(answer["Count"])
+        last = answer.get("LastEvaluatedKey")
+        if last is None:
+            return found
+        request = {**request, "ExclusiveStartKey": last}
+
+
 def partition(context: Context, named: str, *, limit: int | None = None) -> Flow[list[WireItem]]:
     """The items of one partition in order."""
     request: dict[str, Any] = {

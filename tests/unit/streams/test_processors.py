@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from keyfold import Db, create, update
-from keyfold.errors import KeyfoldError, NotFound
+from keyfold.errors import KeyfoldError, NotFound, PlanError
 from keyfold.streams import (
     AsyncConsumer,
     Consumer,
@@ -439,3 +439,8 @@ def test_on_an_event_loop_a_coroutine_reads_and_writes_and_a_hanging_one_is_give
         return post.title, [one.reason.partition(":")[0] for one in dead]
 
     assert asyncio.run(story()) == ("Hello ada", ["Overdue"])
+
+
+def test_an_event_of_another_source_is_refused_by_its_shape(db: Db) -> None:
+    with pytest.raises(PlanError, match="not of a DynamoDB stream: it has httpMethod"):
+        stream_handler(db)({"httpMethod": "GET"}, None)

@@ -1,0 +1,68 @@
+"""Turns: what several workers could do, one of them does at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.errors import ConditionFailed
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
+from keyfold.streams import support
+
+
+@dataclass(frozen=True)
+class Turns:
+    """One worker's turns; each lasts for so many seconds unless it is given back or taken anew."""
+
+    context: Context
+    worker: str
+    seconds: float
+
+    def take(self, what: str) -> Flow[float | None]:
+        """Until when this worker may; None while it is another's turn."""
+        now = self.context.clock.now()
+        until = now + self.seconds
+        request: dict[str, Any] = {
+            "TableName": self.context.physical(support.TABLE),
+            "Key": self._key(what),
+            "UpdateExpression": "SET #owner = :me, #until = :until, #expires = :expires",
+            "ConditionExpression": (
+                "attribute_not_exists(#until) OR #until < :now OR #owner = :me"
+            ),
+            "ExpressionAttributeNames": {
+                "#owner": "owner",
+                "#until": "until",
+                "#expires": "expires",
+            },
+            "ExpressionAttributeValues": {
+                ":me": {"S": self.worker},
+                ":now": {"N": repr(now)},
+                ":until": {"N": repr(until)},
+                ":expires": {"N": str(int(until) + 3600)},
+            },
+        }
+        try:
+            yield Call("UpdateItem", request)
+        except ConditionFailed:
+            return None
+        return until
+
+    def give_back(self, what: str) -> Flow[None]:
+        """Let others have their turn at once."""
+        try:
+            yield Call(
+                "DeleteItem",
+                {
+                    "TableName": self.context.physical(support.TABLE),
+                    "Key": self._key(what),
+                    "ConditionExpression": "#owner = :me",
+                    "ExpressionAttributeNames": {"#owner": "owner"},
+                    "ExpressionAttributeValues": {":me": {"S": self.worker}},
+                },
+            )
+        except ConditionFailed:
+            return
+
+    def _key(self, what: str) -> dict[str, Any]:
+        return support.key(f"TURN#{self.context.design.name}", what)
