@@ -245,7 +245,7 @@ def _copying(followers: int) -> Copying:
         with db.work("post") as posted:
             home.post(db, activity)
         with db.work("copies") as copied:
-            db.run(fan_out(db.context, home, activity), "copies")
+            db.run(fan_out(db.context, home, activity, to_all=True), "copies")
         assert sum(1 for _ in db.scan(FeedItem)) == followers
     first, total = posted.total.write_units, copied.total
     return Copying(first, first + total.write_units, total.read_units, total.requests)
@@ -339,7 +339,7 @@ def draw(folder: Path) -> None:
                 home.page(db, "reader", limit=PAGE)
             units[mode].append((followees, work.total.read_units))
             requests[mode].append((followees, work.total.requests))
-    posts = [(followers, _copying(followers).units) for followers in POST_SIZES]
+    copying = [(followers, _copying(followers)) for followers in POST_SIZES]
     plots = {
         "feed-pages": lines(f"A page of {PAGE} items", "followees", "read units", units),
         "feed-requests": lines(f"A page of {PAGE} items", "followees", "requests", requests),
@@ -347,7 +347,10 @@ def draw(folder: Path) -> None:
             "A post with its copies",
             "followers",
             "write units",
-            {"pull": [(followers, 2) for followers in POST_SIZES], "push": posts},
+            {
+                "pull": [(followers, one.posted) for followers, one in copying],
+                "push": [(followers, one.units) for followers, one in copying],
+            },
         ),
         "feed-networks": bars(
             f"A day of {USERS:,} users",
