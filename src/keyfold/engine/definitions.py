@@ -75,6 +75,8 @@ def check_projection(index: Definition) -> None:
             raise ValidationError(
                 f"{_INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified"
             )
+        if (name := _repeated(extra)) is not None:
+            raise ValidationError(f"{_INVALID}Duplicate value in NonKeyAttributes: {name}")
     elif extra:
         raise ValidationError(
             f"{_INVALID}ProjectionType is {kind}, but NonKeyAttributes is specified"
@@ -126,7 +128,37 @@ def check_global_count(count: int) -> None:
 
 
 def attribute_names(definitions: Iterable[Mapping[str, str]]) -> list[str]:
-    return [definition["AttributeName"] for definition in definitions]
+    names = [definition["AttributeName"] for definition in definitions]
+    if (name := _repeated(names)) is not None:
+        raise ValidationError(f"Attribute Name is duplicated: {name}")
+    return names
+
+
+def check_same_types(
+    index: Definition, known: Mapping[str, str], defined: Mapping[str, str]
+) -> None:
+    """An attribute that is a key already keeps its type."""
+    if any(known.get(name, defined[name]) != defined[name] for name in _names(index["KeySchema"])):
+        raise ValidationError(
+            f"{_INVALID}Attributes cannot be redefined. Please check that your attribute has the "
+            "same type as previously defined. "
+            f"Existing schema: {_schema_shown(index, known)} "
+            f"New schema: {_schema_shown(index, defined)}"
+        )
+
+
+def _schema_shown(index: Definition, types: Mapping[str, str]) -> str:
+    keys = (
+        f"key{{{element['AttributeName']}:{types[element['AttributeName']]}:{element['KeyType']}}}"
+        for element in index["KeySchema"]
+        if element["AttributeName"] in types
+    )
+    return f"Schema:[SchemaElement: {', '.join(keys)}]"
+
+
+def _repeated(names: Sequence[str]) -> str | None:
+    """The first name that was there before."""
+    return next((name for at, name in enumerate(names) if name in names[:at]), None)
 
 
 def used_attributes(definition: Definition) -> list[Mapping[str, str]]:

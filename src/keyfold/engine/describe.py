@@ -20,6 +20,18 @@ _COPIED = (
     "OnDemandThroughput",
     "RestoreSummary",
 )
+_OF_DELETED = (
+    "TableName",
+    "TableId",
+    "TableArn",
+    "TableStatus",
+    "TableSizeBytes",
+    "ItemCount",
+    "ProvisionedThroughput",
+    "BillingModeSummary",
+    "DeletionProtectionEnabled",
+)
+_WARM_ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000}
 _NO_THROUGHPUT = {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
 
 
@@ -45,12 +57,13 @@ def table(session: Session, table: Table, status: str = "ACTIVE") -> dict[str, A
         answer["BillingModeSummary"] = {"BillingMode": "PROVISIONED"}
     if table.local_indexes:
         answer["LocalSecondaryIndexes"] = [
-            _index(table, index, held[index.name]) for index in table.local_indexes
+            _index(table, index, held[index.name], status) for index in table.local_indexes
         ]
     if table.global_indexes:
         answer["GlobalSecondaryIndexes"] = [
-            _index(table, index, held[index.name]) for index in table.global_indexes
+            _index(table, index, held[index.name], status) for index in table.global_indexes
         ]
+    answer.update(_warm(table, definition, status))
     answer.update(_stream(definition))
     if "TableClass" in definition:
         answer["TableClassSummary"] = {"TableClass": definition["TableClass"]}
@@ -59,7 +72,13 @@ def table(session: Session, table: Table, status: str = "ACTIVE") -> dict[str, A
     return answer
 
 
-def _index(table: Table, index: Index, held: Figures) -> dict[str, Any]:
+def deleted(session: Session, deleted: Table) -> dict[str, Any]:
+    """What DeleteTable answers: DynamoDB leaves out what the table was made of."""
+    answer = table(session, deleted, status="DELETING")
+    return {name: answer[name] for name in _OF_DELETED if name in answer}
+
+
+def _index(table: Table, index: Index, held: Figures, table_status: str) -> dict[str, Any]:
     definition = index.definition
     answer: dict[str, Any] = {
         "IndexName": index.name,
@@ -70,8 +89,11 @@ def _index(table: Table, index: Index, held: Figures) -> dict[str, Any]:
         "IndexArn": f"{table.arn}/index/{index.name}",
     }
     if not index.is_local:
-        answer["IndexStatus"] = index.status
-        answer["ProvisionedThroughput"] = _throughput(definition)
+        status = table_status if table_status == "CREATING" else index.status
+        answer["IndexStatus"] = status
+        on_demand = table.definition["BillingMode"] == "PAY_PER_REQUEST"
+        answer["ProvisionedThroughput"] = _throughput({} if on_demand else definition)
+        answer.update(_warm(table, definition, status))
         if index.status == "CREATING":
             answer["Backfilling"] = True
         if "OnDemandThroughput" in definition:
@@ -81,6 +103,22 @@ def _index(table: Table, index: Index, held: Figures) -> dict[str, Any]:
 
 def _throughput(definition: Any) -> dict[str, Any]:
     return {"NumberOfDecreasesToday": 0, **definition.get("ProvisionedThroughput", _NO_THROUGHPUT)}
+
+
+def _warm(table: Table, definition: Any, status: str) -> dict[str, Any]:
+    """What the table or an index can bear at once; told of all of them once they are active."""
+    asked = definition.get("WarmThroughput")
+    if status != "ACTIVE":
+        return {"WarmThroughput": {**asked, "Status": "UPDATING"}} if asked else {}
+    if table.definition["BillingMode"] == "PAY_PER_REQUEST":
+        usual = _WARM_ON_DEMAND
+    else:
+        units = definition.get("ProvisionedThroughput", _NO_THROUGHPUT)
+        usual = {
+            "ReadUnitsPerSecond": units["ReadCapacityUnits"],
+            "WriteUnitsPerSecond": units["WriteCapacityUnits"],
+        }
+    return {"WarmThroughput": {**usual, **(asked or {}), "Status": "ACTIVE"}}
 
 
 def _stream(definition: dict[str, Any]) -> dict[str, Any]:

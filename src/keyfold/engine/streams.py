@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from keyfold.engine.write import Prepared
 
 _NOT_FOUND = "Requested resource not found: Stream: {} not found"
+_INVALID = "One or more parameter values were invalid: "
 _NO_SHARD = "Requested resource not found: Shard: {} in Stream: {} not found"
 
 
@@ -44,6 +46,15 @@ def sequence_number(text: str) -> int:
     if text.isdecimal() and int(text) < _SEQUENCE_OFFSET + _SEQUENCES:
         return int(text) - _SEQUENCE_OFFSET
     raise ValidationError(f"Invalid SequenceNumber: {text}")
+
+
+_ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]+:\d+:table/[^/]+/stream/.+").fullmatch
+
+
+def check_arn(arn: str) -> None:
+    """Refuse what is not the name of any stream."""
+    if not _ARN(arn):
+        raise ValidationError(f"{_INVALID}Invalid StreamArn: {arn}")
 
 
 class Stream:
@@ -115,6 +126,7 @@ def stop(database: Database, session: Session, table: Table) -> Table:
 
 
 def find(session: Session, arn: str) -> Stream:
+    check_arn(arn)
     row = session.stream(arn)
     if row is None:
         raise TableNotFound(_NOT_FOUND.format(arn))
@@ -180,22 +192,32 @@ class Iterator:
         raise ValidationError("Invalid ShardIterator")
 
 
-def iterator(
-    database: Database, session: Session, arn: str, shard_id: str, kind: str, at: str | None
-) -> Iterator:
-    """An iterator of one of the four kinds."""
+# The parameter that says where an iterator of each kind begins, for kinds that need one.
+_BEGINNING = {
+    "AT_SEQUENCE_NUMBER": "SequenceNumber",
+    "AFTER_SEQUENCE_NUMBER": "SequenceNumber",
+    "AT_TIMESTAMP": "Timestamp",
+}
+
+
+def iterator(database: Database, session: Session, request: dict[str, Any]) -> Iterator:
+    """The iterator that a GetShardIterator request asks for."""
+    arn, kind = request["StreamArn"], request["ShardIteratorType"]
+    check_arn(arn)
+    for parameter in ("SequenceNumber", "Timestamp"):
+        if (request.get(parameter) is not None) is not (_BEGINNING.get(kind) == parameter):
+            needed = "is required" if _BEGINNING.get(kind) == parameter else "cannot be specified"
+            raise ValidationError(f"{_INVALID}{parameter} {needed} for ShardIteratorType {kind}")
     stream = find(session, arn)
-    shard = stream.shard_number(shard_id)
+    shard = stream.shard_number(request["ShardId"])
     if kind == "TRIM_HORIZON":
         sequence = 0
     elif kind == "LATEST":
         sequence = session.next_sequence()
+    elif kind == "AT_TIMESTAMP":
+        sequence = _since(database, session, stream, shard, request["Timestamp"])
     else:
-        if at is None:
-            raise ValidationError(
-                "One or more parameter values were invalid: SequenceNumber is required for "
-                f"ShardIteratorType {kind}"
-            )
+        at = request["SequenceNumber"]
         sequence = sequence_number(at)
         if sequence < _oldest(database, session, stream, shard):
             raise TrimmedData(
@@ -204,6 +226,18 @@ def iterator(
             )
         sequence += kind == "AFTER_SEQUENCE_NUMBER"
     return Iterator(arn, shard, sequence, database.clock.now())
+
+
+def _since(
+    database: Database, session: Session, stream: Stream, shard: int, timestamp: float
+) -> int:
+    """The first sequence of a time or later."""
+    now = database.clock.now()
+    if timestamp > now:
+        raise ValidationError(f"{_INVALID}Timestamp cannot be in the future: {timestamp}")
+    kept = max(timestamp, now - STREAM_RETENTION_SECONDS)
+    records = session.records(stream.id, shard, 0, kept, 1)
+    return records[0][0] if records else session.next_sequence()
 
 
 def _oldest(database: Database, session: Session, stream: Stream, shard: int) -> int:

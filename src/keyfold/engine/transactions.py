@@ -32,13 +32,28 @@ Part = Callable[[Session], Write]
 
 def execute(database: Database, session: Session, parts: Sequence[Part]) -> list[Prepared]:
     """Prepare all parts, then store them; any that cannot be prepared cancels them all."""
-    writes = _attempt(parts, lambda part: part(session))
+    writes = _located(session, parts)
     _refuse_repeated_items(writes)
     prepared = _attempt(writes, lambda each: write.prepare(session, each))
     if sum([each.new.size for each in prepared if each.new is not None]) > TRANSACTION_BYTES:
         raise ValidationError("Transaction request size limit exceeded")
     _attempt(prepared, lambda each: write.store(database, session, each))
     return prepared
+
+
+def _located(session: Session, parts: Sequence[Part]) -> list[Write]:
+    """Where the parts write. Of several that cannot be, DynamoDB tells the first alone."""
+    writes = []
+    for at, part in enumerate(parts):
+        try:
+            writes.append(part(session))
+        except EmptyKey:
+            raise
+        except ValidationError as failure:
+            reasons = [CancellationReason()] * len(parts)
+            reasons[at] = CancellationReason("ValidationError", failure.message)
+            raise TransactionCanceled(reasons=reasons) from None
+    return writes
 
 
 def _attempt(parts: Sequence[Any], step: Callable[[Any], Any]) -> list[Any]:

@@ -7,34 +7,37 @@ from uuid import uuid4
 
 from keyfold.engine import catalog, definitions, describe, streams
 from keyfold.engine.database import Database
+from keyfold.engine.operations.tags import check_tags
 from keyfold.engine.storage import Session
 from keyfold.errors import TableInUse
 
-_COPIED = ("OnDemandThroughput", "TableClass", "ProvisionedThroughput")
+_COPIED = ("OnDemandThroughput", "TableClass", "ProvisionedThroughput", "WarmThroughput")
 
 
 def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     definitions.check_creation(request)
+    tags = {tag["Key"]: tag["Value"] for tag in request.get("Tags") or ()}
+    check_tags(tags)
 
     def work(session: Session) -> dict[str, Any]:
         name = request["TableName"].rpartition(":table/")[2]
         if database.catalog.find(session, name) is not None:
             raise TableInUse(f"Table already exists: {name}")
-        table = catalog.create(session, _definition(database, name, request))
+        table = catalog.create(session, _definition(database, name, request, tags))
         stream = request.get("StreamSpecification")
         if stream and stream["StreamEnabled"]:
             table = streams.start(database, session, table, stream["StreamViewType"])
             session.define_table(table.id, table.stored())
         answer = describe.table(session, table, status="CREATING")
-        for index in answer.get("GlobalSecondaryIndexes", ()):
-            index["IndexStatus"] = "CREATING"
         database.catalog.remember(table)
         return {"TableDescription": answer}
 
     return database.write(work)
 
 
-def _definition(database: Database, name: str, request: dict[str, Any]) -> dict[str, Any]:
+def _definition(
+    database: Database, name: str, request: dict[str, Any], tags: dict[str, str]
+) -> dict[str, Any]:
     now = database.clock.now()
     billing = request.get("BillingMode", "PROVISIONED")
     local = definitions.numbered(request.get("LocalSecondaryIndexes") or (), 1)
@@ -63,8 +66,8 @@ def _definition(database: Database, name: str, request: dict[str, Any]) -> dict[
             definition[member] = request[member]
     if (request.get("SSESpecification") or {}).get("Enabled"):
         definition["SSE"] = sse_description(database, request["SSESpecification"])
-    if request.get("Tags"):
-        definition["Tags"] = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
+    if tags:
+        definition["Tags"] = tags
     return definition
 
 

@@ -26,7 +26,7 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
                 f"Table is being updated: {table.name}"
             )
         streams.stop(database, session, table)
-        answer = describe.table(session, table, status="DELETING")
+        answer = describe.deleted(session, table)
         session.drop_table(table.id)
         database.catalog.drop(table)
         return {"TableDescription": answer}

@@ -17,6 +17,8 @@ STREAMS_PER_PAGE = 100
 def list_streams(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     limit = request.get("Limit") or STREAMS_PER_PAGE
     after = request.get("ExclusiveStartStreamArn") or ""
+    if after:
+        streams.check_arn(after)
     with database.read() as session:
         rows = session.streams()
     found = [Stream(id, orjson.loads(definition)) for id, _arn, definition in rows]
@@ -39,7 +41,11 @@ def describe_stream(database: Database, request: dict[str, Any]) -> dict[str, An
         shards = [_shard(session, stream, number) for number in range(stream.shards)]
     after = request.get("ExclusiveStartShardId")
     if after is not None:
-        shards = shards[stream.shard_number(after) + 1 :]
+        shards = [shard for shard in shards if shard["ShardId"] > after]
+    if request.get("ShardFilter") is not None:
+        # Shards neither split nor follow each other here, so none has children.
+        stream.shard_number(request["ShardFilter"]["ShardId"])
+        shards = []
     limit = request.get("Limit") or STREAMS_PER_PAGE
     description = {
         "StreamArn": stream.arn,
@@ -58,14 +64,7 @@ def describe_stream(database: Database, request: dict[str, Any]) -> dict[str, An
 
 def get_shard_iterator(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     with database.read() as session:
-        iterator = streams.iterator(
-            database,
-            session,
-            request["StreamArn"],
-            request["ShardId"],
-            request["ShardIteratorType"],
-            request.get("SequenceNumber"),
-        )
+        iterator = streams.iterator(database, session, request)
     return {"ShardIterator": iterator.token()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from unicodedata import category
 
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
@@ -12,12 +13,15 @@ from keyfold.engine.tables import Table
 from keyfold.errors import AccessDenied, TableNotFound, ValidationError
 
 TAGS_PER_RESOURCE = 50
+_SIGNS = "_.:/=+-@"
+_INVALID = "One or more parameter values were invalid: "
 _TABLE_ARN = re.compile(r"arn:aws:dynamodb:[^:]+:\d+:table/[^/]{3,}").fullmatch
 
 
 def tag_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     added = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
     _check_arn(request["ResourceArn"])
+    check_tags(added)
     if not added:
         raise ValidationError("Atleast one Tag needs to be provided as Input.")
     return _change(database, request, lambda tags: {**tags, **added})
@@ -48,17 +52,33 @@ def _change(
     def work(session: Session) -> None:
         table = _table(database, session, request["ResourceArn"])
         tags = change(table.definition.get("Tags", {}))
-        if len(tags) > TAGS_PER_RESOURCE:
-            raise ValidationError(
-                f"One or more parameter values were invalid: Too many tags: {len(tags)} of at "
-                f"most {TAGS_PER_RESOURCE}"
-            )
+        _check_count(tags)
         changed = table.with_changes(Tags=tags or None)
         session.define_table(table.id, changed.stored())
         database.catalog.remember(changed)
 
     database.write(work)
     return {}
+
+
+def check_tags(tags: dict[str, str]) -> None:
+    """Refuse tags that no resource can have."""
+    for text in (*tags, *tags.values()):
+        if not all(category(each)[0] in "LZN" or each in _SIGNS for each in text):
+            raise ValidationError(
+                f"{_INVALID}Tags consist of letters, numbers, spaces and {_SIGNS}: {text}"
+            )
+    for key in tags:
+        if key.lower().startswith("aws:"):
+            raise ValidationError(f"{_INVALID}Tag keys that begin with aws: are reserved: {key}")
+    _check_count(tags)
+
+
+def _check_count(tags: dict[str, str]) -> None:
+    if len(tags) > TAGS_PER_RESOURCE:
+        raise ValidationError(
+            f"{_INVALID}Too many tags: {len(tags)} of at most {TAGS_PER_RESOURCE}"
+        )
 
 
 def _check_arn(arn: str) -> None:

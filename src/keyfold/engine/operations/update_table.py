@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from keyfold.engine import backfill, definitions, describe, streams
@@ -23,7 +23,10 @@ _CHANGES = (
     "DeletionProtectionEnabled",
     "TableClass",
     "OnDemandThroughput",
+    "WarmThroughput",
 )
+
+_COPIED = ("DeletionProtectionEnabled", "TableClass", "OnDemandThroughput", "WarmThroughput")
 
 
 def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +118,7 @@ def _with_settings(database: Database, table: Table, request: dict[str, Any]) ->
         changes["BillingChanged"] = database.clock.now()
         if billing == "PAY_PER_REQUEST":
             changes["ProvisionedThroughput"] = None
-    for member in ("DeletionProtectionEnabled", "TableClass", "OnDemandThroughput"):
+    for member in _COPIED:
         if request.get(member) is not None:
             changes[member] = request[member]
     encryption = request.get("SSESpecification")
@@ -160,9 +163,10 @@ def _create_index(
 ) -> Table:
     if wish["IndexName"] in table.indexes_by_name:
         raise ValidationError("Attempting to create an index which already exists")
-    attributes = {a["AttributeName"]: a for a in table.definition["AttributeDefinitions"]}
-    attributes.update((a["AttributeName"], a) for a in request.get("AttributeDefinitions") or ())
-    definitions.check_index_keys(wish, list(attributes))
+    known = table.definition["AttributeDefinitions"]
+    defined = request.get("AttributeDefinitions") or ()
+    definitions.check_index_keys(wish, definitions.attribute_names(defined))
+    definitions.check_same_types(wish, _types(known), _types(defined))
     definitions.check_projection(wish)
     definitions.check_throughput(
         wish, request.get("BillingMode") or table.definition["BillingMode"]
@@ -172,11 +176,19 @@ def _create_index(
     index = {**wish, "Number": number, "IndexStatus": "CREATING"}
     definitions.check_included([*(each.definition for each in table.indexes), index])
     session.create_index(table.id, number)
-    return table.with_changes(
-        AttributeDefinitions=list(attributes.values()),
-        GlobalSecondaryIndexes=[*(each.definition for each in table.global_indexes), index],
-        NextIndex=number + 1,
-    )
+    added = [each for each in defined if each["AttributeName"] not in _types(known)]
+    definition = {
+        **table.definition,
+        "AttributeDefinitions": [*known, *added],
+        "GlobalSecondaryIndexes": [*(each.definition for each in table.global_indexes), index],
+        "NextIndex": number + 1,
+    }
+    definition["AttributeDefinitions"] = definitions.used_attributes(definition)
+    return Table(table.id, definition)
+
+
+def _types(attributes: Iterable[dict[str, str]]) -> dict[str, str]:
+    return {each["AttributeName"]: each["AttributeType"] for each in attributes}
 
 
 def _delete_index(

@@ -7,25 +7,32 @@ from keyfold.engine.shapes.kinds import (
     Structure,
     at_least,
     at_most,
+    integer,
+    not_above,
+    not_below,
     one_of,
     required,
     structure,
     text,
 )
-from keyfold.engine.shapes.words import LONG_ARN, NAME, POSITIVE
+from keyfold.engine.shapes.words import LONG_ARN, NAME
+from keyfold.limits import STREAM_RECORDS_PER_READ
 
+_A_HUNDRED = integer(not_below(1), not_above(100))
 _SHARD = text(at_least(28), at_most(65))
 
 REQUESTS: dict[str, Structure] = {
     "ListStreams": structure(
-        "ListStreamsInput", TableName=NAME, Limit=POSITIVE, ExclusiveStartStreamArn=LONG_ARN
+        "ListStreamsInput", TableName=NAME, Limit=_A_HUNDRED, ExclusiveStartStreamArn=LONG_ARN
     ),
     "DescribeStream": structure(
         "DescribeStreamInput",
         StreamArn=required(LONG_ARN),
-        Limit=POSITIVE,
+        Limit=_A_HUNDRED,
         ExclusiveStartShardId=_SHARD,
-        ShardFilter=structure("ShardFilter", Type=text(one_of("CHILD_SHARDS")), ShardId=_SHARD),
+        ShardFilter=structure(
+            "ShardFilter", Type=required(text(one_of("CHILD_SHARDS"))), ShardId=required(_SHARD)
+        ),
     ),
     "GetShardIterator": structure(
         "GetShardIteratorInput",
@@ -48,6 +55,6 @@ REQUESTS: dict[str, Structure] = {
     "GetRecords": structure(
         "GetRecordsInput",
         ShardIterator=required(text(at_least(1), at_most(2048))),
-        Limit=POSITIVE,
+        Limit=integer(not_below(1), not_above(STREAM_RECORDS_PER_READ)),
     ),
 }

@@ -59,6 +59,23 @@ def test_a_table_exists_once(call: Call, name: str) -> None:
     ("changes", "message"),
     [
         (
+            {"AttributeDefinitions": _types("pk", "pk")},
+            "Attribute Name is duplicated: pk",
+        ),
+        (
+            {
+                "AttributeDefinitions": _types("pk", "g"),
+                "GlobalSecondaryIndexes": [
+                    _index(
+                        "idx",
+                        "g",
+                        Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["a", "a"]},
+                    )
+                ],
+            },
+            "One or more parameter values were invalid: Duplicate value in NonKeyAttributes: a",
+        ),
+        (
             {"BillingMode": None},
             "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is "
             "PROVISIONED",

@@ -52,3 +52,60 @@ def test_a_deleted_table_is_gone_with_its_items(call: Call, table: str, put: Any
     with pytest.raises(TableNotFound) as caught:
         put("a", 1)
     assert caught.value.message == "Requested resource not found"
+
+
+def test_a_deleted_table_is_not_described_by_its_keys(call: Call, table: str) -> None:
+    described = call("DescribeTable", {"TableName": table})["Table"]
+    told = call("DeleteTable", {"TableName": table})["TableDescription"]
+    assert told["TableStatus"] == "DELETING"
+    assert told["TableId"] == described["TableId"]
+    assert set(described) - set(told) == {
+        "AttributeDefinitions",
+        "CreationDateTime",
+        "GlobalSecondaryIndexes",
+        "KeySchema",
+        "LocalSecondaryIndexes",
+        "WarmThroughput",
+    }
+
+
+def test_warm_throughput_is_told_once_a_table_is_active(call: Call, name: str) -> None:
+    units = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6}
+    key = {"AttributeName": "pk", "KeyType": "HASH"}
+    request = {
+        "TableName": name,
+        "ProvisionedThroughput": units,
+        "KeySchema": [key],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "index",
+                "KeySchema": [key],
+                "Projection": {"ProjectionType": "ALL"},
+                "ProvisionedThroughput": units,
+            }
+        ],
+    }
+    created = call("CreateTable", request)["TableDescription"]
+    assert "WarmThroughput" not in created
+    assert "WarmThroughput" not in created["GlobalSecondaryIndexes"][0]
+
+    def warm() -> list[tuple[int, int]]:
+        found = call("DescribeTable", {"TableName": name})["Table"]
+        return [
+            (
+                each["WarmThroughput"]["ReadUnitsPerSecond"],
+                each["WarmThroughput"]["WriteUnitsPerSecond"],
+            )
+            for each in (found, *found["GlobalSecondaryIndexes"])
+        ]
+
+    assert warm() == [(5, 6), (5, 6)]
+    call("UpdateTable", {"TableName": name, "BillingMode": "PAY_PER_REQUEST"})
+    assert warm() == [(12_000, 4_000), (12_000, 4_000)]
+    index = call("DescribeTable", {"TableName": name})["Table"]["GlobalSecondaryIndexes"][0]
+    assert index["ProvisionedThroughput"]["ReadCapacityUnits"] == 0
+    asked = {"ReadUnitsPerSecond": 15_000, "WriteUnitsPerSecond": 5_000}
+    answer = call("UpdateTable", {"TableName": name, "WarmThroughput": asked})
+    assert answer["TableDescription"]["WarmThroughput"] == {**asked, "Status": "UPDATING"}
+    assert warm() == [(15_000, 5_000), (12_000, 4_000)]

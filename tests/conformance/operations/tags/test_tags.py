@@ -35,3 +35,27 @@ def test_resources_that_are_not_there_or_not_ours_are_refused(call: Call, table:
         call("ListTagsOfResource", {"ResourceArn": arn.replace("123456789012", "9" * 12)})
     with pytest.raises(ValidationError):
         call("ListTagsOfResource", {"ResourceArn": "no arn"})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("hi!", "dog"), ("dog", "d%g"), ("dog", '"x"'), ("aws:x", "dog")]
+)
+def test_tags_have_their_letters_and_signs(call: Call, table: str, key: str, value: str) -> None:
+    arn = call("DescribeTable", {"TableName": table})["Table"]["TableArn"]
+    call("TagResource", {"ResourceArn": arn, "Tags": [{"Key": "é+-=._:/@ 1", "Value": ""}]})
+    with pytest.raises(ValidationError, match="invalid"):
+        call("TagResource", {"ResourceArn": arn, "Tags": [{"Key": key, "Value": value}]})
+
+
+def test_a_table_with_too_many_tags_is_not_made(call: Call, name: str) -> None:
+    request = {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "Tags": [{"Key": str(number), "Value": ""} for number in range(51)],
+    }
+    with pytest.raises(ValidationError, match="Too many tags"):
+        call("CreateTable", request)
+    with pytest.raises(TableNotFound):
+        call("DescribeTable", {"TableName": name})

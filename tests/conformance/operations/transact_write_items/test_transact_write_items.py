@@ -130,3 +130,18 @@ def test_a_missing_table_is_refused_and_nothing_done(call: Call, table: str) -> 
     with pytest.raises(TableNotFound):
         call("TransactWriteItems", {"TransactItems": [_put(table, 1), _put("Nowhere", 1)]})
     assert _count(call, table) == 0
+
+
+def test_of_several_wrong_keys_the_first_alone_is_told(call: Call, table: str) -> None:
+    wrong = {"Put": {"TableName": table, "Item": {"pk": {"N": "1"}, "sk": {"N": "1"}}}}
+    checked = {
+        "ConditionCheck": {
+            "TableName": table,
+            "Key": {"pk": {"S": "a"}, "sk": {"N": "1"}},
+            "ConditionExpression": "attribute_exists(pk)",
+        }
+    }
+    with pytest.raises(TransactionCanceled) as caught:
+        call("TransactWriteItems", {"TransactItems": [checked, wrong, wrong]})
+    codes = [reason.code for reason in caught.value.reasons]
+    assert codes == ["None", "ValidationError", "None"]

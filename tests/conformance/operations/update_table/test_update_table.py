@@ -73,3 +73,56 @@ def test_an_index_is_added_with_the_items_that_are_there_and_taken_away(
     _until(lambda: "by_group" not in _index_names(call, table))
     with pytest.raises(ValidationError):
         call("Scan", {"TableName": table, "IndexName": "by_group"})
+
+
+def test_an_index_passes_over_items_whose_keys_it_cannot_hold(
+    call: Call, table: str, put: Any
+) -> None:
+    for number, size in enumerate((0, 1024, 1025, 2048, 2049)):
+        put("a", number, word="w" * size)
+    for name, keys, found in (
+        ("by_word", ("word",), [1, 2, 3]),
+        ("by_word_in_partition", ("pk", "word"), [1]),
+    ):
+        kinds = zip(keys, ("HASH", "RANGE"), strict=False)
+        index = {
+            "IndexName": name,
+            "KeySchema": [{"AttributeName": key, "KeyType": kind} for key, kind in kinds],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+        _create(call, table, index, *keys)
+        _until(lambda: _described(call, table)["TableStatus"] == "ACTIVE")
+        items = call("Scan", {"TableName": table, "IndexName": name})["Items"]
+        assert sorted(int(item["sk"]["N"]) for item in items) == found
+    key = {"pk": {"S": "a"}, "sk": {"N": "4"}}
+    call("UpdateItem", {"TableName": table, "Key": key, "UpdateExpression": "REMOVE x"})
+    assert call("Scan", {"TableName": table, "IndexName": "by_word"})["Count"] == 3
+
+
+def _create(call: Call, table: str, index: dict[str, Any], *keys: str, kind: str = "S") -> None:
+    defined = [{"AttributeName": key, "AttributeType": kind} for key in keys]
+    request = {"TableName": table, "GlobalSecondaryIndexUpdates": [{"Create": index}]}
+    call("UpdateTable", {**request, **({"AttributeDefinitions": defined} if defined else {})})
+
+
+def test_the_keys_of_a_new_index_are_defined_with_it_and_keep_their_types(
+    call: Call, table: str
+) -> None:
+    index = {
+        "IndexName": "by_g",
+        "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    with pytest.raises(ValidationError, match="not defined in AttributeDefinitions"):
+        _create(call, table, index)
+    with pytest.raises(ValidationError) as caught:
+        _create(call, table, index, "g", kind="N")
+    assert caught.value.message == (
+        "One or more parameter values were invalid: Attributes cannot be redefined. Please check "
+        "that your attribute has the same type as previously defined. "
+        "Existing schema: Schema:[SchemaElement: key{g:S:HASH}] "
+        "New schema: Schema:[SchemaElement: key{g:N:HASH}]"
+    )
+    _create(call, table, index, "g", "unused")
+    defined = [each["AttributeName"] for each in _described(call, table)["AttributeDefinitions"]]
+    assert defined == ["pk", "sk", "l", "g", "h"]
