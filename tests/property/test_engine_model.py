@@ -127,7 +127,9 @@ class EngineModel(RuleBasedStateMachine):
         if group is not None:
             request["UpdateExpression"] = "SET g = :g"
             request["ExpressionAttributeValues"] = {":g": {"S": group}}
-        if self.attempt("UpdateItem", request) is not None:
+        made = self.attempt("UpdateItem", request) is not None
+        # Taking something away from an item that is not there makes none.
+        if made and ((pk, sk) in self.state or group is not None):
             item = dict(self.state.get((pk, sk), wire_key((pk, sk))))
             item.pop("g", None)
             if group is not None:

@@ -60,6 +60,10 @@ class Catalog:
             self._generation += 1
             self._tables.pop(table.name, None)
 
+    def known(self, name: str) -> Table | None:
+        """The table, if it can be had without the file."""
+        return self._tables.get(name)
+
     def find(self, session: Session, name: str) -> Table | None:
         table = self._tables.get(name)
         if table is not None:

@@ -12,6 +12,7 @@ import apsw
 
 from keyfold import errors
 from keyfold.engine import storage
+from keyfold.engine.hot import HotItems
 from keyfold.engine.storage import Session
 
 T = TypeVar("T")
@@ -53,10 +54,17 @@ class Commits:
     find their job done when they get the lock in turn. A lone writer never changes threads.
     """
 
-    def __init__(self, path: str, durability: str, forget_schema: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        path: str,
+        durability: str,
+        forget_schema: Callable[[], None],
+        hot: HotItems | None,
+    ) -> None:
         self.path = path
         self._durability = durability
         self._forget_schema = forget_schema
+        self._hot = hot
         self._writer = Session(storage.connect(path, durability))
         self._version = self._writer.version()
         self._lock = threading.Lock()
@@ -102,7 +110,7 @@ class Commits:
                 yield
                 self._commit()
             except BaseException:
-                self._writer.rollback()
+                self._roll_back()
                 self._forget_schema()
                 raise
             finally:
@@ -172,6 +180,8 @@ class Commits:
             if self._closed:
                 return
             self._closed = True
+            if self._hot is not None:
+                self._hot.close()
             self._close_readers()
             self._writer.connection.close()
 
@@ -217,7 +227,7 @@ class Commits:
 
     def _undone(self, error: BaseException) -> BaseException:
         """Take back the transaction that an error ended; the error to tell."""
-        self._writer.rollback()
+        self._roll_back()
         if isinstance(error, errors.OperationError):
             return error
         self._forget_schema()
@@ -225,6 +235,8 @@ class Commits:
 
     def _begin(self) -> None:
         self._writer.begin_write()
+        if self._hot is not None:
+            self._hot.begin()
         if self._writer.version() != self._version:
             self._forget_schema()
             if not self._has_company:
@@ -233,9 +245,16 @@ class Commits:
 
     def _commit(self) -> None:
         self._writer.commit()
+        if self._hot is not None:
+            self._hot.end()
         self._version = self._writer.version()
         for tell in self._listeners:
             tell()
+
+    def _roll_back(self) -> None:
+        self._writer.rollback()
+        if self._hot is not None:
+            self._hot.end()
 
     def _run_together(self, jobs: list[_Job[Any]]) -> None:
         for job in jobs:

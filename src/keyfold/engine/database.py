@@ -10,7 +10,10 @@ from keyfold.engine.catalog import Catalog
 from keyfold.engine.commits import Commits
 from keyfold.engine.dialects import Dialect
 from keyfold.engine.faults import Heat
+from keyfold.engine.hot import HotItems
 from keyfold.engine.lag import IndexLag
+from keyfold.engine.storage import StoredItem
+from keyfold.engine.tables import Table
 
 
 class Database:
@@ -29,6 +32,7 @@ class Database:
         stream_shards: int,
         heat: Heat | None,
         buckets: Path | None,
+        hot: HotItems | None,
     ) -> None:
         self.clock = clock
         self.lag = lag
@@ -39,12 +43,37 @@ class Database:
         self.heat = heat
         self.buckets = buckets
         self.catalog = Catalog()
-        self.commits = Commits(path, durability, self.catalog.forget)
+        self.hot = hot
+        self.commits = Commits(path, durability, self.catalog.forget, hot)
         self.write = self.commits.write
         self.read = self.commits.read
         self.snapshot = self.commits.snapshot
         self.backfills = Backfills(self)
         self.backfills.resume()
+
+    def table(self, name: str) -> Table:
+        """The table, to read its items."""
+        known = self.catalog.known(name)
+        if known is not None:
+            return known
+        with self.read() as session:
+            return self.catalog.get(session, name)
+
+    def find(self, table: Table, place: bytes) -> StoredItem | None:
+        """An item as the last commit left it."""
+        hot = self.hot
+        if hot is None:
+            with self.read() as session:
+                return session.find(table.id, place)
+        kept = hot.find(table.id, place)
+        if kept is not None:
+            return kept
+        with self.read() as session:
+            marks = hot.marks()
+            stored = session.find(table.id, place)
+            if stored is not None:
+                hot.keep(table.id, place, stored, marks)
+        return stored
 
     def arn(self, resource: str) -> str:
         return f"arn:aws:dynamodb:{self.region}:{self.account}:{resource}"

@@ -17,6 +17,7 @@ from keyfold.engine import backups, dialects, operations, shapes, storage, strea
 from keyfold.engine.answers import encoded
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults, Heat
+from keyfold.engine.hot import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.operations import Operation
 from keyfold.errors import (
@@ -54,18 +55,24 @@ class Engine:
         account: str = "123456789012",
         stream_shards: int = 1,
         buckets: str | PathLike[str] | None = None,
+        hot: HotItems | None = None,
     ) -> Engine:
         """Open a data file, making it if it is not there.
 
         `index_lag` is a number of seconds, a range of them, or "held" until `release_indexes`.
         `buckets` is a directory whose directories stand for the S3 buckets of exports and imports.
+        `hot` keeps items in memory: only for a file that nobody else writes to than the processes
+        that share its marks.
         """
         if stream_shards < 1:
             raise ValueError(f"a stream has at least one shard: stream_shards={stream_shards}")
         clock = clock or SystemClock()
+        path = fspath(path)
+        if path == ":memory:":
+            hot = HotItems(Marks())
         return cls(
             Database(
-                fspath(path),
+                path,
                 clock=clock,
                 durability=durability,
                 lag=IndexLag(index_lag, clock),
@@ -75,6 +82,7 @@ class Engine:
                 stream_shards=stream_shards,
                 heat=Heat(clock) if faults is not None and faults.hot_keys else None,
                 buckets=None if buckets is None else Path(buckets),
+                hot=hot,
             ),
             faults,
         )

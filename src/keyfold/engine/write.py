@@ -146,6 +146,8 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     table = write.table
     if database.heat is not None:
         database.heat.write(table.id, write.place, prepared.capacity().table)
+    if database.hot is not None:
+        database.hot.touch(table.id, write.place)
     expires = table.expiry(new.item) if new is not None else None
     row = 0 if stored is None else stored.row
     if not prepared.is_known:

@@ -21,12 +21,11 @@ def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, ("ProjectionExpression",), ("AttributesToGet",))
     key = check_item(request["Key"])
     projection = parameters.read(request).projection
-    with database.read() as session:
-        table = database.catalog.get(session, request["TableName"])
-        place = place_of_key(table, key)
-        if projection is not None:
-            refuse_nested_keys(table, projection)
-        stored = session.find(table.id, place)
+    table = database.table(request["TableName"])
+    place = place_of_key(table, key)
+    if projection is not None:
+        refuse_nested_keys(table, projection)
+    stored = database.find(table, place)
     consistent = bool(request.get("ConsistentRead"))
     if database.heat is not None:
         units = read_units(stored.size if stored else 0, consistent=consistent)

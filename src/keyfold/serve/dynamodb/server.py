@@ -14,6 +14,7 @@ from typing import Self
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import Engine
+from keyfold.engine.hot import HotItems, Marks
 from keyfold.errors import KeyfoldError
 from keyfold.serve.dynamodb.front import FrontDoor
 from keyfold.serve.dynamodb.log import JsonLines, RequestLog, Spans
@@ -181,8 +182,12 @@ def run_worker(
     worker: int,
     on_ready: Callable[[int], None],
     ends_with: int | None = None,
+    marks: Marks | None = None,
 ) -> None:
-    """Serve in this process until SIGTERM or SIGINT, or until the pipe `ends_with` ends."""
+    """Serve in this process until SIGTERM or SIGINT, or until the pipe `ends_with` ends.
+
+    `marks` are those of workers that share memory.
+    """
     metrics.work_as(worker)
 
     async def serve(engine: Engine) -> None:
@@ -209,6 +214,7 @@ def run_worker(
         durability=settings.durability,
         dialect=settings.dialect,
         region=settings.region,
+        hot=None if marks is None else HotItems(marks, worker),
     ) as engine:
         loop_runner()(serve(engine))
 

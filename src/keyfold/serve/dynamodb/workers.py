@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from keyfold.engine import Engine
+from keyfold.engine.hot import Marks
 from keyfold.serve.dynamodb.memory import shared_memory
 from keyfold.serve.dynamodb.metrics import Metrics
 from keyfold.serve.dynamodb.server import bind, run_worker, tls_context
@@ -32,19 +33,22 @@ def serve(settings: Settings, on_ready: Callable[[int], None]) -> None:
     bind(settings).close()
     with bind(settings, shared=True) as reserved, contextlib.ExitStack() as stack:
         settings = replace(settings, port=reserved.getsockname()[1])
+        marks = None
         if settings.data == ":memory:":
+            marks = Marks(settings.workers)
             data = stack.enter_context(shared_memory())
             settings = replace(settings, data=str(data), durability="memory")
         # Creates the file, and finds out here and once whether it can be used.
         Engine.open(settings.data, durability=settings.durability).close()
-        Workers(settings).run(on_ready)
+        Workers(settings, marks).run(on_ready)
 
 
 class Workers:
     """Starts the workers, starts a dead one again, passes on the signal to stop."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, marks: Marks | None) -> None:
         self._settings = settings
+        self._marks = marks
         self._metrics = Metrics(settings.workers)
         self._running: dict[int, int] = {}
         self._stopping = False
@@ -92,6 +96,7 @@ class Workers:
                     worker,
                     lambda _: _say_ready(writer),
                     ends_with=parent_gone,
+                    marks=self._marks,
                 )
             code = 0
         except Exception as error:

@@ -23,7 +23,7 @@ from keyfold.clients.credentials import Given
 from keyfold.clients.retry import RetryPolicy
 from keyfold.clients.signer import Credentials
 from keyfold.engine import Engine
-from keyfold.errors import KeyfoldError
+from keyfold.errors import KeyfoldError, TableNotFound
 
 COMMAND = (sys.executable, "-c", "import sys; from keyfold.cli import main; sys.exit(main())")
 TABLE: dict[str, Any] = {
@@ -116,6 +116,28 @@ def test_workers_see_each_others_tables_and_items(
                     asked = {"TableName": "Things", "Key": key, "ConsistentRead": True}
                     assert reader.call("GetItem", asked) == {"Item": key}
         assert count(url) == 8
+
+
+@pytest.mark.parametrize("data", ["things.db", ":memory:"])
+def test_no_worker_goes_on_with_what_another_has_changed(
+    tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serving("--data", data, "--workers", "2") as (_, url), ExitStack() as opened:
+        clients = [connect(url) for _ in range(8)]
+        for client in clients:
+            opened.callback(client.close)
+        clients[0].call("CreateTable", TABLE)
+        asked = {"TableName": "Things", "Key": {"pk": {"S": "a"}}}
+        for turn in range(5):
+            for number, client in enumerate(clients):
+                item = {"pk": {"S": "a"}, "n": {"N": str(10 * turn + number)}}
+                client.call("PutItem", {"TableName": "Things", "Item": item})
+                assert [reader.call("GetItem", asked) for reader in clients] == [{"Item": item}] * 8
+        clients[0].call("DeleteTable", {"TableName": "Things"})
+        for reader in clients:
+            with pytest.raises(TableNotFound):
+                reader.call("GetItem", asked)
 
 
 def children(process: int) -> list[int]:
