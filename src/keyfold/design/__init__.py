@@ -18,15 +18,6 @@ from keyfold.design.markers import (
     Version,
 )
 from keyfold.design.pattern import Pattern
-from keyfold.design.predicate import (
-    begins_with,
-    between,
-    contains,
-    exists,
-    missing,
-    not_,
-    one_of,
-)
 from keyfold.design.read import (
     Collected,
     Collection,
@@ -43,6 +34,15 @@ from keyfold.design.read import (
     each,
     get,
     merge,
+)
+from keyfold.design.recorder import (
+    begins_with,
+    between,
+    contains,
+    exists,
+    missing,
+    not_,
+    one_of,
 )
 from keyfold.design.schema import Index
 from keyfold.design.table import Table

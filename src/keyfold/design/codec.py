@@ -55,7 +55,8 @@ def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode("ascii")
 
 
-def _document(value: Any) -> dict[str, Any]:
+def document(value: Any) -> dict[str, Any]:
+    """Any value as it stands inside a list or a map."""
     return encode_value(_plain(value))
 
 
@@ -118,7 +119,7 @@ def encoder(spec: FieldSpec) -> Encoder:
         return lambda v: {"NS": [_number(e) for e in sorted(v)]}
     if kind == "binary_set":
         return lambda v: {"BS": [_base64(e) for e in sorted(_without_empty(spec, v))]}
-    return _document
+    return document
 
 
 def _without_empty(spec: FieldSpec, members: Collection[Any]) -> Collection[Any]:

@@ -12,7 +12,8 @@ from keyfold.design import schema
 from keyfold.design.declared import Declared
 from keyfold.design.markers import Normalised
 from keyfold.design.predicate import Path as FieldPath
-from keyfold.design.predicate import Predicate, Test, record
+from keyfold.design.predicate import Predicate, Test
+from keyfold.design.recorder import record
 from keyfold.design.template import Part, Slot, Template, parse_template
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField, PlanError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
@@ -188,7 +189,7 @@ class On(Key):
         self._build(entity, found.partition, found.partition_type, found.sort, found.sort_type)
         self.condition = self._read_when(entity)
         fields = entity.__spec__.fields
-        covered = self.condition.fields if self.condition is not None else frozenset()
+        covered = self.condition.present if self.condition is not None else frozenset()
         optional = [f for f in self.templates.fields if fields[f].optional and f not in covered]
         if optional:
             raise DeclarationError(
@@ -203,7 +204,7 @@ class On(Key):
     def _read_when(self, entity: type[Entity]) -> Predicate | None:
         names = frozenset(entity.__spec__.fields)
         if callable(self._when):
-            return record(self._when, names)
+            return record(self._when, entity, place=f"{self.place} {entity.__name__}.{self.name}")
         wanted = (self._when,) if isinstance(self._when, str) else self._when
         condition: Predicate | None = None
         for field in wanted:

@@ -1,21 +1,16 @@
-"""Conditions on fields, recorded from typed lambdas: `lambda h: (h.going > 3) & h.open`.
-
-The lambda is called once with a recorder, so the editor and the type checker see the entity and
-everything else sees data. Use `&`, `|` and `not_`; `and`, `or` and `not` cannot be recorded.
-"""
+"""Conditions on fields, as data: rendered as expressions, or evaluated on field values."""
 
 from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
 from keyfold.design import codes
 from keyfold.errors import DeclarationError
-
-E = TypeVar("E")
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -29,12 +24,19 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A field, or a field inside a nested model."""
+    """A field, or something inside it: a field of a nested model, a key of a map, an element."""
 
-    names: tuple[str, ...]
+    names: tuple[str | int, ...]
+    stored: tuple[str | int, ...] = field(default=(), compare=False)
+    """What is inside the field, under its names on disk."""
+
+    @property
+    def field(self) -> str:
+        return str(self.names[0])
 
     def __str__(self) -> str:
-        return ".".join(self.names)
+        inside = (f"[{name}]" if isinstance(name, int) else f".{name}" for name in self.names[1:])
+        return "".join([self.field, *inside])
 
 
 class Predicate(ABC):
@@ -46,6 +48,11 @@ class Predicate(ABC):
     @property
     @abstractmethod
     def fields(self) -> frozenset[str]: ...
+
+    @property
+    def present(self) -> frozenset[str]:
+        """The fields that have a value wherever this holds."""
+        return frozenset()
 
     def __and__(self, other: object) -> Predicate:
         return Both(self, predicate_of(other))
@@ -71,17 +78,30 @@ class Compare(Predicate):
     value: Any
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        found = _look_up(values, self.path)
-        if found is None:
+        found, wanted = _operand(self.path, values), _operand(self.value, values)
+        if is_absent(self.value):
+            return (found is None) == (self.operator == "=")
+        if found is None or wanted is None:
             return self.operator == "<>"
-        return _COMPARISONS[self.operator](found, self.value)
+        try:
+            return _COMPARISONS[self.operator](found, wanted)
+        except TypeError:
+            return False  # values of different types have no order
 
     @property
     def fields(self) -> frozenset[str]:
-        return frozenset({self.path.names[0]})
+        other = {self.value.field} if isinstance(self.value, Path) else set()
+        return frozenset({self.path.field, *other})
+
+    @property
+    def present(self) -> frozenset[str]:
+        # What is not there differs from every value, and is equal to none.
+        needs = (self.operator == "<>") == is_absent(self.value)
+        return self.fields if needs else frozenset()
 
     def __str__(self) -> str:
-        return f"{self.path} {self.operator} {self.value!r}"
+        value = str(self.value) if isinstance(self.value, Path) else repr(self.value)
+        return f"{self.path} {self.operator} {value}"
 
 
 @dataclass(frozen=True)
@@ -93,27 +113,34 @@ class Test(Predicate):
     arguments: tuple[Any, ...] = ()
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        found = _look_up(values, self.path)
+        found = _operand(self.path, values)
         if self.function == "exists":
             return found is not None
         if self.function == "missing":
             return found is None
-        if found is None:
+        given = [_operand(argument, values) for argument in self.arguments]
+        if found is None or None in given:
             return False
         if self.function == "begins_with":
-            return bool(found.startswith(self.arguments[0]))
+            return bool(found.startswith(given[0]))
         if self.function == "contains":
-            return self.arguments[0] in found
+            return given[0] in found
         if self.function == "one_of":
-            return found in self.arguments
-        return bool(self.arguments[0] <= found <= self.arguments[1])
+            return found in given
+        return bool(given[0] <= found <= given[1])
 
     @property
     def fields(self) -> frozenset[str]:
-        return frozenset({self.path.names[0]})
+        others = (a.field for a in self.arguments if isinstance(a, Path))
+        return frozenset({self.path.field, *others})
+
+    @property
+    def present(self) -> frozenset[str]:
+        return frozenset() if self.function == "missing" else self.fields
 
     def __str__(self) -> str:
-        return f"{self.function}({', '.join([str(self.path), *map(repr, self.arguments)])})"
+        given = [str(a) if isinstance(a, Path) else repr(a) for a in self.arguments]
+        return f"{self.function}({', '.join([str(self.path), *given])})"
 
 
 @dataclass(frozen=True)
@@ -127,6 +154,10 @@ class Both(Predicate):
     @property
     def fields(self) -> frozenset[str]:
         return self.left.fields | self.right.fields
+
+    @property
+    def present(self) -> frozenset[str]:
+        return self.left.present | self.right.present
 
     def __str__(self) -> str:
         return f"({self.left} and {self.right})"
@@ -144,6 +175,10 @@ class Either(Predicate):
     def fields(self) -> frozenset[str]:
         return self.left.fields | self.right.fields
 
+    @property
+    def present(self) -> frozenset[str]:
+        return self.left.present & self.right.present
+
     def __str__(self) -> str:
         return f"({self.left} or {self.right})"
 
@@ -159,118 +194,62 @@ class Negated(Predicate):
     def fields(self) -> frozenset[str]:
         return self.inner.fields
 
+    @property
+    def present(self) -> frozenset[str]:
+        absent = isinstance(self.inner, Test) and self.inner.function == "missing"
+        return self.inner.fields if absent else frozenset()
+
     def __str__(self) -> str:
         return f"not {self.inner}"
 
 
-class _Recorder:
-    """Stands in for an entity while its lambda is recorded."""
+class Recorded(ABC):
+    """Something that stands for a condition without being one: a field that is true or false."""
 
-    __slots__ = ("_known", "_path")
-
-    def __init__(self, path: tuple[str, ...], known: frozenset[str] | None) -> None:
-        self._path, self._known = path, known
-
-    def __getattr__(self, name: str) -> _Recorder:
-        if self._known is not None and name not in self._known:
-            raise DeclarationError(
-                codes.UNKNOWN_REFERENCE,
-                f"a condition names the field {name!r}, which is not declared.",
-                suggestion=f"Declared are: {', '.join(sorted(self._known))}.",
-            )
-        return _Recorder((*self._path, name), None)
-
-    def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
-        return Compare(Path(self._path), "=", other)
-
-    def __ne__(self, other: object) -> Predicate:  # type: ignore[override]
-        return Compare(Path(self._path), "<>", other)
-
-    def __lt__(self, other: object) -> Predicate:
-        return Compare(Path(self._path), "<", other)
-
-    def __le__(self, other: object) -> Predicate:
-        return Compare(Path(self._path), "<=", other)
-
-    def __gt__(self, other: object) -> Predicate:
-        return Compare(Path(self._path), ">", other)
-
-    def __ge__(self, other: object) -> Predicate:
-        return Compare(Path(self._path), ">=", other)
-
-    def __and__(self, other: object) -> Predicate:
-        return predicate_of(self) & other
-
-    def __or__(self, other: object) -> Predicate:
-        return predicate_of(self) | other
-
-    def __bool__(self) -> bool:
-        return bool(predicate_of(self))
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def record(condition: Callable[[E], object], fields: frozenset[str]) -> Predicate:
-    """The predicate that a lambda over an entity stands for."""
-    return predicate_of(condition(cast("E", _Recorder((), fields))))
+    @abstractmethod
+    def as_predicate(self) -> Predicate: ...
 
 
 def predicate_of(value: object) -> Predicate:
     if isinstance(value, Predicate):
         return value
-    if isinstance(value, _Recorder):
-        return Compare(Path(value._path), "=", True)
+    if isinstance(value, Recorded):
+        return value.as_predicate()
     raise DeclarationError(
         codes.PATTERN_BRANCHES,
         f"a condition gave {value!r} instead of a comparison of fields.",
-        suggestion="Return comparisons of the entity's fields, joined with & and |.",
+        suggestion="Return comparisons of the entity's fields, joined with & and |; exists(...) "
+        "and missing(...) say whether a field has a value.",
     )
-
-
-def _path(field: object) -> Path:
-    if isinstance(field, _Recorder):
-        return Path(field._path)
-    raise DeclarationError(
-        codes.PATTERN_BRANCHES, f"{field!r} is not a field of the entity.", suggestion=""
-    )
-
-
-def exists(field: object) -> bool:
-    """The field has a value."""
-    return cast("bool", Test("exists", _path(field)))
-
-
-def missing(field: object) -> bool:
-    """The field has no value."""
-    return cast("bool", Test("missing", _path(field)))
-
-
-def begins_with(field: str, prefix: str) -> bool:
-    return cast("bool", Test("begins_with", _path(field), (prefix,)))
-
-
-def contains(field: object, element: object) -> bool:
-    """The set, list or text holds the element."""
-    return cast("bool", Test("contains", _path(field), (element,)))
-
-
-def one_of(field: object, *values: object) -> bool:
-    return cast("bool", Test("one_of", _path(field), values))
-
-
-def between(field: object, low: object, high: object) -> bool:
-    """Both ends included."""
-    return cast("bool", Test("between", _path(field), (low, high)))
-
-
-def not_(condition: object) -> bool:
-    return cast("bool", Negated(predicate_of(condition)))
 
 
 def _look_up(values: Mapping[str, Any], path: Path) -> Any:
-    found: Any = values.get(path.names[0])
+    found: Any = values.get(path.field)
     for name in path.names[1:]:
         if found is None:
             return None
-        found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
-    return found
+        if isinstance(found, Mapping):
+            found = found.get(name)
+        elif isinstance(name, int):
+            found = found[name] if isinstance(found, list | tuple) and name < len(found) else None
+        else:
+            found = getattr(found, name, None)
+    return None if is_absent(found) else found
+
+
+def is_absent(value: object) -> bool:
+    """Whether a value is stored as nothing: DynamoDB has no empty set."""
+    return value is None or (isinstance(value, set | frozenset) and not value)
+
+
+def _operand(value: Any, values: Mapping[str, Any]) -> Any:
+    return _bare(_look_up(values, value) if isinstance(value, Path) else value)
+
+
+def _bare(value: Any) -> Any:
+    """A member of an enum as it is stored, so that it equals what DynamoDB would compare."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, set | frozenset | list | tuple):
+        return type(value)(_bare(element) for element in value)
+    return value

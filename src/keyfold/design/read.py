@@ -10,8 +10,9 @@ from pydantic import BaseModel
 
 from keyfold.design import codes
 from keyfold.design.keys import KeyOf, Ref
-from keyfold.design.predicate import Predicate, record
+from keyfold.design.predicate import Predicate
 from keyfold.design.projection import View
+from keyfold.design.recorder import record
 from keyfold.design.template import Template
 from keyfold.errors import DeclarationError, MissingKeyField, NotFound
 
@@ -199,7 +200,7 @@ class Query(Read[Page[E]], Generic[E]):
 
     def where(self, condition: Callable[[E], object]) -> Query[E]:
         """A filter: applied after the read and paid for like it."""
-        recorded = record(condition, frozenset(self.entity.__spec__.fields))
+        recorded = record(condition, self.entity)
         joined = recorded if self.condition is None else self.condition & recorded
         return replace(self, condition=joined)
 

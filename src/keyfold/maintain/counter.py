@@ -11,7 +11,8 @@ from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.place import caller
-from keyfold.design.predicate import Predicate, record
+from keyfold.design.predicate import Predicate
+from keyfold.design.recorder import record
 from keyfold.errors import DeclarationError
 from keyfold.maintain.shards import AMOUNT, shard_entity, shard_ref
 from keyfold.runtime.changes import Add
@@ -85,7 +86,9 @@ class CounterMaintainer:
                     suggestion="Say with via={...} which of its fields holds the key.",
                 )
         self.condition: Predicate | None = (
-            record(declared.where, frozenset(names)) if declared.where is not None else None
+            record(declared.where, self.source, place=f"{declared.place} {self.label}")
+            if declared.where is not None
+            else None
         )
 
     @property

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic.alias_generators import to_camel
-
-from keyfold.design.codec import encoder
+from keyfold.design.codec import document, encoder
 from keyfold.design.entity import EntitySpec
-from keyfold.design.predicate import Both, Compare, Either, Negated, Path, Predicate, Test
+from keyfold.design.predicate import (
+    Both,
+    Compare,
+    Either,
+    Negated,
+    Path,
+    Predicate,
+    Test,
+    is_absent,
+)
 from keyfold.design.read import resolve
-from keyfold.values.codec import encode as encode_plain
 
 _FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}
 _ELEMENTS = {"string_set": "S", "number_set": "N", "binary_set": "B"}
@@ -63,7 +69,7 @@ class Expressions:
         if predicate.function in _FUNCTIONS:
             return f"{_FUNCTIONS[predicate.function]}({path})"
         values = [
-            self.value(self._wire(predicate.path, resolve(a, arguments), spec, element=True))
+            self._operand(predicate.path, resolve(a, arguments), spec, element=True)
             for a in predicate.arguments
         ]
         if predicate.function == "one_of":
@@ -75,20 +81,26 @@ class Expressions:
     def _comparison(self, compare: Compare, spec: EntitySpec, arguments: Mapping[str, Any]) -> str:
         path = self._path(compare.path, spec)
         value = resolve(compare.value, arguments)
-        if value is None:
+        if is_absent(value):
             absent = f"attribute_not_exists({path})"
             return absent if compare.operator == "=" else f"(NOT {absent})"
-        wire = self._wire(compare.path, value, spec, element=False)
-        return f"{path} {compare.operator} {self.value(wire)}"
+        operand = self._operand(compare.path, value, spec, element=False)
+        return f"{path} {compare.operator} {operand}"
 
     def _path(self, path: Path, spec: EntitySpec) -> str:
-        first = self.name(spec.fields[path.names[0]].attribute)
-        return ".".join([first, *(self.name(to_camel(name)) for name in path.names[1:])])
+        inside = (
+            f"[{part}]" if isinstance(part, int) else f".{self.name(part)}" for part in path.stored
+        )
+        return "".join([self.name(spec.fields[path.field].attribute), *inside])
 
-    def _wire(self, path: Path, value: Any, spec: EntitySpec, *, element: bool) -> Any:
-        field = spec.fields[path.names[0]]
-        if len(path.names) > 1 or (element and field.kind in ("list", "any", "map")):
-            return encode_plain(value)
+    def _operand(self, path: Path, value: Any, spec: EntitySpec, *, element: bool) -> str:
+        """What a path is compared with: another path, or a value in the path's own form."""
+        if isinstance(value, Path):
+            return self._path(value, spec)
+        field = spec.fields[path.field]
+        if path.stored or (element and field.kind in ("list", "any", "map")):
+            return self.value(document(value))
         if element and field.kind in _ELEMENTS:
-            return {_ELEMENTS[field.kind]: str(value)}
-        return encoder(field)(value)
+            (members,) = encoder(field)([value]).values()
+            return self.value({_ELEMENTS[field.kind]: members[0]})
+        return self.value(encoder(field)(value))

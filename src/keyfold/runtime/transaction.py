@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
-from keyfold.design.predicate import Predicate, record
+from keyfold.design.predicate import Predicate
+from keyfold.design.recorder import record
 from keyfold.runtime.changes import read_changes
 from keyfold.runtime.intent import Check, Delete, Put, Update
 
@@ -56,4 +57,4 @@ def _target(target: E | Ref[E]) -> tuple[Ref[E], E | None]:
 
 
 def _condition(entity: type[Entity], where: Callable[[Any], object] | None) -> Predicate | None:
-    return None if where is None else record(where, frozenset(entity.__spec__.fields))
+    return None if where is None else record(where, entity)

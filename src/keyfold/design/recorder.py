@@ -1,0 +1,250 @@
+"""Conditions recorded from typed lambdas: `lambda h: (h.going > 3) & h.open`.
+
+The lambda is called once with a recorder, so the editor and the type checker see the entity and
+everything else sees data. Use `&`, `|` and `not_`; `and`, `or` and `not` cannot be recorded.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin
+
+from pydantic import BaseModel
+
+from keyfold.design import codes
+from keyfold.design.predicate import (
+    Compare,
+    Negated,
+    Path,
+    Predicate,
+    Recorded,
+    Test,
+    predicate_of,
+)
+from keyfold.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+E = TypeVar("E", bound="Entity")
+_OPEN = (dict, Mapping, list, tuple, Sequence, Any, object)
+_FUNCTIONS = (
+    "Compare it, or use exists, missing, begins_with, contains, one_of, between or not_ of keyfold."
+)
+
+
+def record(condition: Callable[[E], object], entity: type[E], *, place: str = "") -> Predicate:
+    """The predicate that a lambda over an entity stands for."""
+    if not callable(condition):
+        raise DeclarationError(
+            codes.PATTERN_BRANCHES,
+            f"{condition!r} is no condition.",
+            place=place,
+            suggestion="Give a function of the item, as where=lambda item: item.stock > 0.",
+        )
+    try:
+        return predicate_of(condition(cast("E", _Item(entity))))
+    except DeclarationError as problem:
+        raise DeclarationError(
+            problem.code,
+            problem.message,
+            place=problem.place or place,
+            suggestion=problem.suggestion,
+        ) from None
+
+
+class _Item:
+    """Stands in for an entity while its lambda is recorded."""
+
+    __slots__ = ("_entity",)
+
+    def __init__(self, entity: type[Entity]) -> None:
+        self._entity = entity
+
+    def __getattr__(self, name: str) -> _Field:
+        known = self._entity.__spec__.fields
+        if name not in known:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"a condition names the field {name!r}, which is not declared.",
+                suggestion=f"Declared are: {', '.join(sorted(known))}.",
+            )
+        return _Field(Path((name,)), self._entity.model_fields[name].annotation)
+
+
+class _Field(Recorded):
+    """Stands in for a field, or for something inside it."""
+
+    __slots__ = ("_path", "_type")
+
+    def __init__(self, path: Path, annotation: Any) -> None:
+        self._path, self._type = path, annotation
+
+    def as_predicate(self) -> Predicate:
+        return Compare(self._path, "=", True)
+
+    def __getattr__(self, name: str) -> _Field:
+        models = _models(self._type)
+        for model in models:
+            info = model.model_fields.get(name)
+            if info is not None:
+                return self._inside(name, info.serialization_alias or name, info.annotation)
+        if models:
+            known = ", ".join(sorted({n for model in models for n in model.model_fields}))
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"a condition names {self._path}.{name}, which is not declared.",
+                suggestion=f"Declared are: {known}.",
+            )
+        if _is_open(self._type):
+            return self._inside(name, name, Any)
+        raise self._refusal(f"looks at {name!r} of {self._path}", _FUNCTIONS)
+
+    def __getitem__(self, key: str | int) -> _Field:
+        if not isinstance(key, str | int) or not _is_open(self._type):
+            raise self._refusal(f"looks into {self._path} with [{key!r}]", _FUNCTIONS)
+        return self._inside(key, key, Any)
+
+    def _inside(self, name: str | int, stored: str | int, annotation: Any) -> _Field:
+        path = Path((*self._path.names, name), (*self._path.stored, stored))
+        return _Field(path, annotation)
+
+    def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
+        return Compare(self._path, "=", _operand(other))
+
+    def __ne__(self, other: object) -> Predicate:  # type: ignore[override]
+        return Compare(self._path, "<>", _operand(other))
+
+    def __lt__(self, other: object) -> Predicate:
+        return Compare(self._path, "<", _operand(other))
+
+    def __le__(self, other: object) -> Predicate:
+        return Compare(self._path, "<=", _operand(other))
+
+    def __gt__(self, other: object) -> Predicate:
+        return Compare(self._path, ">", _operand(other))
+
+    def __ge__(self, other: object) -> Predicate:
+        return Compare(self._path, ">=", _operand(other))
+
+    def __and__(self, other: object) -> Predicate:
+        return self.as_predicate() & other
+
+    def __or__(self, other: object) -> Predicate:
+        return self.as_predicate() | other
+
+    def __invert__(self) -> Predicate:
+        return Negated(self.as_predicate())
+
+    def __bool__(self) -> bool:
+        return bool(self.as_predicate())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        raise self._refusal(f"calls {self._path}", _FUNCTIONS)
+
+    def __contains__(self, element: object) -> bool:
+        raise self._refusal(f"asks what is in {self._path}", "Write contains(field, element).")
+
+    def __iter__(self) -> Any:
+        raise self._refusal(f"goes through {self._path}", "Write contains(field, element).")
+
+    def __len__(self) -> int:
+        raise self._refusal(
+            f"counts the elements of {self._path}", "Keep the number in a field of its own."
+        )
+
+    def _computed(self, *_: object) -> Any:
+        raise self._refusal(
+            f"computes with {self._path}", "Compare the field itself with a value or a field."
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __neg__ = _computed
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __abs__ = _computed
+
+    def _refusal(self, what: str, suggestion: str) -> DeclarationError:
+        return DeclarationError(
+            codes.PATTERN_BRANCHES,
+            f"a condition {what}, which cannot be recorded.",
+            suggestion=suggestion,
+        )
+
+
+def _operand(value: object) -> object:
+    return value._path if isinstance(value, _Field) else value
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The models that a value of this type may be."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _models(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return [model for member in get_args(annotation) for model in _models(member)]
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return [annotation] if is_model else []
+
+
+def _is_open(annotation: Any) -> bool:
+    """Whether a value of this type has parts that its declaration does not name."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _is_open(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return any(_is_open(member) for member in get_args(annotation))
+    named = hasattr(annotation, "__required_keys__")
+    return named or annotation in _OPEN or origin in _OPEN
+
+
+def _path(field: object) -> Path:
+    if isinstance(field, _Field):
+        return field._path
+    raise DeclarationError(
+        codes.PATTERN_BRANCHES,
+        f"{field!r} is not a field of the entity.",
+        suggestion="Name one of the item that the condition is given, as exists(item.email).",
+    )
+
+
+def _test(function: str, field: object, *arguments: object) -> bool:
+    return cast("bool", Test(function, _path(field), tuple(map(_operand, arguments))))
+
+
+def exists(field: object) -> bool:
+    """The field has a value."""
+    return _test("exists", field)
+
+
+def missing(field: object) -> bool:
+    """The field has no value."""
+    return _test("missing", field)
+
+
+def begins_with(field: str, prefix: str) -> bool:
+    return _test("begins_with", field, prefix)
+
+
+def contains(field: object, element: object) -> bool:
+    """The set, list or text holds the element."""
+    return _test("contains", field, element)
+
+
+def one_of(field: object, *values: object) -> bool:
+    if not values or any(isinstance(value, list | tuple | set | frozenset) for value in values):
+        raise DeclarationError(
+            codes.PATTERN_BRANCHES,
+            f"one_of was given {', '.join(map(repr, values)) or 'no values'}.",
+            suggestion="Give the values one by one, as one_of(item.state, *states).",
+        )
+    return _test("one_of", field, *values)
+
+
+def between(field: object, low: object, high: object) -> bool:
+    """Both ends included."""
+    return _test("between", field, low, high)
+
+
+def not_(condition: object) -> bool:
+    return cast("bool", Negated(predicate_of(condition)))
