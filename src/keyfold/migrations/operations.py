@@ -28,6 +28,10 @@ class Operation(ABC):
         """What it does, for people."""
 
     @abstractmethod
+    def is_done(self, backend: Backend) -> bool:
+        """Whether the tables are so already."""
+
+    @abstractmethod
     def apply(self, backend: Backend) -> None:
         """Do it; done already is done."""
 
@@ -46,8 +50,11 @@ class CreateTable(Operation):
     def words(self) -> str:
         return f"create the table {self.table.name} ({_key_words(self.table)})"
 
+    def is_done(self, backend: Backend) -> bool:
+        return backend.describe(self.table.name) is not None
+
     def apply(self, backend: Backend) -> None:
-        if backend.describe(self.table.name) is None:
+        if not self.is_done(backend):
             request = create_request(self.table, backend.physical(self.table.name))
             backend.call("CreateTable", request)
         backend.wait_until_active(self.table.name)
@@ -65,6 +72,9 @@ class DropTable(Operation):
 
     def words(self) -> str:
         return f"drop the table {self.table.name}"
+
+    def is_done(self, backend: Backend) -> bool:
+        return backend.describe(self.table.name) is None
 
     def apply(self, backend: Backend) -> None:
         try:
@@ -88,6 +98,10 @@ class CreateIndex(Operation):
     def words(self) -> str:
         keys = " / ".join(k for k in (self.index.partition, self.index.sort) if k)
         return f"create the index {self.index.name} of {self.table} ({keys})"
+
+    def is_done(self, backend: Backend) -> bool:
+        found = backend.live(self.table)
+        return found is not None and found.index(self.index.name) is not None
 
     def apply(self, backend: Backend) -> None:
         found = backend.live(self.table)
@@ -123,9 +137,12 @@ class DropIndex(Operation):
     def words(self) -> str:
         return f"drop the index {self.index.name} of {self.table}"
 
-    def apply(self, backend: Backend) -> None:
+    def is_done(self, backend: Backend) -> bool:
         found = backend.live(self.table)
-        if found is None or found.index(self.index.name) is None:
+        return found is None or found.index(self.index.name) is None
+
+    def apply(self, backend: Backend) -> None:
+        if self.is_done(backend):
             return
         delete = {"Delete": {"IndexName": self.index.name}}
         _update(backend, self.table, GlobalSecondaryIndexUpdates=[delete])
@@ -145,6 +162,10 @@ class EnableTtl(Operation):
     def words(self) -> str:
         return f"let items of {self.table} expire by {self.attribute}"
 
+    def is_done(self, backend: Backend) -> bool:
+        found = backend.live(self.table)
+        return found is not None and found.ttl == self.attribute
+
     def apply(self, backend: Backend) -> None:
         _set_ttl(backend, self.table, self.attribute, enabled=True)
 
@@ -162,6 +183,10 @@ class DisableTtl(Operation):
 
     def words(self) -> str:
         return f"let items of {self.table} stay (no expiry by {self.attribute})"
+
+    def is_done(self, backend: Backend) -> bool:
+        found = backend.live(self.table)
+        return found is None or found.ttl != self.attribute
 
     def apply(self, backend: Backend) -> None:
         _set_ttl(backend, self.table, self.attribute, enabled=False)
@@ -181,9 +206,12 @@ class EnableStream(Operation):
     def words(self) -> str:
         return f"open the stream of {self.table} ({self.view})"
 
-    def apply(self, backend: Backend) -> None:
+    def is_done(self, backend: Backend) -> bool:
         found = backend.live(self.table)
-        if found is not None and found.stream == self.view:
+        return found is not None and found.stream == self.view
+
+    def apply(self, backend: Backend) -> None:
+        if self.is_done(backend):
             return
         specification = {"StreamEnabled": True, "StreamViewType": self.view}
         _update(backend, self.table, StreamSpecification=specification)
@@ -203,9 +231,12 @@ class DisableStream(Operation):
     def words(self) -> str:
         return f"close the stream of {self.table}"
 
-    def apply(self, backend: Backend) -> None:
+    def is_done(self, backend: Backend) -> bool:
         found = backend.live(self.table)
-        if found is None or found.stream is None:
+        return found is None or found.stream is None
+
+    def apply(self, backend: Backend) -> None:
+        if self.is_done(backend):
             return
         _update(backend, self.table, StreamSpecification={"StreamEnabled": False})
 

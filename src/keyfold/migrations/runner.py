@@ -15,26 +15,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, VerifyFailed
+from keyfold.errors import Drifted, Irreversible, Pending, VerifyFailed
 from keyfold.limits import STREAM_RETENTION_SECONDS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
-from keyfold.migrations.expectations import refuse_other_tables
 from keyfold.migrations.following import POLL_SECONDS, wait_for_routers
 from keyfold.migrations.leftovers import remove_left_keys, unmoved
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
-from keyfold.migrations.operations import DisableStream, EnableStream
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.scanning import Pace, Scan
+from keyfold.migrations.shaping import Say, Shaping
 from keyfold.migrations.sides import Refused, Sides, rewrite_item
 from keyfold.migrations.state import Overtaken, Problem, State, StateStore
 from keyfold.migrations.verify import Comparison, Verifier
 
-_VIEW: Final = "NEW_AND_OLD_IMAGES"
 _ATTEMPTS: Final = 5
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -66,6 +62,7 @@ class Migrator:
         self.pace, self.settle = pace or Pace(), settle
         self.report, self.say = report, say
         self.store = StateStore(backend, migration.name)
+        self._shaping = Shaping(migration, self.store, say)
         self._state = State()
 
     def apply(self, to: Phase = "hold", *, repair: bool = True) -> State:
@@ -75,7 +72,7 @@ class Migrator:
         self._refuse_other_plan()
         self._notice_absence()
         steps: dict[Phase, Callable[[], None]] = {
-            "expand": self._expand,
+            "expand": self._shaping.expand,
             "dual-write": self._start_copying,
             "backfill": self._backfill,
             "verify": lambda: self._verify(repair=repair),
@@ -96,12 +93,19 @@ class Migrator:
         """Back to where it began, with everything that was written meanwhile."""
         self.store.prepare()
         self._state = self.store.load()
+        self._refuse_other_plan()
         if self._state.phase == "contract":
             raise Irreversible(
                 f"{self.migration.name} is complete and the old side is gone; "
                 "plan a migration in the other direction"
             )
-        if self._state.phase == "planned" and not self._state.epoch:
+        if self._state.contracting:
+            raise Irreversible(
+                f"{self.migration.name} has begun to take the old side away; apply it up to "
+                "contract, then plan a migration in the other direction"
+            )
+        if self._state.phase == "planned":
+            self._take_back()
             return self._state
         self._notice_absence()
         if self._state.writes == "new" or self._state.closed:
@@ -111,16 +115,15 @@ class Migrator:
             wait_for_routers(self.store, self._state.epoch)
         for rewrite in reversed(self.migration.rewrites("backfill")):
             self._undo_rewrite(rewrite)
-        self._close_streams()
         remove_left_keys(self.store, self.migration.routes("old"), self.pace)
-        for operation in reversed(self.migration.operations("expand")):
-            reverse = operation.reverse()
-            if reverse is not None:
-                self.say(f"{self.migration.name}: {reverse.words()}")
-                reverse.apply(self.backend)
-        self._change(phase="planned", reads="old", writes="old", closed=False, plan="")
-        self.store.forget(keep_state=True)
+        self._take_back()
         return self._state
+
+    def _take_back(self) -> None:
+        self._shaping.take_back()
+        if self._state != State(epoch=self._state.epoch):
+            self._change(phase="planned", reads="old", writes="old", closed=False, plan="")
+        self.store.forget(keep_state=True)
 
     def follow(self, until: Callable[[], bool]) -> None:
         """Keep copying until told to stop."""
@@ -171,31 +174,6 @@ class Migrator:
                 f"{self.migration.name} began with other steps than it has now; "
                 "give it back the steps it began with, or roll it back first"
             )
-
-    def _expand(self) -> None:
-        refuse_other_tables(self.migration, self.backend)
-        for operation in self.migration.operations("expand"):
-            self.say(f"{self.migration.name}: {operation.words()}")
-            operation.apply(self.backend)
-        for table in self.migration.followed:
-            self._open_stream(table)
-
-    def _open_stream(self, table: str) -> None:
-        found = self.backend.live(table)
-        view = found.stream if found is not None else None
-        if view == _VIEW:
-            return
-        if view is not None:
-            raise MigrationError(
-                f"the stream of {table} is {view}; copying needs {_VIEW}. Close the stream "
-                "when its readers can do without it, and apply again"
-            )
-        self.store.note_opened(table)
-        EnableStream(table, _VIEW).apply(self.backend)
-
-    def _close_streams(self) -> None:
-        for table in self.store.opened():
-            DisableStream(table, _VIEW).apply(self.backend)
 
     def _sides(self, towards: Side) -> Sides:
         rewrites = self.migration.rewrites("backfill") if towards == "new" else []
@@ -365,15 +343,15 @@ class Migrator:
     def _contract(self) -> None:
         self._refuse_problems()
         self._refuse_unmoved()
+        if not self._state.contracting:
+            self._change(contracting=True)
         for rewrite in self.migration.rewrites("contract"):
             self.say(f"{self.migration.name}: {rewrite.words()}")
             self._rewrite_all(rewrite)
         self._refuse_problems()
-        self._close_streams()
+        self._shaping.close_streams()
         remove_left_keys(self.store, [m.forward for m in self.migration.moves], self.pace)
-        for operation in self.migration.operations("contract"):
-            self.say(f"{self.migration.name}: {operation.words()}")
-            operation.apply(self.backend)
+        self._shaping.contract()
         self.store.forget(keep_state=True)
 
     def _refuse_unmoved(self) -> None:

@@ -40,6 +40,8 @@ class State:
     closed: bool = False
     """Writes wait while they change sides."""
     plan: str = ""
+    contracting: bool = False
+    """What cannot be taken back has begun."""
 
     @property
     def active(self) -> bool:
@@ -131,6 +133,14 @@ class StateStore:
         for item in list(self._all(self.name, "position:")):
             key = {name: item[name] for name in SUPPORT.key_attributes}
             self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})
+
+    def note_begun(self, step: str) -> None:
+        """Remember that this migration does a step, before it does it."""
+        self._put(f"begun:{step}", {})
+
+    def begun(self) -> set[str]:
+        """The steps that this migration did or may have done, by their words."""
+        return {item["part"]["S"].partition(":")[2] for item in self._all(self.name, "begun:")}
 
     def note_opened(self, table: str) -> None:
         """Remember that this migration opened a table's stream."""

@@ -1,0 +1,86 @@
+"""The tables of a migration brought into shape, and back as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from keyfold.errors import MigrationError
+from keyfold.migrations.expectations import refuse_other_tables
+from keyfold.migrations.migration import Migration
+from keyfold.migrations.operations import DisableStream, EnableStream, Operation
+from keyfold.migrations.state import StateStore
+
+_VIEW: Final = "NEW_AND_OLD_IMAGES"
+
+Say = Callable[[str], None]
+
+
+class Shaping:
+    """Does the steps that add something, and notes each before it is done.
+
+    So a killed migrator goes on with them, and going back takes away what the migration made and
+    nothing that was there before it.
+    """
+
+    def __init__(self, migration: Migration, store: StateStore, say: Say) -> None:
+        self._migration, self._store, self._say = migration, store, say
+        self._backend = store.backend
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self._store.begun() or self._store.opened())
+
+    def expand(self) -> None:
+        """Make what is new, and open the streams that copying reads."""
+        begun = self._store.begun()
+        if not self.has_begun:
+            refuse_other_tables(self._migration, self._backend)
+        for operation in self._migration.operations("expand"):
+            words = operation.words()
+            if words not in begun and operation.is_done(self._backend):
+                self._tell(f"{words}: so it is already, and so it stays")
+                continue
+            self._store.note_begun(words)
+            self._do(operation)
+        for table in self._migration.followed:
+            self._open_stream(table)
+
+    def take_back(self) -> None:
+        """Undo what was done to the tables."""
+        begun = self._store.begun()
+        self.close_streams()
+        for operation in reversed(self._migration.operations("expand")):
+            reverse = operation.reverse()
+            if reverse is not None and operation.words() in begun:
+                self._do(reverse)
+
+    def contract(self) -> None:
+        """Take away what is not needed any more."""
+        for operation in self._migration.operations("contract"):
+            self._do(operation)
+
+    def close_streams(self) -> None:
+        """Close those that this migration opened."""
+        for table in self._store.opened():
+            DisableStream(table, _VIEW).apply(self._backend)
+
+    def _open_stream(self, table: str) -> None:
+        found = self._backend.live(table)
+        view = found.stream if found is not None else None
+        if view == _VIEW:
+            return
+        if view is not None:
+            raise MigrationError(
+                f"the stream of {table} is {view}; copying needs {_VIEW}. Close the stream "
+                "when its readers can do without it, and apply again"
+            )
+        self._store.note_opened(table)
+        EnableStream(table, _VIEW).apply(self._backend)
+
+    def _do(self, operation: Operation) -> None:
+        self._tell(operation.words())
+        operation.apply(self._backend)
+
+    def _tell(self, words: str) -> None:
+        self._say(f"{self._migration.name}: {words}")
