@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 import schemathesis
 from graphql import get_introspection_query
@@ -130,6 +131,21 @@ async def test_graphql_offers_every_operation(service: Service) -> None:
         one for one in body["data"]["__schema"]["types"] if one["name"] in ("Query", "Mutation")
     ]
     assert {field["name"] for root in roots for field in root["fields"]} == set(service.operations)
+
+
+def test_the_example_of_every_body_is_taken(service: Service) -> None:
+    document = rest_app(Dispatch(service), None).openapi()
+    shown = {
+        operation["operationId"]: operation["requestBody"]["content"]["application/json"]["example"]
+        for verbs in document["paths"].values()
+        for operation in verbs.values()
+        if "requestBody" in operation
+    }
+    assert shown
+    for name, example in shown.items():
+        body = service.operations[name].body
+        assert body is not None
+        body.validate_json(orjson.dumps(example), strict=True)
 
 
 def test_a_client_can_be_written(service: Service) -> None:

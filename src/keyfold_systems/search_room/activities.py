@@ -19,7 +19,12 @@ class ActivityOperations:
 
     db: AsyncDb
 
-    @mutation("/rooms/{room_id}/messages", allow=member, status=201)
+    @mutation(
+        "/rooms/{room_id}/messages",
+        allow=member,
+        status=201,
+        example={"text": "Shall we look at it on Sunday?"},
+    )
     async def say(
         self,
         room_id: str,

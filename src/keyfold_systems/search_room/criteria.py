@@ -34,7 +34,12 @@ ATTEMPTS = 5
 class CriteriaOperations(ActivityOperations):
     """Criteria of one, of all, and their score."""
 
-    @mutation("/rooms/{room_id}/criteria", allow=member, status=201)
+    @mutation(
+        "/rooms/{room_id}/criteria",
+        allow=member,
+        status=201,
+        example={"input": {"criteria": {"priceMax": 2500, "locations": ["Bern"]}}},
+    )
     async def save_criteria(
         self, room_id: str, input: NewCriteria, caller: Identity
     ) -> UserCriteria:
@@ -79,7 +84,12 @@ class CriteriaOperations(ActivityOperations):
         history = user_criteria_history.after(page.cursor)
         return await history(self.db, room_id, user_id, limit=page.limit)
 
-    @mutation("/rooms/{room_id}/combined-criteria", allow=member, status=201)
+    @mutation(
+        "/rooms/{room_id}/combined-criteria",
+        allow=member,
+        status=201,
+        example={"mode": "mixed"},
+    )
     async def combine_criteria(
         self, room_id: str, mode: Mode, caller: Identity
     ) -> CombinedCriteria:

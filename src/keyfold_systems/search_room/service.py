@@ -68,7 +68,12 @@ class SearchRoom(CriteriaOperations, InvitationOperations, Service):
     def __init__(self, db: AsyncDb) -> None:
         self.db = db
 
-    @mutation("/rooms", allow=authenticated, status=201)
+    @mutation(
+        "/rooms",
+        allow=authenticated,
+        status=201,
+        example={"input": {"name": "Flat in Bern", "searchType": "rent"}},
+    )
     async def create_room(self, input: NewRoom, caller: Identity) -> Room:
         """Open a room; you own it."""
         room = Room(room_id=new_ulid(), created_by_user_id=caller.id, **dict(input))
@@ -148,7 +153,19 @@ class SearchRoom(CriteriaOperations, InvitationOperations, Service):
         except ConditionFailed:
             raise _last_owner() from None
 
-    @mutation("/rooms/{room_id}/listings", allow=member, status=201)
+    @mutation(
+        "/rooms/{room_id}/listings",
+        allow=member,
+        status=201,
+        example={
+            "input": {
+                "sourceBrand": "homegate",
+                "externalId": "4001",
+                "title": "Bright flat with a balcony",
+                "location": "Bern",
+            }
+        },
+    )
     async def add_listing(self, room_id: str, input: NewListing, caller: Identity) -> Listing:
         """Save a property; the same one from the same platform is in a room once."""
         listing = Listing(listing_id=new_ulid(), room_id=room_id, **dict(input))
@@ -184,7 +201,12 @@ class SearchRoom(CriteriaOperations, InvitationOperations, Service):
         """A listing."""
         return await self.db.get(Listing.key(room_id=room_id, listing_id=listing_id))
 
-    @mutation("/rooms/{room_id}/listings/{listing_id}", method="PATCH", allow=member)
+    @mutation(
+        "/rooms/{room_id}/listings/{listing_id}",
+        method="PATCH",
+        allow=member,
+        example={"input": {"status": "VISIT_PLANNED"}},
+    )
     async def update_listing(
         self,
         room_id: str,

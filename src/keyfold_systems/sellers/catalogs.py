@@ -22,7 +22,18 @@ from keyfold_systems.sellers.values import CleanId
 class CatalogOperations(Part):
     """What can be sold."""
 
-    @mutation("/catalogs", name="createCatalog", allow=authenticated, status=201)
+    @mutation(
+        "/catalogs",
+        name="createCatalog",
+        allow=authenticated,
+        status=201,
+        example={
+            "input": {
+                "catalogName": "Cookies",
+                "products": [{"productId": "mint", "productName": "Thin mint", "price": "5.50"}],
+            }
+        },
+    )
     async def create_catalog(self, input: NewCatalog, caller: Identity) -> Catalog:
         """Offer products, for yourself or for everybody."""
         new = Catalog(

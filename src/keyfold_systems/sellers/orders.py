@@ -23,7 +23,28 @@ _MEDIA = {
 class OrderOperations(Part):
     """What customers ordered."""
 
-    @mutation("/orders", name="createOrder", allow=authenticated, status=201)
+    @mutation(
+        "/orders",
+        name="createOrder",
+        allow=authenticated,
+        status=201,
+        example={
+            "input": {
+                "seasonId": "seasonId",
+                "customerName": "Ms. Doe",
+                "lineItems": [
+                    {
+                        "productId": "mint",
+                        "productName": "Thin mint",
+                        "quantity": 3,
+                        "pricePerUnit": "5.50",
+                    }
+                ],
+                "paymentMethod": "CASH",
+                "orderDate": "2030-03-02",
+            }
+        },
+    )
     async def create_order(self, input: NewOrder, caller: Identity) -> Order:
         """Note what a customer ordered; the total is computed."""
         async with self.layouts.writing(caller.id) as layout:

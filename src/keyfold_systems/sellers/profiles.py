@@ -36,7 +36,13 @@ from keyfold_systems.sellers.values import CleanId, Permission, Text
 class ProfileOperations(Part):
     """Profiles with their shares and invites."""
 
-    @mutation("/profiles", name="createSellerProfile", allow=authenticated, status=201)
+    @mutation(
+        "/profiles",
+        name="createSellerProfile",
+        allow=authenticated,
+        status=201,
+        example={"seller_name": "Mara's cookies"},
+    )
     async def create_seller_profile(self, seller_name: Text, caller: Identity) -> SellerProfile:
         """Found a profile; you own it."""
         async with self.layouts.writing(caller.id) as layout:

@@ -18,7 +18,20 @@ from keyfold_systems.sellers.values import CleanId
 class SeasonOperations(Part):
     """Times of selling from one catalog."""
 
-    @mutation("/seasons", name="createSeason", allow=authenticated, status=201)
+    @mutation(
+        "/seasons",
+        name="createSeason",
+        allow=authenticated,
+        status=201,
+        example={
+            "input": {
+                "profileId": "profileId",
+                "seasonName": "Spring",
+                "catalogId": "catalogId",
+                "startDate": "2030-03-01",
+            }
+        },
+    )
     async def create_season(self, input: NewSeason, caller: Identity) -> Season:
         """Start selling from a catalog."""
         _check_dates(input.start_date, input.end_date)

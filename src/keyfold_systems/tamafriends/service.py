@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar
 
 from keyfold import (
     AsyncDb,
     Design,
-    Entity,
     Page,
-    Ref,
     check,
     create,
-    delete,
-    missing,
     new_ulid,
-    put,
 )
-from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
+from keyfold.errors import AlreadyExists, NotFound
 from keyfold.serve import (
     Arguments,
     Conflict,
     Identity,
-    Invalid,
     Missing,
     NotAllowed,
     NotAuthenticated,
@@ -38,10 +32,8 @@ from keyfold.serve import (
 )
 from keyfold_systems.tamafriends import passwords
 from keyfold_systems.tamafriends.design import (
-    Block,
     Comment,
     Credential,
-    Follow,
     Like,
     Post,
     Text,
@@ -50,8 +42,6 @@ from keyfold_systems.tamafriends.design import (
     comments_of_post,
     comments_of_user,
     design,
-    followers,
-    following,
     likers_of_post,
     likes_of_user,
     post_by_id,
@@ -68,8 +58,7 @@ from keyfold_systems.tamafriends.payloads import (
     ProfileChange,
     Signed,
 )
-
-E = TypeVar("E", bound=Entity)
+from keyfold_systems.tamafriends.relations import RelationOperations
 
 
 @rule
@@ -84,7 +73,7 @@ async def author(service: TamaFriends, caller: Identity, arguments: Arguments) -
     return post is None or post.user_id == caller.id
 
 
-class TamaFriends(Service):
+class TamaFriends(RelationOperations, Service):
     """Posts, comments, likes and follows."""
 
     design: ClassVar[Design] = design
@@ -93,7 +82,22 @@ class TamaFriends(Service):
     def __init__(self, db: AsyncDb) -> None:
         self.db = db
 
-    @mutation("/accounts", name="signUp", allow=anyone, status=201, remembered=False)
+    @mutation(
+        "/accounts",
+        name="signUp",
+        allow=anyone,
+        status=201,
+        remembered=False,
+        example={
+            "input": {
+                "email": "ada@example.org",
+                "username": "ada.lang",
+                "handle": "ada",
+                "displayName": "Ada Lang",
+                "password": "correct horse",
+            }
+        },
+    )
     async def sign_up(self, input: NewAccount) -> Signed:
         """Join; email, username and handle are yours alone."""
         user_id, salt = new_ulid(), passwords.new_salt()
@@ -106,7 +110,14 @@ class TamaFriends(Service):
         )
         return Signed(user_id=user_id, token=token)
 
-    @mutation("/sessions", name="signIn", allow=anyone, status=201, remembered=False)
+    @mutation(
+        "/sessions",
+        name="signIn",
+        allow=anyone,
+        status=201,
+        remembered=False,
+        example={"input": {"login": "ada@example.org", "password": "correct horse"}},
+    )
     async def sign_in(self, input: Login) -> Signed:
         """Sign in with your email or username."""
         lookup = profile_by_email if "@" in input.login else profile_by_username
@@ -139,7 +150,13 @@ class TamaFriends(Service):
             raise Missing("There is no such user.")
         return _shown(found)
 
-    @mutation("/users/{user_id}", name="editProfile", method="PATCH", allow=itself("user_id"))
+    @mutation(
+        "/users/{user_id}",
+        name="editProfile",
+        method="PATCH",
+        allow=itself("user_id"),
+        example={"input": {"bio": "Keeper of three"}},
+    )
     async def edit_profile(
         self, user_id: str, input: ProfileChange, expected_version: int | None = None
     ) -> UserProfile:
@@ -155,7 +172,13 @@ class TamaFriends(Service):
         """Leave; posts, comments, likes and follows go after you."""
         await self.db.delete(UserProfile.key(user_id=user_id), must_exist=True)
 
-    @mutation("/posts", name="createPost", allow=member, status=201)
+    @mutation(
+        "/posts",
+        name="createPost",
+        allow=member,
+        status=201,
+        example={"text": "Look what hatched today!"},
+    )
     async def create_post(
         self,
         text: Text,
@@ -229,7 +252,13 @@ class TamaFriends(Service):
         """What you like, newest first."""
         return await likes_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
 
-    @mutation("/posts/{post_id}/comments", name="comment", allow=member, status=201)
+    @mutation(
+        "/posts/{post_id}/comments",
+        name="comment",
+        allow=member,
+        status=201,
+        example={"text": "How sweet!"},
+    )
     async def comment(
         self,
         post_id: str,
@@ -274,64 +303,6 @@ class TamaFriends(Service):
         """What somebody said, newest first."""
         return await comments_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
 
-    @mutation("/users/{user_id}/following", name="follow", allow=itself("user_id"), status=201)
-    async def follow(self, user_id: str, followee_id: str) -> Follow:
-        """Follow somebody."""
-        if followee_id == user_id:
-            raise Invalid("followeeId", "you cannot follow yourself")
-        edge = Follow(follower_id=user_id, followee_id=followee_id)
-        followee = UserProfile.key(user_id=followee_id)
-        try:
-            return await self._add(edge, followee, between=(followee_id, user_id))
-        except AlreadyExists:
-            raise Conflict("You follow them already.", code="ALREADY_FOLLOWING") from None
-
-    @mutation(
-        "/users/{user_id}/following/{followee_id}",
-        name="unfollow",
-        method="DELETE",
-        allow=itself("user_id"),
-    )
-    async def unfollow(self, user_id: str, followee_id: str) -> None:
-        """Stop following somebody."""
-        edge = Follow.key(follower_id=user_id, followee_id=followee_id)
-        await self.db.delete(edge, must_exist=True)
-
-    @query("/users/{user_id}/followers", allow=authenticated)
-    async def followers(self, user_id: str, page: PageRequest) -> Page[Follow]:
-        """Who follows somebody."""
-        return await followers.after(page.cursor)(self.db, user_id, limit=page.limit)
-
-    @query("/users/{user_id}/following", allow=authenticated)
-    async def following(self, user_id: str, page: PageRequest) -> Page[Follow]:
-        """Whom somebody follows."""
-        return await following.after(page.cursor)(self.db, user_id, limit=page.limit)
-
-    @mutation("/users/{user_id}/blocks", name="block", allow=itself("user_id"), status=201)
-    async def block(self, user_id: str, blocked_id: str) -> Block:
-        """Keep somebody away: they neither follow you nor like or comment what you post."""
-        if blocked_id == user_id:
-            raise Invalid("blockedId", "you cannot block yourself")
-        results = await self.db.transact(
-            put(Block(user_id=user_id, blocked_id=blocked_id)),
-            delete(Follow.key(follower_id=blocked_id, followee_id=user_id)),
-            delete(Follow.key(follower_id=user_id, followee_id=blocked_id)),
-            check(UserProfile.key(user_id=user_id)),
-            check(UserProfile.key(user_id=blocked_id)),
-        )
-        made: Block = results[0]
-        return made
-
-    @mutation(
-        "/users/{user_id}/blocks/{blocked_id}",
-        name="unblock",
-        method="DELETE",
-        allow=itself("user_id"),
-    )
-    async def unblock(self, user_id: str, blocked_id: str) -> None:
-        """Let somebody near again."""
-        await self.db.delete(Block.key(user_id=user_id, blocked_id=blocked_id), must_exist=True)
-
     async def _post(self, post_id: str) -> Post:
         found = await post_by_id(self.db, post_id)
         if found is None:
@@ -343,23 +314,6 @@ class TamaFriends(Service):
         if found is None:
             raise Missing("There is no such comment.")
         return found
-
-    async def _add(self, new: E, target: Ref[Any], *, between: tuple[str, str]) -> E:
-        """Write something of the second user's about the first's, if it is there and they may."""
-        first, second = between
-        pairs = dict.fromkeys([(first, second), (second, first)])
-        blocks = [Block.key(user_id=one, blocked_id=other) for one, other in pairs]
-        try:
-            results = await self.db.transact(
-                create(new),
-                check(target),
-                check(UserProfile.key(user_id=second)),
-                *(check(block, where=lambda b: missing(b.user_id)) for block in blocks),
-            )
-        except ConditionFailed:
-            raise NotAllowed("One of you has blocked the other.", code="BLOCKED") from None
-        made: E = results[0]
-        return made
 
     def _token(self, user_id: str) -> str:
         if self.issue is None:

@@ -83,7 +83,13 @@ class Chat(Part):
         room = await self._open_room(room_id)
         await self.db.update(room, members=remove({caller.id}))
 
-    @mutation("/rooms/{room_id}/messages", name="sendMessage", allow=in_room, status=201)
+    @mutation(
+        "/rooms/{room_id}/messages",
+        name="sendMessage",
+        allow=in_room,
+        status=201,
+        example={"text": "See you at six?"},
+    )
     async def send_message(
         self,
         room_id: str,

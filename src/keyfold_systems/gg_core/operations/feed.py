@@ -39,7 +39,13 @@ MOST_ENTRIES = 100
 class Feeds(Part):
     """What people and groups do, and who sees it."""
 
-    @mutation("/activities", name="postActivity", allow=registered, status=201)
+    @mutation(
+        "/activities",
+        name="postActivity",
+        allow=registered,
+        status=201,
+        example={"input": {"previewText": "Ran ten kilometres before breakfast."}},
+    )
     async def post_activity(self, input: NewActivity, caller: Identity) -> Activity:
         """Tell your followers what you did, or the members of a group what it does."""
         actor = input.actor_id or caller.id
@@ -110,7 +116,14 @@ class Feeds(Part):
         groups = dict(zip(ids, found, strict=True))
         return [groups.get(one.actor_id) for one in parents]
 
-    @mutation("/media", name="uploadMedia", allow=registered, status=201, remembered=False)
+    @mutation(
+        "/media",
+        name="uploadMedia",
+        allow=registered,
+        status=201,
+        remembered=False,
+        example={"content_type": "image/png"},
+    )
     async def upload_media(self, content_type: str, caller: Identity) -> Upload:
         """A link to send a file to; the key goes into an activity."""
         if self.media is None:

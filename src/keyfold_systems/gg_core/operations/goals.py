@@ -28,7 +28,13 @@ async def goal_owner(service: Part, caller: Identity, arguments: Arguments) -> b
 class Goals(Part):
     """What people want to reach, and what they do for it."""
 
-    @mutation("/goals", name="createGoal", allow=registered, status=201)
+    @mutation(
+        "/goals",
+        name="createGoal",
+        allow=registered,
+        status=201,
+        example={"input": {"title": "Run a marathon"}},
+    )
     async def create_goal(self, input: NewGoal, caller: Identity) -> Goal:
         """Set yourself a goal."""
         now = self.db.context.now()
@@ -66,7 +72,13 @@ class Goals(Part):
         """Your goals, newest first."""
         return await goals_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
 
-    @mutation("/goals/{goal_id}/tasks", name="createTask", allow=goal_owner, status=201)
+    @mutation(
+        "/goals/{goal_id}/tasks",
+        name="createTask",
+        allow=goal_owner,
+        status=201,
+        example={"input": {"title": "Buy shoes", "dueAt": "2030-01-06T10:00:00Z"}},
+    )
     async def create_task(self, goal_id: str, input: NewTask, caller: Identity) -> Task:
         """Plan a step towards a goal of yours."""
         task = Task(user_id=caller.id, goal_id=goal_id, task_id=new_ulid(), **dict(input))

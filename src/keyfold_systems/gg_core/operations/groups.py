@@ -33,7 +33,13 @@ from keyfold_systems.gg_core.payloads import GroupChange, NewGroup
 class Groups(Part):
     """Groups and who is in them."""
 
-    @mutation("/groups", name="createGroup", allow=registered, status=201)
+    @mutation(
+        "/groups",
+        name="createGroup",
+        allow=registered,
+        status=201,
+        example={"input": {"name": "Early runners", "tags": ["running"]}},
+    )
     async def create_group(self, input: NewGroup, caller: Identity) -> Group:
         """Found a group; you own it."""
         group = Group(group_id=new_ulid(), owner_id=caller.id, **dict(input))

@@ -37,7 +37,15 @@ ATTEMPTS = 5
 class People(Part):
     """Profiles and follows."""
 
-    @mutation("/users", name="createUser", allow=authenticated, status=201)
+    @mutation(
+        "/users",
+        name="createUser",
+        allow=authenticated,
+        status=201,
+        example={
+            "input": {"nickname": "ada", "email": "ada@example.org", "fullName": "Ada Lang"},
+        },
+    )
     async def create_user(self, input: NewUser, caller: Identity) -> User:
         """Make your profile; nickname and email are yours alone."""
         try:
@@ -45,7 +53,13 @@ class People(Part):
         except AlreadyExists:
             raise Conflict("You have a profile already.", code="ALREADY_REGISTERED") from None
 
-    @mutation("/users/{user_id}", name="updateUser", method="PATCH", allow=itself("user_id"))
+    @mutation(
+        "/users/{user_id}",
+        name="updateUser",
+        method="PATCH",
+        allow=itself("user_id"),
+        example={"input": {"tags": ["running"]}},
+    )
     async def update_user(self, user_id: str, input: UserChange) -> User:
         """Change your profile."""
         ref = User.key(id=user_id)

@@ -46,6 +46,7 @@ function written(type) {
   return type.name;
 }
 
+// Values, and what is inside of them as deep as a page's nodes; edges hold the nodes once more.
 function selection(typeName, depth) {
   const type = types.get(typeName);
   if (!type || !type.fields) return "";
@@ -54,24 +55,30 @@ function selection(typeName, depth) {
   for (const field of type.fields) {
     const inner = types.get(named(field.type));
     if (!inner || !inner.fields) lines.push(`${pad}${field.name}`);
-    else if (depth < 4 && ["nodes", "pageInfo"].includes(field.name))
-      lines.push(`${pad}${field.name}${selection(inner.name, depth + 1)}`);
+    else if (depth < 4 && field.name !== "edges") {
+      const within = selection(inner.name, depth + 1);
+      if (within) lines.push(`${pad}${field.name}${within}`);
+    }
   }
   return lines.length ? ` {\n${lines.join("\n")}\n${"  ".repeat(depth - 1)}}` : "";
+}
+
+// What a person fills in: an enum's first value, an input's required fields.
+function blank(type) {
+  if (type.kind === "NON_NULL") return blank(type.ofType);
+  if (type.kind === "LIST") return [blank(type.ofType)];
+  const { enumValues, inputFields } = types.get(type.name) || {};
+  if (enumValues) return enumValues[0].name;
+  if (!inputFields) return "";
+  const required = inputFields.filter((one) => one.type.kind === "NON_NULL");
+  return Object.fromEntries(required.map((one) => [one.name, blank(one.type)]));
 }
 
 function compose(kind, field) {
   const required = field.args.filter((arg) => arg.type.kind === "NON_NULL");
   const declared = required.map((arg) => `$${arg.name}: ${written(arg.type)}`).join(", ");
   const passed = required.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
-  const variables = {};
-  for (const arg of required) {
-    const input = types.get(named(arg.type));
-    variables[arg.name] = input && input.inputFields
-      ? Object.fromEntries(input.inputFields
-          .filter((one) => one.type.kind === "NON_NULL").map((one) => [one.name, ""]))
-      : "";
-  }
+  const variables = Object.fromEntries(required.map((arg) => [arg.name, blank(arg.type)]));
   at("query").value = `${kind}${declared ? ` (${declared})` : ""} {
   ${field.name}${passed ? `(${passed})` : ""}${selection(named(field.type), 2)}
 }

@@ -1,0 +1,67 @@
+"""A browser that can reach nothing but this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+from starlette.applications import Starlette
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def served(opened: Callable[[], AbstractAsyncContextManager[Starlette]]) -> Iterator[str]:
+    """Where an application is, while a thread of its own serves it."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    servers: list[uvicorn.Server] = []
+    begun = threading.Event()
+
+    async def serve() -> None:
+        async with opened() as app:
+            servers.append(uvicorn.Server(uvicorn.Config(app, log_level="warning")))
+            begun.set()
+            await servers[0].serve(sockets=[listener])
+
+    thread = threading.Thread(target=asyncio.run, args=[serve()])
+    thread.start()
+    begun.wait()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    servers[0].should_exit = True
+    thread.join()
+    listener.close()
+
+
+@pytest.fixture
+def page(browser: Browser, site: str) -> Iterator[Page]:
+    """A page of a site; its errors, and requests to anywhere else, fail the test."""
+    complaints: list[str] = []
+    page = browser.new_page()
+
+    def guard(route: Route) -> None:
+        if route.request.url.startswith((site, "data:", "blob:")):
+            route.continue_()
+        else:
+            complaints.append(f"asked for {route.request.url}")
+            route.abort()
+
+    page.route("**/*", guard)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    yield page
+    page.close()
+    assert complaints == []
