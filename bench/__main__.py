@@ -7,7 +7,9 @@ import pkgutil
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib import import_module
+from urllib.parse import urlsplit
 
 from bench import cases, report
 from bench.harness import Budget, Case, Outcome
@@ -22,6 +24,17 @@ def all_cases() -> dict[str, Case]:
     return found
 
 
+def _server(text: str) -> tuple[str, str]:
+    """What to call a server, and its host and port."""
+    name, _, url = text.partition("=")
+    parts = urlsplit(url)
+    if not name or parts.scheme != "http" or not parts.hostname:
+        raise argparse.ArgumentTypeError(f"{text!r} is not like other=http://localhost:8000")
+    if name.startswith("keyfold"):
+        raise argparse.ArgumentTypeError(f"{name!r} begins as ours do; call it otherwise")
+    return name, parts.netloc if parts.port else f"{parts.netloc}:80"
+
+
 def main(arguments: list[str] | None = None) -> int:
     known = all_cases()
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
@@ -29,11 +42,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few short rounds")
     parser.add_argument("--full", action="store_true", help="large sizes too")
     parser.add_argument("--no-write", action="store_true", help="print only")
+    parser.add_argument(
+        "--server",
+        action="append",
+        type=_server,
+        default=[],
+        metavar="NAME=http://HOST:PORT",
+        help="compare with this running server too; a table bench is made there, and dropped",
+    )
     given = parser.parse_args(arguments)
     unknown = set(given.case) - set(known)
     if unknown:
         parser.error(f"no case {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    budget = Budget(3, 0.05) if given.quick else Budget(full=given.full)
+    budget = Budget(full=given.full, servers=dict(given.server))
+    if given.quick:
+        budget = replace(budget, rounds=3, seconds=0.05)
     outcomes: list[Outcome] = []
     for name in given.case or known:
         started = time.monotonic()

@@ -74,6 +74,8 @@ class Budget:
     seconds: float = 0.15
     """The least time of one side's turn."""
     full: bool = False
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """Servers that run already: what to call them, and their host and port."""
 
 
 def compare(

@@ -45,14 +45,19 @@ end
 """
 
 
-def prepared(port: int, operation: str, requests: Sequence[Any]) -> list[bytes]:
+def local(port: int) -> str:
+    """The address of a server on this machine."""
+    return f"127.0.0.1:{port}"
+
+
+def prepared(address: str, operation: str, requests: Sequence[Any]) -> list[bytes]:
     """Requests as they go over the wire; servers that check signatures need other ones."""
     found = []
     for request in requests:
         body = orjson.dumps(request)
         head = (
             "POST / HTTP/1.1\r\n"
-            f"Host: 127.0.0.1:{port}\r\n"
+            f"Host: {address}\r\n"
             f"X-Amz-Target: DynamoDB_20120810.{operation}\r\n"
             "Content-Type: application/x-amz-json-1.0\r\n"
             "Authorization: AWS4-HMAC-SHA256 Credential=keyfold/20250101/us-east-1/dynamodb/"
@@ -66,7 +71,9 @@ def prepared(port: int, operation: str, requests: Sequence[Any]) -> list[bytes]:
     return found
 
 
-def drive(port: int, requests: list[bytes], connections: int, seconds: float) -> dict[str, float]:
+def drive(
+    address: str, requests: list[bytes], connections: int, seconds: float
+) -> dict[str, float]:
     """Answers a second, the slowest one in a hundred, and how many failed."""
     program = generator()
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +87,7 @@ def drive(port: int, requests: list[bytes], connections: int, seconds: float) ->
             f"--duration={math.ceil(seconds)}s",
             "--timeout=30s",
             f"--script={script}",
-            f"http://127.0.0.1:{port}",
+            f"http://{address}",
         ]
         environment = {**os.environ, "BENCH_REQUESTS": str(sent)}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -66,10 +66,11 @@ async def measure(seconds: float) -> dict[str, Counter[str]]:
         for number in range(ITEMS):
             engine.call("PutItem", {"TableName": "bench", "Item": item(number)})
         server = await Server(engine, Settings(port=0)).start()
+        address = load.local(server.port)
         for title, operation, request in OPERATIONS:
-            prepared = load.prepared(server.port, operation, requests_of(request))
+            prepared = load.prepared(address, operation, requests_of(request))
             with Samples() as samples:
-                await asyncio.to_thread(load.drive, server.port, prepared, _CONNECTIONS, seconds)
+                await asyncio.to_thread(load.drive, address, prepared, _CONNECTIONS, seconds)
             found[title] = samples.taken
         await server.drain()
     return found

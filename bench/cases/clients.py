@@ -103,7 +103,7 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
 
 def _floor(port: int, request: dict[str, Any], stack: ExitStack) -> Callable[[], object]:
     """Sends prepared bytes and receives the answer, without looking at it."""
-    (data,) = load.prepared(port, "GetItem", [request])
+    (data,) = load.prepared(load.local(port), "GetItem", [request])
     bare = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
     bare.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     room = bytearray(64 * 1024)

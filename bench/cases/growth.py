@@ -68,11 +68,12 @@ def _measured(stack: ExitStack, budget: Budget, curve: Curve) -> Iterator[Outcom
 def _connections(stack: ExitStack, budget: Budget) -> Outcome:
     port = peers.free_port()
     stack.enter_context(peers.server(peers.keyfold(port), port))
-    fill(port)
-    requests = load.prepared(port, "GetItem", [_get(key(n)) for n in range(200)])
+    address = load.local(port)
+    fill(address)
+    requests = load.prepared(address, "GetItem", [_get(key(n)) for n in range(200)])
     outcome = Outcome("growth", "server, GetItem by connections", "keyfold, 1 connections")
     for count in (1, 4, 16, 64):
-        found = load.drive(port, requests, count, budget.seconds * 4)
+        found = load.drive(address, requests, count, budget.seconds * 4)
         outcome.rows.append(Row(f"keyfold, {count} connections", 1e6 / found["per_second"], 0.0))
         outcome.figures[f"{count} connections, p99"] = f"{found['p99_ms']:.1f} ms"
     for row in outcome.rows:

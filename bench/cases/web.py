@@ -126,7 +126,9 @@ def _measure(
     for _ in range(max(3, budget.rounds // 2)):
         for name, side in sides.items():
             request = side.request(*asked)
-            rounds[name].append(load.drive(side.port, [request], CONNECTIONS, budget.seconds * 6))
+            rounds[name].append(
+                load.drive(load.local(side.port), [request], CONNECTIONS, budget.seconds * 6)
+            )
     for name, found in rounds.items():
         if any(one["failed"] for one in found):
             outcome.missing.append(f"{name} answered with errors")

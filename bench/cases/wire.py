@@ -1,13 +1,14 @@
 """The wire server beside other people's, 16 connections, items of one kilobyte.
 
-Every server is asked by the same program and may use every core.
+Every server is asked by the same program and may use every core. Servers that run already take part
+in every comparison: what their answer to a write promises is not known.
 """
 
 from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,8 @@ def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
     load.generator()
     for mode, commands in peers.SERVERS.items():
         with ExitStack() as servers:
-            ports, missing = _started(servers, commands)
+            addresses, missing = started(servers, commands)
+            missing += joined(servers, addresses, budget.servers)
             for title, operation, request in OPERATIONS:
                 outcome = Outcome(
                     "wire",
@@ -97,44 +99,58 @@ def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
                     goal="at least 3x the best other",
                     missing=[*missing],
                 )
-                _measure(outcome, ports, operation, requests_of(request), budget)
+                _measure(outcome, addresses, operation, requests_of(request), budget)
                 yield outcome
 
 
-def _started(
+def started(
     stack: ExitStack, commands: dict[str, peers.Command]
-) -> tuple[dict[str, int], list[str]]:
-    """The servers that are up and filled, by port, and why the others are not."""
-    ports: dict[str, int] = {}
+) -> tuple[dict[str, str], list[str]]:
+    """The addresses of the servers that are up and filled, and why the others are not."""
+    addresses: dict[str, str] = {}
     missing: list[str] = []
     for name, command in commands.items():
         port = peers.free_port()
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         try:
             stack.enter_context(peers.server(command(port, folder), port))
-            fill(port)
+            fill(load.local(port))
         except Exception as problem:
             missing.append(f"{name}: {problem}")
             continue
-        ports[name] = port
-    return ports, missing
+        addresses[name] = load.local(port)
+    return addresses, missing
+
+
+def joined(stack: ExitStack, addresses: dict[str, str], servers: Mapping[str, str]) -> list[str]:
+    """Take servers in that run already, and leave them as they were; why some are not."""
+    missing = []
+    for name, address in servers.items():
+        try:
+            fill(address)
+        except Exception as problem:
+            missing.append(f"{name}: {problem}")
+            continue
+        stack.callback(empty, address)
+        addresses[name] = address
+    return missing
 
 
 def _measure(
     outcome: Outcome,
-    ports: dict[str, int],
+    addresses: dict[str, str],
     operation: str,
     requests: list[dict[str, Any]],
     budget: Budget,
 ) -> None:
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in ports}
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in addresses}
     for number in range(max(3, budget.rounds // 2)):
-        order = list(ports) if number % 2 == 0 else list(ports)[::-1]
+        order = list(addresses) if number % 2 == 0 else list(addresses)[::-1]
         for name in order:
-            sent = load.prepared(ports[name], operation, requests)
-            turn = load.drive(ports[name], sent, CONNECTIONS, budget.seconds * 4)
+            sent = load.prepared(addresses[name], operation, requests)
+            turn = load.drive(addresses[name], sent, CONNECTIONS, budget.seconds * 4)
             if not turn["per_second"]:
-                turn = load.drive(ports[name], sent, CONNECTIONS, SLOW_SECONDS)
+                turn = load.drive(addresses[name], sent, CONNECTIONS, SLOW_SECONDS)
             found[name].append(turn)
     for name, rounds in found.items():
         if statistics.median(r["failed"] for r in rounds):
@@ -161,13 +177,23 @@ def _measure(
         outcome.met = min(others) >= 3 * ours.median
 
 
-def fill(port: int) -> None:
-    client = connect(f"http://127.0.0.1:{port}")
+def fill(address: str) -> None:
+    """Make the table and its items; a table of that name that is there already is left alone."""
+    client = connect(f"http://{address}")
     try:
         client.call("CreateTable", TABLE)
         for start in range(0, ITEMS, 25):
             puts = [{"PutRequest": {"Item": item(n)}} for n in range(start, start + 25)]
             client.call("BatchWriteItem", {"RequestItems": {"bench": puts}})
+    finally:
+        client.close()
+
+
+def empty(address: str) -> None:
+    """Take the table away again."""
+    client = connect(f"http://{address}")
+    try:
+        client.call("DeleteTable", {"TableName": "bench"})
     finally:
         client.close()
 

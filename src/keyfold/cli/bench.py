@@ -17,6 +17,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="few short rounds")
     parser.add_argument("--full", action="store_true", help="large sizes too")
     parser.add_argument("--no-write", action="store_true", help="print only")
+    parser.add_argument(
+        "--server",
+        action="append",
+        default=[],
+        metavar="NAME=http://HOST:PORT",
+        help="compare with this running server too",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     flags = [
         f"--{name.replace('_', '-')}" for name in ("quick", "full", "no_write") if vars(args)[name]
     ]
+    servers = [f"--server={server}" for server in args.server]
     return subprocess.run(
-        [sys.executable, "-m", "bench", *args.case, *flags], check=False
+        [sys.executable, "-m", "bench", *args.case, *flags, *servers], check=False
     ).returncode
