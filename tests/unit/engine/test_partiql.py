@@ -39,6 +39,9 @@ from keyfold.expressions.ast import (
 A, PK = Path(("a",)), Path(("pk",))
 ONE, X = Value({"N": "1"}), Value({"S": "x"})
 MALFORMED = "Statement wasn't well formed, can't be processed: "
+OVERFLOW = (
+    "Number overflow. Attempting to store a number with magnitude larger than supported range"
+)
 
 
 @pytest.fixture
@@ -198,8 +201,6 @@ def test_conditions(text: str, condition: object) -> None:
         "SELECT * FROM tab WHERE",
         "SELECT * FROM tab WHERE a",
         "SELECT * FROM tab WHERE size(a)",
-        "SELECT * FROM tab WHERE frob(a) = 1",
-        "SELECT * FROM tab garbage more",
         "INSERT INTO tab VALUE 5",
         "INSERT INTO tab VALUE {'a': <<1, 'x'>>}",
         "INSERT INTO tab VALUE {'a': 'unclosed}",
@@ -217,6 +218,61 @@ def test_statements_that_are_not_well_formed(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        *(
+            (text, f"{MALFORMED}Unexpected token after expression")
+            for text in (
+                "SELECT * FROM tab WHERE pk = 1 foo",
+                "SELECT * FROM tab WHERE pk = 1 e5",
+                "SELECT * FROM tab WHERE pk = 1)",
+                "SELECT * FROM tab ORDER BY pk WHERE pk = 1",
+                "INSERT INTO tab VALUE {'pk': 1} foo",
+                "INSERT INTO tab t VALUE {'pk': 1}",
+                "UPDATE tab SET a = 9 WHERE pk = 1 foo",
+                "DELETE FROM tab WHERE pk = 1 ORDER BY pk",
+            )
+        ),
+        *(
+            (f"SELECT * FROM tab WHERE pk = {text}", MALFORMED)
+            for text in ("1e2147483648", "1.5e-2147483647", f"1e{'9' * 5000}", "1 # a", "1 /* a")
+        ),
+        *(
+            (text, "Aliasing is not supported")
+            for text in (
+                "SELECT * FROM tab t WHERE pk = 1",
+                "SELECT * FROM tab AS t WHERE pk = 1",
+                "UPDATE tab t SET a = 3 WHERE pk = 1",
+                "DELETE FROM tab t WHERE pk = 1",
+            )
+        ),
+        *(
+            (f"INSERT INTO tab VALUE {{'pk': 1, 'a': {text}}}", f"{OVERFLOW} under root{where}")
+            for text, where in (("1e126", ""), ("{'x': 1e126}", ".x"), ("[1, 1e126]", "[1]"))
+        ),
+        ("SELECT * FROM tab WHERE pk = 1e126", f"{OVERFLOW} under root"),
+        ("SELECT * FROM tab WHERE frob(a) = 1", "Unrecognized function: frob at 1:25:4"),
+        ("SELECT * FROM tab\nWHERE EXISTS(a)", "Unrecognized function: exists at 2:7:6"),
+        (
+            "SELECT * FROM tab WHERE attribute_exists('a')",
+            "Operator or function requires a document path; operator or function: attribute_exists",
+        ),
+        (
+            "SELECT * FROM tab WHERE attribute_exists()",
+            "Incorrect number of operands for operator or function; operator or function: "
+            "attribute_exists, number of operands: 0",
+        ),
+        (
+            "UPDATE tab SET t = set_add(ss, <<'x'>>) WHERE pk = 1",
+            "The first argument to SET_ADD must equal the assignment value at 1:20:7",
+        ),
+        (
+            "UPDATE tab SET ss = set_delete(ss, 'x') WHERE pk = 1",
+            "The second argument to SET_DELETE must be a value with type SET at 1:32:2",
+        ),
+        (
+            "UPDATE tab SET ss = set_add(ss) WHERE pk = 1",
+            "SET_ADD must have exactly two arguments at 1:21:7",
+        ),
+        ("UPDATE tab SET ss = set_add(ss, <<>>) WHERE pk = 1", "Empty bags are not supported"),
         ('SELECT * FROM ""', "Path component cannot be an empty string"),
         ('SELECT * FROM tab.""', "Path component cannot be an empty string"),
         ("SELECT * FROM a.b.c", "A path may contain at most 2 components in the FROM clause"),

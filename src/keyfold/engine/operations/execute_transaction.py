@@ -98,7 +98,7 @@ def _write_all(
         return done
 
     done = database.write(work)
-    answer: dict[str, Any] = {"Responses": [{} for _ in statements]}
+    answer: dict[str, Any] = {"Responses": []}
     detail = wanted(request)
     if detail is None:
         return answer

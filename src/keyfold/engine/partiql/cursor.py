@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any, NoReturn
 
-from keyfold.engine.partiql.lexer import END, Token, tokens
+from keyfold.engine.partiql.lexer import END, Token, Unreadable, tokens
 from keyfold.errors import ValidationError
 from keyfold.values import AttributeValue
+from keyfold.values.number import normalise
 from keyfold.values.wire import check_value
 
 _MAX_DEPTH = 100
+_EXPONENT_DIGITS = 20
 
 
 class Cursor:
     """Where a parser stands in its statement; parameters are taken as their `?` are met."""
 
     def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
-        self._tokens = tokens(statement)
+        self._text = statement
+        try:
+            self._tokens = tokens(statement)
+        except Unreadable:
+            refuse("")
         self._at = 0
+        # Where the literal being read stands inside the value of an attribute.
+        self._trail: list[str] = []
         self._depth = 0
         self._parameters = [check_value(value) for value in parameters]
         self._taken = 0
@@ -67,14 +76,26 @@ class Cursor:
         if self._depth > _MAX_DEPTH:
             refuse("The statement has too many nesting levels")
 
+    def _place(self, token: Token) -> str:
+        """Where a token stands, as DynamoDB says it: line, column and length."""
+        before = self._text[: token.start]
+        column = token.start - before.rfind("\n")
+        return f"{before.count(chr(10)) + 1}:{column}:{token.length}"
+
     # Literals.
 
     def _item(self) -> dict[str, AttributeValue]:
+        if self._take("{"):
+            return dict(self._until("}", self._attribute))
         value = self._value()
         if "M" not in value:
             refuse("Expected a tuple of attributes behind VALUE")
         item: dict[str, AttributeValue] = value["M"]
         return item
+
+    def _attribute(self) -> tuple[str, AttributeValue]:
+        name = self._entry_name()
+        return name, self._value()
 
     def _value(self) -> AttributeValue:
         return check_value(self._nested())
@@ -91,9 +112,9 @@ class Cursor:
             case "text":
                 return {"S": token.text}
             case "number":
-                return {"N": token.text}
+                return self._number(token.text)
             case "-":
-                return {"N": "-" + self._expect("number").text}
+                return self._number("-" + self._expect("number").text)
             case "TRUE" | "FALSE":
                 return {"BOOL": token.kind == "TRUE"}
             case "NULL":
@@ -101,7 +122,7 @@ class Cursor:
             case "?":
                 return self._parameter()
             case "[":
-                return {"L": self._until("]", self._nested)}
+                return {"L": self._until("]", self._counted())}
             case "{":
                 return {"M": dict(self._until("}", self._entry))}
             case "<<":
@@ -109,11 +130,42 @@ class Cursor:
         return refuse(f"Unexpected term: {token.text}")
 
     def _entry(self) -> tuple[str, AttributeValue]:
+        name = self._entry_name()
+        self._trail.append(f".{name}")
+        value = self._nested()
+        self._trail.pop()
+        return name, value
+
+    def _entry_name(self) -> str:
         name = self._next()
         if name.kind not in ("text", "quoted", "identifier"):
             refuse("Expected an attribute name")
         self._expect(":")
-        return name.text, self._nested()
+        return name.text
+
+    def _counted(self) -> Callable[[], AttributeValue]:
+        """Reads one element of a list after the other."""
+        positions = count()
+
+        def element() -> AttributeValue:
+            self._trail.append(f"[{next(positions)}]")
+            value = self._nested()
+            self._trail.pop()
+            return value
+
+        return element
+
+    def _number(self, text: str) -> AttributeValue:
+        mantissa, _, exponent = text.lower().partition("e")
+        fraction = mantissa.partition(".")[2]
+        if len(exponent) > _EXPONENT_DIGITS or not (
+            -(2**31) < len(fraction) - int(exponent or "0") < 2**31
+        ):
+            refuse("")
+        try:
+            return {"N": normalise(text)}
+        except ValidationError as error:
+            raise ValidationError(f"{error.message} under root{''.join(self._trail)}") from None
 
     def _parameter(self) -> AttributeValue:
         if self._taken == len(self._parameters):
@@ -123,6 +175,8 @@ class Cursor:
 
 
 def _set_of(members: list[AttributeValue]) -> AttributeValue:
+    if not members:
+        raise ValidationError("Empty bags are not supported")
     kinds = {kind for member in members for kind in member}
     if len(kinds) != 1 or (kind := kinds.pop()) not in ("S", "N", "B"):
         refuse("A set holds values of one type: strings, numbers or binaries")

@@ -19,6 +19,8 @@ _TOKEN = re.compile(
   | (?P<quoted>"(?:[^"]|"")*")
   | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
   | (?P<identifier>[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<comment>--[^\n]*|/\*.*?\*/)
+  | (?P<broken>/\*)
   | (?P<operator><<|>>|<>|<=|>=|!=|[=<>()\[\]{},.:;*+\-?])
   | (?P<space>\s+)
   | (?P<unknown>.)
@@ -29,10 +31,17 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`kind` is text, quoted, number, identifier, unknown, end, or the operator or keyword."""
+    """`kind` is text, quoted, number, identifier, end, or the operator or keyword."""
 
     kind: str
     text: str
+    # Where it stands in the statement, and how many characters it has there.
+    start: int
+    length: int
+
+
+class Unreadable(ValueError):
+    """A character that begins no token."""
 
 
 def tokens(statement: str) -> list[Token]:
@@ -40,8 +49,10 @@ def tokens(statement: str) -> list[Token]:
     found = []
     for match in _TOKEN.finditer(statement):
         kind, word = match.lastgroup or "unknown", match.group()
-        if kind == "space":
+        if kind in ("space", "comment"):
             continue
+        if kind in ("unknown", "broken"):
+            raise Unreadable(word)
         if kind == "operator":
             kind = word
         elif kind == "identifier" and word.upper() in KEYWORDS:
@@ -49,6 +60,6 @@ def tokens(statement: str) -> list[Token]:
         elif kind in ("text", "quoted"):
             quote = word[0]
             word = word[1:-1].replace(quote * 2, quote)
-        found.append(Token(kind, word))
-    found.append(Token(END, "<EOF>"))
+        found.append(Token(kind, word, match.start(), len(match.group())))
+    found.append(Token(END, "<EOF>", len(statement), 0))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from keyfold.engine.partiql.cursor import Cursor, refuse, refuse_parameters
 from keyfold.engine.partiql.lexer import END
@@ -43,7 +43,8 @@ from keyfold.expressions.logic import Logic
 from keyfold.values import AttributeValue
 
 _COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_CONDITIONS = {"begins_with": 2, "contains": 2, "attribute_type": 2}
+# What IS can be followed by, beside NULL and MISSING.
+_TYPES = {"BOOL": "BOOL", "STRING": "S"}
 _RETURNING = {"ALL OLD", "MODIFIED OLD", "ALL NEW", "MODIFIED NEW"}
 
 
@@ -58,7 +59,8 @@ class _Parser(Cursor, Logic):
     def statement(self) -> Statement:
         found = self._statement()
         self._take(";")
-        self._expect(END)
+        if not self._stands_at(END):
+            refuse("Unexpected token after expression")
         if self._taken != len(self._parameters):
             refuse_parameters()
         return found
@@ -70,13 +72,17 @@ class _Parser(Cursor, Logic):
             case "INSERT":
                 self._expect("INTO")
                 table = self._name()
+                if self._stands_at("identifier"):
+                    refuse("Unexpected token after expression")
                 self._expect("VALUE")
                 return Insert(table, self._item())
             case "UPDATE":
                 return self._update()
+            case "FROM":
+                return self._update_from()
             case "DELETE":
                 self._expect("FROM")
-                table, where = self._name(), self._where()
+                table, where = self._table(), self._where()
                 return Removal(table, where, _only_all_old(self._returning()))
             case "EXISTS":
                 self._expect("(")
@@ -107,6 +113,7 @@ class _Parser(Cursor, Logic):
             raise ValidationError("Path component cannot be an empty string")
         if len(components) > 2:
             raise ValidationError("A path may contain at most 2 components in the FROM clause")
+        self._refuse_alias()
         return components[0], components[1] if len(components) > 1 else None
 
     def _ordering(self) -> Ordering:
@@ -116,16 +123,33 @@ class _Parser(Cursor, Logic):
         self._take("ASC")
         return Ordering(name, descending=False)
 
+    def _table(self) -> str:
+        name = self._name()
+        self._refuse_alias()
+        return name
+
+    def _refuse_alias(self) -> None:
+        if self._token.kind in ("identifier", "quoted"):
+            raise ValidationError("Aliasing is not supported")
+
     def _update(self) -> Change:
-        table = self._name()
+        table, update = self._table(), self._actions()
+        where = self._where()
+        return Change(table, update, where, self._returning())
+
+    def _update_from(self) -> Change:
+        table, where = self._table(), self._where()
+        update = self._actions()
+        return Change(table, update, where, self._returning())
+
+    def _actions(self) -> Update:
         actions: list[Action] = []
         while self._token.kind in ("SET", "REMOVE"):
             keyword = self._next().kind
             actions += self._separated(self._assignment if keyword == "SET" else self._removal)
         if not actions:
             refuse("Expected SET or REMOVE")
-        where = self._where()
-        return Change(table, Update(tuple(actions)), where, self._returning())
+        return Update(tuple(actions))
 
     def _removal(self) -> Action:
         return Remove(self._path())
@@ -143,14 +167,21 @@ class _Parser(Cursor, Logic):
         return Set(path, left)
 
     def _set_change(self, path: Path, kind: type[Add] | type[Delete]) -> Action:
-        self._next()
+        function = self._next()
+        name = function.text.upper()
         self._expect("(")
-        if self._path() != path:
-            refuse("A set function must be applied to the attribute it is assigned to")
-        self._expect(",")
-        members = self._value()
-        self._expect(")")
-        return kind(path, Value(members))
+        first = self._token
+        arguments = self._until(")", self._operand)
+        if len(arguments) != 2:
+            _refuse(f"{name} must have exactly two arguments", self._place(function))
+        target, members = arguments
+        if target != path:
+            reason = f"The first argument to {name} must equal the assignment value"
+            _refuse(reason, self._place(function))
+        if not isinstance(members, Value) or members.kind not in ("SS", "NS", "BS"):
+            reason = f"The second argument to {name} must be a value with type SET"
+            _refuse(reason, self._place(first))
+        return kind(path, members)
 
     def _assigned(self) -> Operand:
         if self._token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
@@ -193,6 +224,8 @@ class _Parser(Cursor, Logic):
         if not isinstance(left, (Path, Value, Call)):
             return left
         token = self._token
+        if isinstance(left, Call) and left.function != "size" and self._take("="):
+            return left if self._truth() else Not(left)
         if token.kind in _COMPARATORS:
             self._next()
             return _compared(_COMPARATORS[token.kind], _valued(left), self._valued())
@@ -211,6 +244,13 @@ class _Parser(Cursor, Logic):
             return self._is(_valued(left))
         return left
 
+    def _truth(self) -> bool:
+        """What a function is said to be."""
+        token = self._next()
+        if token.kind not in ("TRUE", "FALSE"):
+            refuse("Unexpected term")
+        return token.kind == "TRUE"
+
     def _options(self) -> list[Operand]:
         closing = "]" if self._take("[") else ")"
         if closing == ")":
@@ -224,6 +264,9 @@ class _Parser(Cursor, Logic):
         condition: Condition
         if self._take("MISSING"):
             condition = Call("attribute_not_exists", (operand,))
+        elif (kind := _TYPES.get(self._token.text.upper())) is not None:
+            self._next()
+            condition = Call("attribute_type", (operand, Value({"S": kind})))
         else:
             self._expect("NULL")
             condition = Compare("=", operand, Value({"NULL": True}))
@@ -240,7 +283,7 @@ class _Parser(Cursor, Logic):
 
     def _operand(self) -> Operand:
         token = self._token
-        if token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
+        if token.kind in ("identifier", "EXISTS") and self._tokens[self._at + 1].kind == "(":
             return self._function()
         if token.kind in ("identifier", "quoted"):
             return self._path()
@@ -250,16 +293,13 @@ class _Parser(Cursor, Logic):
         return _valued(self._operand())
 
     def _function(self) -> Operand:
-        name = self._next().text.lower()
-        arity = 1 if name == "size" else _CONDITIONS.get(name)
-        if arity is None:
-            refuse(f"Unexpected function: {name}")
+        token = self._next()
+        name = token.text.lower()
+        if name not in check.CONDITION_FUNCTIONS and name not in check.OPERAND_FUNCTIONS:
+            _refuse(f"Unrecognized function: {name}", self._place(token))
         self._expect("(")
-        arguments = tuple(self._separated(self._valued))
-        self._expect(")")
-        if len(arguments) != arity:
-            refuse(f"Wrong number of arguments for function: {name}")
-        call = Call(name, arguments)
+        call = Call(name, tuple(self._until(")", self._valued)))
+        check.arity(call, "")
         check.operands_of_call(call, "")
         return call
 
@@ -285,6 +325,10 @@ class _Parser(Cursor, Logic):
         if token.kind not in ("identifier", "quoted"):
             refuse("Unexpected term" if token.kind == END else f"Unexpected term: {token.text}")
         return token.text
+
+
+def _refuse(reason: str, place: str) -> NoReturn:
+    raise ValidationError(f"{reason} at {place}")
 
 
 def _only_all_old(returning: str | None) -> str | None:

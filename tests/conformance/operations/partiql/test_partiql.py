@@ -97,3 +97,52 @@ def test_refusals(call: Any) -> None:
     )
     with pytest.raises(TableNotFound, match=r"^Requested resource not found"):
         _run(call, "SELECT * FROM nowhere WHERE pk = 'a'")
+
+
+@pytest.mark.parametrize(
+    ("where", "holds"),
+    [
+        ("attribute_exists(tags)", True),
+        ("attribute_exists(nope)", False),
+        ("NOT ATTRIBUTE_EXISTS(nope)", True),
+        ("attribute_not_exists(nope)", True),
+        ("attribute_exists(tags) = true", True),
+        ("attribute_exists(tags) = false", False),
+        ("attribute_exists(m.x)", True),
+        ("attribute_exists(m.y)", False),
+        ("word IS STRING", True),
+        ("word IS BOOL", False),
+        ("flag IS BOOL", True),
+        ("flag IS NOT BOOL", False),
+        ("/* a note */ size(word) = 4 -- another", True),
+    ],
+)
+def test_what_a_where_clause_can_ask(
+    call: Any, table: str, put: Any, where: str, holds: bool
+) -> None:
+    put("a", 1, word="word", flag={"BOOL": True}, tags={"SS": ["x"]}, m={"M": {"x": {"S": ""}}})
+    found = _run(call, f"SELECT * FROM {table} WHERE pk = 'a' AND sk = 1 AND {where}")["Items"]
+    assert len(found) == holds
+    change = f"UPDATE {table} SET seen = 1 WHERE pk = 'a' AND sk = 1 AND {where}"
+    if holds:
+        _run(call, change)
+    else:
+        with pytest.raises(ConditionFailed):
+            _run(call, change)
+
+
+def test_an_update_can_begin_with_from(call: Any, table: str, put: Any) -> None:
+    item = put("a", 1, word="word")
+    changed = _run(
+        call,
+        f"FROM {table} WHERE pk = 'a' AND sk = 1 SET n = 2 REMOVE word RETURNING ALL NEW *",
+    )
+    assert changed["Items"] == [{"pk": item["pk"], "sk": item["sk"], "n": {"N": "2"}}]
+    with pytest.raises(ConditionFailed):
+        _run(call, f"FROM {table} WHERE pk = 'b' AND sk = 1 SET n = 2")
+
+
+def test_a_transaction_of_writes_answers_nothing(call: Any, table: str) -> None:
+    statement = f"INSERT INTO {table} VALUE {{'pk': 'a', 'sk': 1}}"
+    answer = call("ExecuteTransaction", {"TransactStatements": [{"Statement": statement}]})
+    assert answer == {"Responses": []}
