@@ -31,8 +31,9 @@ class Marks:
     """The marks of all processes that write to the same memory; made before they are forked."""
 
     def __init__(self, processes: int = 1) -> None:
-        self._memory = mmap.mmap(-1, processes * _MARK_BYTES)
-        self.numbers = memoryview(self._memory).cast("Q")
+        # Memory of one process becomes two memories when it is forked, and so do its marks.
+        room = bytearray(_MARK_BYTES) if processes == 1 else mmap.mmap(-1, processes * _MARK_BYTES)
+        self.numbers = memoryview(room).cast("Q")
 
 
 class HotItems:
@@ -59,7 +60,7 @@ class HotItems:
     def marks(self) -> bytes:
         """The marks before an item is read from the file."""
         now = self._now()
-        if now != self._good_for and not any(mark % 2 for mark in self._marks):
+        if now != self._good_for and not any(mark % 2 for mark in array("Q", now)):
             with self._lock:
                 self._forget_all()
                 self._good_for = now
@@ -70,9 +71,9 @@ class HotItems:
         # The lock keeps this process from ending a transaction between the look and the note.
         with self._lock:
             if self._now() == marks == self._good_for:
-                self._bytes += len(item.body) + _OVERHEAD
                 if self._bytes > self._most_bytes:
                     self._forget_all()
+                self._bytes += len(item.body) + _OVERHEAD
                 self._items[table, place] = item
 
     def close(self) -> None:

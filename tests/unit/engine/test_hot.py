@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -111,6 +112,18 @@ def test_threads_never_read_what_was_before_an_acknowledged_write(engine: Engine
     for watcher in watchers:
         watcher.join()
     assert failures == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_memory_of_its_own(engine: Engine) -> None:
+    put(engine, "a", 1)
+    assert get(engine, "a") == 1
+    child = os.fork()
+    if child == 0:
+        put(engine, "a", 2)
+        os._exit(0 if get(engine, "a") == 2 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert get(engine, "a") == 1
 
 
 def test_no_more_is_kept_than_there_is_room_for() -> None:
