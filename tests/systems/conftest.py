@@ -116,15 +116,18 @@ class Web:
     """A service behind real HTTP, used by several people at once."""
 
     def __init__(self, base: str, tokens: DevelopmentTokens) -> None:
-        self._base, self._tokens = base, tokens
+        self.base, self._tokens = base, tokens
         self._people: dict[str, httpx.AsyncClient] = {}
 
     def __getitem__(self, user: str) -> httpx.AsyncClient:
         """What this person's browser sends with."""
         if user not in self._people:
-            headers = {"authorization": f"Bearer {self._tokens.issue(user)}"} if user else {}
-            self._people[user] = httpx.AsyncClient(base_url=self._base, headers=headers, timeout=30)
+            headers = {"authorization": f"Bearer {self.token(user)}"} if user else {}
+            self._people[user] = httpx.AsyncClient(base_url=self.base, headers=headers, timeout=30)
         return self._people[user]
+
+    def token(self, user: str) -> str:
+        return self._tokens.issue(user)
 
     async def close(self) -> None:
         for one in self._people.values():
