@@ -156,11 +156,22 @@ def _plan(args: argparse.Namespace) -> int:
     from keyfold.migrations.snapshot import read, save
 
     schema = _schema(args)
-    kept = read(args.folder / SNAPSHOT) or EmptySchema(schema.name)
+    found = read(args.folder / SNAPSHOT)
+    missing, kept = found is None, found or EmptySchema(schema.name)
     changes = diff(kept, schema)
     if not changes:
-        raise MigrationError("nothing changed since the snapshot: there is nothing to plan")
+        raise MigrationError(
+            "nothing changed since the snapshot: there is nothing to plan. To make the last plan "
+            f"again, put {args.folder / SNAPSHOT} back as it was before it, and delete its file"
+        )
     backend = _backend(args, schema)
+    live = _live(backend, schema)
+    if missing and live.tables:
+        raise MigrationError(
+            f"there is no snapshot in {args.folder}, and on the backend there is already "
+            f"{', '.join(table.name for table in live.tables)}. Keep the design as those tables "
+            "have it first: keyfold migrations snapshot; then change it and plan"
+        )
     target = settings.from_arguments(args).design
     number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
     name = f"{number:04d}_{args.name.replace('-', '_')}"

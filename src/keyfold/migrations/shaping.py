@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from keyfold.errors import MigrationError
+from keyfold.errors import MigrationError, OperationError
 from keyfold.migrations.expectations import refuse_other_tables
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.operations import DisableStream, EnableStream, Operation
@@ -63,7 +63,7 @@ class Shaping:
     def close_streams(self) -> None:
         """Close those that this migration opened."""
         for table in self._store.opened():
-            DisableStream(table, _VIEW).apply(self._backend)
+            self._carry_out(DisableStream(table, _VIEW))
 
     def _open_stream(self, table: str) -> None:
         found = self._backend.live(table)
@@ -76,11 +76,19 @@ class Shaping:
                 "when its readers can do without it, and apply again"
             )
         self._store.note_opened(table)
-        EnableStream(table, _VIEW).apply(self._backend)
+        self._carry_out(EnableStream(table, _VIEW))
 
     def _do(self, operation: Operation) -> None:
         self._tell(operation.words())
-        operation.apply(self._backend)
+        self._carry_out(operation)
+
+    def _carry_out(self, operation: Operation) -> None:
+        try:
+            operation.apply(self._backend)
+        except OperationError:
+            # Another process, applying the same migration, may have done it at this moment.
+            if not operation.is_done(self._backend):
+                raise
 
     def _tell(self, words: str) -> None:
         self._say(f"{self._migration.name}: {words}")

@@ -8,6 +8,7 @@ while it was being copied, are spread over partitions of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from zlib import crc32
@@ -15,7 +16,7 @@ from zlib import crc32
 import orjson
 
 from keyfold.design.schema import Table
-from keyfold.errors import ConditionFailed, MigrationError
+from keyfold.errors import ConditionFailed, MigrationError, TableInUse
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Phase, Side
 from keyfold.runtime.tables import create_request
@@ -84,7 +85,9 @@ class StateStore:
 
     def prepare(self) -> None:
         if self.backend.describe(SUPPORT.name) is None:
-            self.backend.call("CreateTable", create_request(SUPPORT, self.table))
+            # Another migrator may be making it at this moment.
+            with suppress(TableInUse):
+                self.backend.call("CreateTable", create_request(SUPPORT, self.table))
         self.backend.wait_until_active(SUPPORT.name)
 
     def exists(self) -> bool:

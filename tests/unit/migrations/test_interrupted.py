@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +24,7 @@ from keyfold.migrations import (
     Pace,
 )
 from keyfold.migrations.snapshot import fingerprint
+from keyfold.migrations.state import Overtaken
 
 from .conftest import OldOrder, Order, Shop, after, before, new_table, old_table, order_move
 
@@ -152,3 +154,29 @@ def test_rollback_needs_the_steps_that_were_taken(shop: Shop) -> None:
     with pytest.raises(Drifted, match="other steps"):
         shop.migrator().rollback()
     assert shop.backend.describe("SeasonOrders") is not None
+
+
+def apply_twice_at_once(shop: Shop) -> int:
+    """How many of two migrators were refused because of the other."""
+    together = threading.Barrier(2)
+
+    def apply() -> int:
+        migrator = shop.migrator()
+        together.wait()
+        try:
+            migrator.apply("hold")
+        except Overtaken:
+            return 1
+        return 0
+
+    with ThreadPoolExecutor(2) as pool:
+        return sum(done.result() for done in [pool.submit(apply) for _ in range(2)])
+
+
+def test_two_processes_that_apply_at_once_bring_everything_over() -> None:
+    for _ in range(6):
+        with small_shop() as shop:
+            expected = shop.expected_items()
+            assert apply_twice_at_once(shop) < 2
+            assert shop.migrator().apply("contract").phase == "contract"
+            assert shop.new_items() == expected

@@ -348,3 +348,23 @@ def test_a_plan_is_refused_when_its_tables_changed_since(
     client.close()
     assert cli.main(["migrations", "apply", "0001_by_season"]) == 2
     assert "make the plan again" in capsys.readouterr().err
+
+
+def test_a_plan_is_not_made_from_nothing_for_tables_that_are_there(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, SHARED)
+    with shop_module().design.open("shop.db"):
+        pass
+    assert cli.main(["migrations", "plan", "first"]) == 2
+    said = capsys.readouterr().err
+    assert "there is no snapshot" in said
+    assert "already Shop." in said
+    assert not list((project / "migrations").glob("*"))
+
+
+def test_planning_again_says_how(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    declare(project, SHARED)
+    assert cli.main(["migrations", "plan", "first"]) == 0
+    assert cli.main(["migrations", "plan", "second"]) == 2
+    assert "schema.json back as it was" in capsys.readouterr().err
