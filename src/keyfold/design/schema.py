@@ -23,6 +23,7 @@ from keyfold.design.source import Silence as Silence
 from keyfold.design.template import Template
 
 KeyType = Choice["S", "N", "B"]
+Billing = Choice["PAY_PER_REQUEST", "PROVISIONED"]
 Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
 
 
@@ -124,7 +125,7 @@ class Table:
     indexes: tuple[Index, ...] = ()
     ttl: str | None = None
     stream: str | None = None
-    billing: str = "PAY_PER_REQUEST"
+    billing: Billing = "PAY_PER_REQUEST"
     type_attribute: str | None = "type"
     name_variable: str = ""
     """The environment variable that overrides the name."""

@@ -1,4 +1,8 @@
-"""Index backfill: entries for the items that were there before their index."""
+"""Work on tables beside the requests: entries for items that were there before their index, and
+restores that an earlier process left unfinished.
+
+Each goes in steps that are commits of their own, and goes on when the file is opened again.
+"""
 
 from __future__ import annotations
 

@@ -11,6 +11,10 @@ from keyfold.runtime.flow import Call, Flow, Pause
 
 Request = dict[str, Any]
 
+FIRST_UNITS = 5
+"""What a provisioned table and its indexes begin with, as in Amazon's console."""
+_THROUGHPUT = {"ReadCapacityUnits": FIRST_UNITS, "WriteCapacityUnits": FIRST_UNITS}
+
 
 def create_request(table: Table, name: str) -> Request:
     """The CreateTable request of a declared table."""
@@ -22,12 +26,17 @@ def create_request(table: Table, name: str) -> Request:
         "KeySchema": key_schema(table.partition, table.sort),
         "BillingMode": table.billing,
     }
+    if table.billing == "PROVISIONED":
+        request["ProvisionedThroughput"] = _THROUGHPUT
     for index in table.indexes:
         types[index.partition] = index.partition_type
         if index.sort is not None:
             types[index.sort] = index.sort_type
         member = "LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes"
-        request.setdefault(member, []).append(index_request(index))
+        asked = index_request(index)
+        if table.billing == "PROVISIONED" and not index.local:
+            asked["ProvisionedThroughput"] = _THROUGHPUT
+        request.setdefault(member, []).append(asked)
     request["AttributeDefinitions"] = [
         {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
     ]

@@ -18,8 +18,13 @@ from keyfold.review.infra.plan import (
     plan,
     snake,
 )
+from keyfold.runtime.tables import FIRST_UNITS
 
 _TYPES = {"S": "STRING", "N": "NUMBER", "B": "BINARY"}
+_UNITS = (
+    f"            read_capacity={FIRST_UNITS},",
+    f"            write_capacity={FIRST_UNITS},",
+)
 _HEAD = '''\
 """The tables of {design}, their consumers, permissions and alarms."""
 
@@ -110,8 +115,9 @@ def _table(table: Table) -> Iterator[str]:
     if table.sort:
         kind = f"dynamodb.AttributeType.{_TYPES[table.sort_type]}"
         yield f'            sort_key=attribute("{table.sort}", {kind}),'
-    billing = "PAY_PER_REQUEST" if table.billing == "PAY_PER_REQUEST" else "PROVISIONED"
-    yield f"            billing_mode=dynamodb.BillingMode.{billing},"
+    yield f"            billing_mode=dynamodb.BillingMode.{table.billing},"
+    if table.billing == "PROVISIONED":
+        yield from _UNITS
     if table.ttl:
         yield f'            time_to_live_attribute="{table.ttl}",'
     if table.stream:
@@ -121,13 +127,13 @@ def _table(table: Table) -> Iterator[str]:
     yield "            removal_policy=RemovalPolicy.RETAIN,"
     yield "        )"
     for index in table.indexes:
-        yield from _index(name, index)
+        yield from _index(name, table, index)
     yield ""
 
 
-def _index(table: str, index: Index) -> Iterator[str]:
+def _index(name: str, table: Table, index: Index) -> Iterator[str]:
     what = "local" if index.local else "global"
-    yield f"        self.{table}.add_{what}_secondary_index("
+    yield f"        self.{name}.add_{what}_secondary_index("
     yield f'            index_name="{index.name}",'
     if not index.local:
         kind = f"dynamodb.AttributeType.{_TYPES[index.partition_type]}"
@@ -135,6 +141,8 @@ def _index(table: str, index: Index) -> Iterator[str]:
     if index.sort:
         kind = f"dynamodb.AttributeType.{_TYPES[index.sort_type]}"
         yield f'            sort_key=attribute("{index.sort}", {kind}),'
+    if table.billing == "PROVISIONED" and not index.local:
+        yield from _UNITS
     yield f"            projection_type=dynamodb.ProjectionType.{index.projection},"
     if index.included:
         yield f"            non_key_attributes={list(index.included)!r},"

@@ -24,6 +24,7 @@ from keyfold.review.infra.plan import (
     request,
     snake,
 )
+from keyfold.runtime.tables import FIRST_UNITS
 
 HEAD = """\
 terraform {
@@ -100,9 +101,13 @@ def _arn(table: Table, place: str) -> Raw:
 
 def _table(table: Table) -> dict[str, Any]:
     asked = request(table)
+    units = {}
+    if table.billing == "PROVISIONED":
+        units = {"read_capacity": FIRST_UNITS, "write_capacity": FIRST_UNITS}
     body: dict[str, Any] = {
         "name": Raw(f'"${{var.prefix}}{table.name}"'),
         "billing_mode": table.billing,
+        **units,
         "hash_key": table.partition,
         "deletion_protection_enabled": True,
     }
@@ -118,7 +123,7 @@ def _table(table: Table) -> dict[str, Any]:
         body[word] = [
             {
                 "name": index.name,
-                **({} if local else {"hash_key": index.partition}),
+                **({} if local else {"hash_key": index.partition, **units}),
                 **({"range_key": index.sort} if index.sort else {}),
                 "projection_type": index.projection,
                 **({"non_key_attributes": list(index.included)} if index.included else {}),
