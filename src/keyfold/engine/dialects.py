@@ -1,13 +1,13 @@
 """The two wordings of DynamoDB's validation messages, as data.
 
-In mid 2026 DynamoDB began, region by region, to answer some wrong requests in other words: a
-`1 validation error detected: ` envelope around errors that came bare, and the first error alone
-where all were listed. Which wording an engine speaks is chosen once, by name; nothing else knows.
+In mid 2026 DynamoDB began, operation by operation and region by region, to answer wrong requests
+in other words: a `1 validation error detected: ` envelope around errors that came bare, the first
+error alone where all were listed, values that are not wrapped in the name of their placeholder.
+Which wording an engine speaks is chosen once, by name; nothing else knows.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,19 +15,16 @@ from keyfold.errors import RequestInvalid, ValidationError
 
 _ENVELOPES = tuple(f"{count} validation error" for count in range(1, 11))
 
-# An enveloped error about a placeholder's value does not name the placeholder.
-_PLACEHOLDER_VALUE = re.compile(
-    r"ExpressionAttributeValues contains invalid value: (.*) for key :\w+", re.DOTALL
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How one wording differs from the rules themselves."""
 
     name: str
-    # Whether all broken constraints of a request are listed, or the first alone.
-    lists_all: bool
+    # Operations that tell the first broken constraint of a request alone, where others list all.
+    brief: frozenset[str] = frozenset()
+    # Operations that speak of wrong values in the newer words.
+    newer: frozenset[str] = frozenset()
     # Operations whose errors about the request itself come in the envelope.
     enveloped: frozenset[str] = frozenset()
     # Members whose broken constraints are told without their value, by operation.
@@ -38,18 +35,19 @@ class Dialect:
     def is_terse(self, operation: str, member: str) -> bool:
         return member in self.terse.get(operation, ())
 
-    def broken_constraints(self, problems: Sequence[str]) -> RequestInvalid:
+    def broken_constraints(self, operation: str, problems: Sequence[str]) -> RequestInvalid:
         """The error for constraints that a request breaks."""
-        told = problems if self.lists_all else problems[:1]
+        told = problems[:1] if operation in self.brief else problems
         plural = "s" if len(told) > 1 else ""
         return RequestInvalid(f"{len(told)} validation error{plural} detected: {'; '.join(told)}")
 
     def worded(self, operation: str, error: RequestInvalid) -> ValidationError:
         """An error about a request, in the words of this dialect."""
         message = self.replaced.get(error.message, error.message)
+        if operation in self.newer and error.newer is not None:
+            message = error.newer
         if operation in self.enveloped and not message.startswith(_ENVELOPES):
-            told = _PLACEHOLDER_VALUE.fullmatch(message)
-            message = f"1 validation error detected: {told[1] if told else message}"
+            message = f"1 validation error detected: {message}"
         return ValidationError(message)
 
 
@@ -62,11 +60,12 @@ _MORE_TERSE = {
 }
 
 DIALECTS: Mapping[str, Dialect] = {
-    "classic": Dialect("classic", lists_all=True, terse=_TERSE),
+    "classic": Dialect("classic", terse=_TERSE),
     "current": Dialect(
         "current",
-        lists_all=False,
-        enveloped=frozenset(("PutItem", "UpdateItem")),
+        brief=frozenset(_ITEM_OPERATIONS),
+        newer=frozenset((*_ITEM_OPERATIONS, "BatchGetItem")) - {"Scan"},
+        enveloped=frozenset(("PutItem", "UpdateItem", "DeleteItem")),
         terse={**_TERSE, **_MORE_TERSE},
         replaced={
             "The requestItems parameter is required for BatchGetItem": (

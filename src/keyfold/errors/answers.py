@@ -28,7 +28,14 @@ class ValidationError(OperationError):
 
 
 class RequestInvalid(ValidationError):
-    """A request wrong in itself, whatever the tables hold; engines word it by their dialect."""
+    """A request wrong in itself, whatever the tables hold; engines word it by their dialect.
+
+    `newer` is what DynamoDB began to say of it in 2026, where that is something else.
+    """
+
+    def __init__(self, message: str = "", newer: str | None = None) -> None:
+        super().__init__(message)
+        self.newer = newer
 
 
 class EmptyKey(ValidationError):

@@ -306,11 +306,18 @@ def _checked_values(
         try:
             checked[placeholder] = check_value(value)
         except ValidationError as error:
-            raise type(error)(
-                f"ExpressionAttributeValues contains invalid value: {error.message} "
-                f"for key {placeholder}"
-            ) from None
+            raise _wrapped(error, placeholder) from None
     return checked
+
+
+def _wrapped(error: ValidationError, placeholder: str) -> ValidationError:
+    """An error about a value, told with its placeholder; the newer words leave that out."""
+    message = (
+        f"ExpressionAttributeValues contains invalid value: {error.message} for key {placeholder}"
+    )
+    if isinstance(error, RequestInvalid):
+        return RequestInvalid(message, newer=error.newer or error.message)
+    return ValidationError(message)
 
 
 def _refuse_placeholder(parameter: str, placeholder: str) -> NoReturn:

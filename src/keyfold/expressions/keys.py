@@ -71,7 +71,8 @@ def _by_name(condition: Condition) -> dict[str, _Said]:
     for part in _parts(condition):
         name, said = _term(part)
         if name in found:
-            raise RequestInvalid("KeyConditionExpressions must only contain one condition per key")
+            reason = "KeyConditionExpressions must only contain one condition per key"
+            raise RequestInvalid(reason, newer=f"Invalid KeyConditionExpression: {reason}")
         found[name] = said
     return found
 
@@ -83,6 +84,14 @@ def select(
     types: Mapping[str, str],
 ) -> KeySelection:
     """Fit the terms to a key schema: `partition` and `sort` are its attributes, in order."""
+    attributes = len(partition) + len(sort)
+    if len(terms) > attributes and attributes > 1:
+        raise ValidationError(
+            f"The number of query conditions ({len(terms)}) exceeds the number of key attributes "
+            f"defined in the schema ({attributes})"
+        )
+    if len(partition) > 1:
+        _check_partition_equal(terms, partition)
     for name in partition:
         if name not in terms:
             raise ValidationError(f"Query condition missed key schema element: {name}")
@@ -101,6 +110,8 @@ def select(
             break
         equal.append(terms[name].values[0])
     if used < len(terms):
+        if len(sort) > 1:
+            _refuse_gap(terms, sort)
         unfit = next((name for name in sort if name not in terms), None)
         if unfit is None:
             raise ValidationError("Query key condition not supported")
@@ -108,6 +119,32 @@ def select(
     return KeySelection(
         tuple(terms[name].values[0] for name in partition), tuple(equal), range_term
     )
+
+
+def _check_partition_equal(terms: Mapping[str, KeyTerm], partition: Sequence[str]) -> None:
+    unequal = _unequal(terms, partition)
+    if unequal:
+        raise ValidationError(
+            f"HASH key attributes {', '.join(unequal)} must have equality conditions specified in "
+            "the query"
+        )
+
+
+def _unequal(terms: Mapping[str, KeyTerm], names: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in terms or terms[name].operator != "="]
+
+
+def _refuse_gap(terms: Mapping[str, KeyTerm], sort: Sequence[str]) -> None:
+    """Every sort attribute before the last one in use must be equal to something."""
+    named = [at for at, name in enumerate(sort) if name in terms]
+    if not named:
+        return
+    before = _unequal(terms, sort[: named[-1]])
+    if before:
+        raise ValidationError(
+            f"RANGE key attributes {', '.join(before)} must have equality conditions specified in "
+            f"the query because a condition is present on key attribute {sort[named[-1]]}"
+        )
 
 
 def _check_types(terms: Mapping[str, KeyTerm], types: Mapping[str, str]) -> None:

@@ -88,7 +88,7 @@ def _number(text: str) -> str:
     try:
         return normalise(text)
     except ValidationError as error:
-        raise RequestInvalid(error.message) from None
+        raise RequestInvalid(error.message, newer=None if text else f"{error.message}: ") from None
 
 
 def _null(content: bool, _depth: int) -> bool:
@@ -101,8 +101,10 @@ def _strings(members: list[str], _depth: int) -> list[str]:
     if not members:
         raise RequestInvalid(f"{_INVALID}An string set  may not be empty")
     if len(set(members)) != len(members):
+        quoted = ", ".join(f'"{member}"' for member in _as_added("SS", members))
         raise RequestInvalid(
-            f"{_INVALID}Input collection [{', '.join(members)}] contains duplicates."
+            f"{_INVALID}Input collection [{', '.join(members)}] contains duplicates.",
+            newer=f"{_INVALID}Input collection [{quoted}] contains duplicates.",
         )
     return in_set_order("SS", members)
 
@@ -112,7 +114,8 @@ def _numbers(members: list[str], _depth: int) -> list[str]:
         raise RequestInvalid(f"{_INVALID}An number set  may not be empty")
     canonical = [_number(member) for member in members]
     if len(set(canonical)) != len(canonical):
-        raise RequestInvalid("Input collection contains duplicates")
+        reason = "Input collection contains duplicates"
+        raise RequestInvalid(reason, newer=f"{_INVALID}{reason}.")
     ordered = in_set_order("NS", canonical)
     return members if ordered == members else ordered
 
@@ -121,10 +124,18 @@ def _binaries(members: list[str], _depth: int) -> list[str]:
     if not members:
         raise RequestInvalid(f"{_INVALID}Binary sets should not be empty")
     if len(set(members)) != len(members):
+        quoted = ",".join(f'"{member}"' for member in _as_added("BS", members))
         raise RequestInvalid(
-            f"{_INVALID}Input collection [{', '.join(members)}]of type BS contains duplicates."
+            f"{_INVALID}Input collection [{', '.join(members)}]of type BS contains duplicates.",
+            newer=f"{_INVALID}Input collection [{quoted}]of type BS contains duplicates.",
         )
     return in_set_order("BS", members)
+
+
+def _as_added(kind: str, members: list[str]) -> list[str]:
+    """Members as DynamoDB lists those of a wrong set: in order up to the first repeated one."""
+    repeated = next(at for at, member in enumerate(members) if member in members[:at])
+    return [*in_set_order(kind, members[:repeated]), *members[repeated:]]
 
 
 def _list(elements: list[AttributeValue], depth: int) -> list[AttributeValue]:

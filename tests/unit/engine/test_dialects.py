@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from keyfold.engine import Engine, dialects
@@ -79,10 +81,77 @@ def test_an_envelope_leaves_out_the_placeholder() -> None:
 
 def test_an_envelope_is_put_on_once() -> None:
     current = dialects.named("current")
-    error = current.broken_constraints(["Value '' at 'x' failed", "Value '' at 'y' failed"])
+    problems = ["Value '' at 'x' failed", "Value '' at 'y' failed"]
+    error = current.broken_constraints("PutItem", problems)
     assert current.worded("PutItem", error).message == (
         "1 validation error detected: Value '' at 'x' failed"
     )
+
+
+@pytest.mark.parametrize("dialect", ["classic", "current"])
+def test_batches_transactions_and_definitions_list_all_that_is_wrong(dialect: str) -> None:
+    request: dict[str, object] = {
+        "TransactItems": [{"Put": {"TableName": "tab", "Item": {"pk": {"S": "a"}}}}],
+        "ReturnConsumedCapacity": "BOGUS",
+        "ReturnItemCollectionMetrics": "BOGUS2",
+    }
+    told = _refusal(dialect, "TransactWriteItems", request)
+    assert told.startswith(
+        "2 validation errors detected: Value 'BOGUS' at 'returnConsumedCapacity' failed"
+    )
+
+
+DUPLICATES = {"SS": ["b", "a", "b"]}, {"BS": ["/w==", "AA==", "AA=="]}, {"NS": ["2", "1", "2"]}
+INVALID = "One or more parameter values were invalid: "
+NEWER = (
+    f'{INVALID}Input collection ["a", "b", "b"] contains duplicates.',
+    f'{INVALID}Input collection ["AA==","/w==","AA=="]of type BS contains duplicates.',
+    f"{INVALID}Input collection contains duplicates.",
+)
+OLDER = (
+    f"{INVALID}Input collection [b, a, b] contains duplicates.",
+    f"{INVALID}Input collection [/w==, AA==, AA==]of type BS contains duplicates.",
+    "Input collection contains duplicates",
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "newer", "older"),
+    [
+        *zip(DUPLICATES, NEWER, OLDER, strict=True),
+        (
+            {"N": ""},
+            "The parameter cannot be converted to a numeric value: ",
+            "The parameter cannot be converted to a numeric value",
+        ),
+    ],
+)
+def test_operations_speak_of_wrong_values_in_newer_or_older_words(
+    value: dict[str, object], newer: str, older: str
+) -> None:
+    item = {"pk": {"S": "a"}, "s": value}
+    filtered = {"FilterExpression": "s = :s", "ExpressionAttributeValues": {":s": value}}
+    query = {
+        "TableName": "tab",
+        "KeyConditionExpression": "pk = :p",
+        "FilterExpression": "s = :s",
+        "ExpressionAttributeValues": {":p": {"S": "a"}, ":s": value},
+    }
+    key = {"TableName": "tab", "Key": {"pk": value}}
+    enveloped = f"1 validation error detected: {newer}"
+    wrapped = f"ExpressionAttributeValues contains invalid value: {older} for key :s"
+    batch = {"RequestItems": {"tab": [{"PutRequest": {"Item": item}}]}}
+    cases: list[tuple[str, dict[str, Any], str, str]] = [
+        ("PutItem", {"TableName": "tab", "Item": item}, enveloped, older),
+        ("DeleteItem", key, enveloped, older),
+        ("GetItem", key, newer, older),
+        ("Query", query, newer, wrapped),
+        ("Scan", {"TableName": "tab", **filtered}, wrapped, wrapped),
+        ("BatchWriteItem", batch, older, older),
+    ]
+    for operation, request, current, classic in cases:
+        assert _refusal("current", operation, request) == current
+        assert _refusal("classic", operation, request) == classic
 
 
 def test_replaced_messages() -> None:

@@ -105,9 +105,36 @@ def test_several_key_attributes_are_taken_from_the_left() -> None:
     assert chosen.range == KeyTerm("d", "begins_with", ({"S": "x"},))
 
 
-def test_a_gap_between_sort_attributes_is_refused() -> None:
-    types = dict.fromkeys(("a", "c", "d"), "S")
-    with pytest.raises(ValidationError, match="missed key schema element: c"):
-        keys.select(_terms("a = :v AND d = :v", v="x"), ("a",), ("c", "d"), types)
-    with pytest.raises(ValidationError, match="Query key condition not supported"):
-        keys.select(_terms("a = :v AND c > :v AND d = :v", v="x"), ("a",), ("c", "d"), types)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "a = :v AND b = :v AND d = :v",
+            "RANGE key attributes c must have equality conditions specified in the query because a "
+            "condition is present on key attribute d",
+        ),
+        (
+            "a = :v AND b = :v AND c > :v AND d = :v",
+            "RANGE key attributes c must have equality conditions specified in the query because a "
+            "condition is present on key attribute d",
+        ),
+        (
+            "a = :v AND c = :v",
+            "HASH key attributes b must have equality conditions specified in the query",
+        ),
+        (
+            "a = :v AND b > :v",
+            "HASH key attributes b must have equality conditions specified in the query",
+        ),
+        (
+            "a = :v AND b = :v AND c = :v AND d = :v AND e = :v",
+            "The number of query conditions (5) exceeds the number of key attributes defined in "
+            "the schema (4)",
+        ),
+    ],
+)
+def test_several_key_attributes_need_equality_up_to_the_last(text: str, message: str) -> None:
+    types = dict.fromkeys(("a", "b", "c", "d"), "S")
+    with pytest.raises(ValidationError) as caught:
+        keys.select(_terms(text, v="x"), ("a", "b"), ("c", "d"), types)
+    assert caught.value.message == message

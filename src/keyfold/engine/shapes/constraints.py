@@ -82,12 +82,12 @@ def check(operation: str, shape: Structure, request: dict[str, Any], dialect: Di
         if member.alone:
             alone = list(_of_member(operation, name, member, shape, request, dialect))
             if alone:
-                raise dialect.broken_constraints(alone[:1])
+                raise dialect.broken_constraints(operation, alone[:1])
     for name, member in shape.members.items():
         if not member.alone:
             problems.extend(_of_member(operation, name, member, shape, request, dialect))
     if problems:
-        raise dialect.broken_constraints(problems[:_LISTED_AT_MOST])
+        raise dialect.broken_constraints(operation, problems[:_LISTED_AT_MOST])
 
 
 def _is_missing(member: Member, value: Any) -> bool:
