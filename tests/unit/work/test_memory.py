@@ -7,13 +7,29 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import apsw
 import pytest
 
-from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Pointer, Unique
+from keyfold import (
+    Counter,
+    Db,
+    Design,
+    Edge,
+    Entity,
+    Feed,
+    Id,
+    Index,
+    Key,
+    On,
+    Pointer,
+    Timestamp,
+    Ttl,
+    Unique,
+)
 from keyfold.cli import main
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
@@ -30,6 +46,7 @@ TIMES = 10
 TEXT = "x" * 1_000
 LONG_TEXT = "x" * 8_000
 DAY = 86_400
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 TABLE: dict[str, Any] = {
     "TableName": "Things",
@@ -68,6 +85,40 @@ class GroupPost(Pointer[Post], table=table, each="group_ids"):
     post_id: Id
     slug: str
     key = Key("GROUP#{group_id}", "POST#{post_id}")
+
+
+social = Design("memory-feed")
+network = social.table(
+    "network", ttl="ttl", stream="NEW_AND_OLD_IMAGES", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")]
+)
+
+
+class Follow(Edge, table=network):
+    follower_id: Id
+    followee_id: Id
+    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
+    followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+
+
+class Activity(Entity, table=network):
+    actor_id: Id
+    created_at: Timestamp
+    activity_id: Id
+    text: str = ""
+    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+
+
+class FeedItem(Entity, table=network):
+    follower_id: Id
+    actor_id: Id
+    created_at: Timestamp
+    activity_id: Id
+    text: str = ""
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+
+
+feed = Feed("home", activity=Activity, edge=Follow, item=FeedItem)
 
 
 orders = Design("memory-orders")
@@ -300,6 +351,24 @@ def verification(folder: Path, count: int) -> Iterator[Work]:
 
 
 @contextmanager
+def verification_of_a_feed(folder: Path, count: int) -> Iterator[Work]:
+    """Everybody has followed one source, which pushes, and has copies of what it posted."""
+    clock = ManualClock(NOW.timestamp())
+    with _engine(folder, clock) as engine, social.open(EmbeddedClient(engine), clock=clock) as db:
+        db.transact(*feed.switching("star", "push", "manual", NOW))
+        posts = [
+            Activity(actor_id="star", created_at=NOW, activity_id=f"a{number}", text=TEXT)
+            for number in range(5)
+        ]
+        db.put_many(posts)
+        for number in range(count // 5):
+            reader = f"{number:08d}"
+            db.put_many([feed.copy(post, reader) for post in posts])
+            db.put(Follow(follower_id=reader, followee_id="star"))
+        yield lambda: _clean(verify(db))
+
+
+@contextmanager
 def repair_of_everything(folder: Path, count: int) -> Iterator[Work]:
     with _posts(folder, count // 10) as db:
         for number in range(count // 10):
@@ -341,6 +410,7 @@ CASES: list[Case] = [
     dump,
     load,
     verification,
+    verification_of_a_feed,
     repair_of_everything,
     migration,
 ]
