@@ -54,6 +54,7 @@ class AsyncEmbeddedClient:
         self._sweeper = sweeper
         self._inline = _QUICK | _WRITES if engine.path == ":memory:" else _QUICK
         self._threads = ThreadPoolExecutor(_THREADS, "keyfold-engine")
+        self._commits = ThreadPoolExecutor(1, "keyfold-commits")
         self._gathered: tuple[asyncio.AbstractEventLoop, Writes] | None = None
 
     async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +70,7 @@ class AsyncEmbeddedClient:
         self, loop: asyncio.AbstractEventLoop, operation: str, request: dict[str, Any]
     ) -> dict[str, Any]:
         if self._gathered is None or self._gathered[0] is not loop:
-            self._gathered = loop, Writes(self.engine, loop, self._threads)
+            self._gathered = loop, Writes(self.engine, loop, self._commits)
         try:
             body = orjson.dumps(request)
         except orjson.JSONEncodeError:
@@ -93,7 +94,8 @@ class AsyncEmbeddedClient:
     async def close(self) -> None:
         if self._sweeper is not None:
             self._sweeper.stop()
-        await asyncio.to_thread(self._threads.shutdown)
+        for threads in (self._threads, self._commits):
+            await asyncio.to_thread(threads.shutdown)
         self.engine.close()
 
 

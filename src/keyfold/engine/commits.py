@@ -75,7 +75,7 @@ class Commits:
         self._has_company = False
         """Whether another process was seen to write to this file."""
         self._gathering = 0
-        """The thread inside `together`, if there is one."""
+        """The thread whose writes join the transaction, if there is one."""
         self._listeners: tuple[Callable[[], None], ...] = ()
 
     def write(self, work: Callable[[Session], T]) -> T:
@@ -96,25 +96,45 @@ class Commits:
             raise job.error
         return job.result  # type: ignore[no-any-return]
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Until the end, this thread's writes join one transaction, committed at the end.
+    def start(self) -> None:
+        """Begin a transaction that the writes of this thread join until it says `gathered`.
 
-        A write that fails takes back only itself. An error that leaves the block takes back all.
+        `finish` commits it, in whatever thread that is called; `abandon` takes all of it back. A
+        write that fails takes back only itself.
         """
-        with self._lock:
-            self._check_open()
-            self._begin()
-            self._gathering = threading.get_ident()
-            try:
-                yield
-                self._commit()
-            except BaseException:
-                self._roll_back()
-                self._forget_schema()
-                raise
-            finally:
-                self._gathering = 0
+        self._lock.acquire()
+        self._begin_group()
+
+    def start_at_once(self) -> bool:
+        """The same, if nobody has to be waited for; whether it is so."""
+        if not self.is_free() or not self._lock.acquire(blocking=False):
+            return False
+        self._begin_group()
+        return True
+
+    def is_free(self) -> bool:
+        """Whether nobody writes at the moment, as far as can be seen without trying."""
+        return not (self._has_company or self._queue or self._lock.locked())
+
+    def gathered(self) -> None:
+        """No more writes join."""
+        self._gathering = 0
+
+    def finish(self) -> None:
+        try:
+            self._commit()
+        except BaseException:
+            self._take_back()
+            raise
+        finally:
+            self._lock.release()
+
+    def abandon(self) -> None:
+        self._gathering = 0
+        try:
+            self._take_back()
+        finally:
+            self._lock.release()
 
     def read(self) -> Reader:
         """A session to read with; every statement sees the last commit before it."""
@@ -242,6 +262,19 @@ class Commits:
             if not self._has_company:
                 self._has_company = True
                 self._writer.unmap()
+
+    def _begin_group(self) -> None:
+        try:
+            self._check_open()
+            self._begin()
+        except BaseException:
+            self._lock.release()
+            raise
+        self._gathering = threading.get_ident()
+
+    def _take_back(self) -> None:
+        self._roll_back()
+        self._forget_schema()
 
     def _commit(self) -> None:
         self._writer.commit()

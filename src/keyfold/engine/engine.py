@@ -17,6 +17,7 @@ from keyfold.engine import backups, dialects, operations, shapes, storage, strea
 from keyfold.engine.answers import encoded
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults, Heat
+from keyfold.engine.gathering import Result
 from keyfold.engine.hot import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.operations import Operation
@@ -106,24 +107,69 @@ class Engine:
         """The same with JSON bytes; stored items are spliced into the answer as they are."""
         return self._encoded(operation, self._read(operation, body))
 
-    def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[bytes | Exception]:
+    def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
         """Several calls, each on its own as ever, whose writes share one commit."""
         if len(calls) == 1:
             return [_outcome(self.call_bytes, *calls[0])]
         # What needs no file is done before others have to wait for it.
-        requests = [_outcome(self._read, operation, body) for operation, body in calls]
+        requests = [_outcome(self._read, *call) for call in calls]
         try:
-            with self._database.commits.together():
-                return [
-                    request
-                    if isinstance(request, Exception)
-                    else _outcome(self._encoded, operation, request)
-                    for (operation, _), request in zip(calls, requests, strict=True)
-                ]
-        except apsw.Error as error:
-            return [storage.translated(error, self._database.commits.path)] * len(calls)
+            self._database.commits.start()
         except Exception as error:
-            return [error] * len(calls)
+            return _all_told(self._told(error), len(calls))
+        return self._carried_out(calls, requests)()
+
+    def start_many_bytes(
+        self, calls: Sequence[tuple[str, bytes]]
+    ) -> Callable[[], list[Result]] | None:
+        """The same but for the commit, which the result makes, in whatever thread it is called.
+
+        None if others would have to be waited for. Until the commit is made, others wait for it.
+        """
+        commits = self._database.commits
+        if self._faults is not None or not commits.is_free():
+            return None
+        requests = [_outcome(self._read, *call) for call in calls]
+        try:
+            if not commits.start_at_once():
+                return None
+        except Exception as error:
+            return partial(_all_told, self._told(error), len(calls))
+        return self._carried_out(calls, requests)
+
+    def _carried_out(
+        self, calls: Sequence[tuple[str, bytes]], requests: Sequence[dict[str, Any] | Exception]
+    ) -> Callable[[], list[Result]]:
+        """Carry out calls in a transaction that has begun; the rest commits it and has results."""
+        commits = self._database.commits
+        results: list[Result] = []
+        try:
+            for (operation, _), request in zip(calls, requests, strict=True):
+                if isinstance(request, Exception):
+                    results.append(request)
+                else:
+                    results.append(_outcome(self._encoded, operation, request))
+        except BaseException as error:
+            commits.abandon()
+            if not isinstance(error, Exception):
+                raise
+            return partial(_all_told, self._told(error), len(calls))
+        commits.gathered()
+
+        def finished() -> list[Result]:
+            try:
+                commits.finish()
+            except Exception as error:
+                return _all_told(self._told(error), len(calls))
+            return results
+
+        return finished
+
+    def _told(self, error: Exception) -> Exception:
+        """What callers are told of an error of the file."""
+        if isinstance(error, apsw.Error):
+            return storage.translated(error, self._database.commits.path)
+        return error
 
     def release_indexes(self) -> None:
         """Let global indexes see every change, whatever their lag."""
@@ -198,6 +244,10 @@ class Engine:
             return work(self._database, request)
         except apsw.Error as error:
             raise storage.translated(error, self._database.commits.path) from error
+
+
+def _all_told(error: Exception, calls: int) -> list[Result]:
+    return [error] * calls
 
 
 def _outcome(step: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | Exception:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Protocol
 
 Result = bytes | Exception
@@ -18,17 +19,23 @@ class Engine(Protocol):
 
     def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]: ...
 
+    def start_many_bytes(
+        self, calls: Sequence[tuple[str, bytes]]
+    ) -> Callable[[], list[Result]] | None: ...
+
 
 class Writes:
     """Gathers the writes of one turn of the loop, or of the commit before, into one commit.
 
     A commit that waits for the disk runs in a thread, so that the loop goes on reading and
-    gathering; one that does not is cheaper where it is.
+    gathering; one that does not is cheaper where it is. So are the statements before a commit:
+    between two threads Python would change at each of them.
     """
 
     def __init__(
         self, engine: Engine, loop: asyncio.AbstractEventLoop, thread: ThreadPoolExecutor | None
     ) -> None:
+        """`thread` has nothing else to do: what it did before would keep others waiting."""
         self._engine, self._loop, self._thread = engine, loop, thread
         self._calls: list[tuple[str, bytes]] = []
         self._done: list[Done] = []
@@ -48,10 +55,11 @@ class Writes:
         if self._thread is None:
             self._finish(self._run(calls), done)
             return
+        commit = self._engine.start_many_bytes(calls)
         try:
-            running = self._thread.submit(self._run, calls)
+            running = self._thread.submit(commit or partial(self._run, calls))
         except RuntimeError as closed:
-            self._finish([closed] * len(calls), done)
+            self._finish(commit() if commit else [closed] * len(calls), done)
             return
         running.add_done_callback(
             lambda ran: self._loop.call_soon_threadsafe(self._finish, ran.result(), done)

@@ -98,6 +98,56 @@ def test_when_the_commit_fails_nothing_was_done_and_all_are_told(
     assert keys(engine) == {"c", "d"}
 
 
+def test_calls_that_are_started_count_when_their_commit_is_made(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "things.db") as engine:
+        engine.call("CreateTable", TABLE)
+        commit = engine.start_many_bytes([put("a"), put(""), put("b")])
+        assert commit is not None
+        assert keys(engine) == set()
+        assert engine.start_many_bytes([put("c")]) is None
+        waiting = threading.Thread(target=engine.call_many_bytes, args=([put("d")],))
+        waiting.start()
+        made: list[Any] = []
+        committing = threading.Thread(target=lambda: made.extend(commit()))
+        committing.start()
+        committing.join(10)
+        waiting.join(10)
+        assert [isinstance(result, bytes) for result in made] == [True, False, True]
+        assert keys(engine) == {"a", "b", "d"}
+
+
+def test_started_calls_whose_commit_fails_are_all_told_and_nothing_was_done(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise apsw.FullError("database or disk is full")
+
+    commit = engine.start_many_bytes([put("a"), put("b")])
+    assert commit is not None
+    with monkeypatch.context() as broken:
+        broken.setattr(engine._database.commits, "_commit", fail)
+        results = commit()
+    assert all(isinstance(result, StorageError) for result in results)
+    assert keys(engine) == set()
+    assert engine.call_many_bytes([put("c"), put("d")]) == [b"{}", b"{}"]
+
+
+def test_calls_are_not_started_in_a_file_that_another_process_writes_to(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "things.db") as ours, Engine.open(tmp_path / "things.db") as theirs:
+        ours.call("CreateTable", TABLE)
+        theirs.call_bytes(*put("a"))
+        ours.call_bytes(*put("b"))
+        assert ours.start_many_bytes([put("c")]) is None
+
+
+def test_a_closed_engine_says_so_to_calls_that_are_started(engine: Engine) -> None:
+    engine.close()
+    commit = engine.start_many_bytes([put("a")])
+    assert commit is not None
+    [result] = commit()
+    assert isinstance(result, StorageError)
+
+
 def test_many_threads_gather_and_read_at_the_same_time(engine: Engine) -> None:
     failures: list[BaseException] = []
 

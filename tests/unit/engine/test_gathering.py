@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -24,6 +24,9 @@ TABLE = {
 class Gate:
     """An engine whose commits wait until the gate is opened, and which remembers their sizes."""
 
+    starts = False
+    """Whether calls are carried out before the gate, and only the commit waits for it."""
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.opened = Event()
@@ -36,6 +39,20 @@ class Gate:
         self.sizes.append(len(calls))
         assert self.opened.wait(10)
         return self._engine.call_many_bytes(calls)
+
+    def start_many_bytes(
+        self, calls: Sequence[tuple[str, bytes]]
+    ) -> Callable[[], list[Result]] | None:
+        commit = self._engine.start_many_bytes(calls) if self.starts else None
+        if commit is None:
+            return None
+        self.sizes.append(len(calls))
+
+        def later() -> list[Result]:
+            assert self.opened.wait(10)
+            return commit()
+
+        return later
 
 
 def put(pk: str) -> bytes:
@@ -57,7 +74,11 @@ def gate(tmp_path: Path) -> Iterator[Gate]:
         yield Gate(engine)
 
 
-async def test_writes_that_arrive_during_a_commit_share_the_next_one(gate: Gate) -> None:
+@pytest.mark.parametrize("starts", [True, False])
+async def test_writes_that_arrive_during_a_commit_share_the_next_one(
+    gate: Gate, starts: bool
+) -> None:
+    gate.starts = starts
     with ThreadPoolExecutor(1) as thread:
         writes = Writes(gate, asyncio.get_running_loop(), thread)
         first = asyncio.create_task(submitted(writes, "0"))
