@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from functools import lru_cache
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from keyfold.design.fields import FieldSpec
+from keyfold.design.fields import FieldSpec, reads_none_otherwise
 from keyfold.design.formats import (
     epoch_milliseconds,
     epoch_seconds,
@@ -63,7 +64,8 @@ def document(value: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Models, times and enums inside lists and maps become what an item can hold."""
     if isinstance(value, BaseModel):
-        return _plain(value.model_dump(by_alias=True, exclude_none=True))
+        kept = _keeps_none(type(value))
+        return _plain(value.model_dump(by_alias=True, exclude_none=not kept))
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):
@@ -79,6 +81,25 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(_plain(inner) for inner in value)
     return value
+
+
+@lru_cache(maxsize=1024)
+def _keeps_none(model: type[BaseModel]) -> bool:
+    """Whether some None in it has to be stored, since nothing would be read as something else."""
+    seen: set[Any] = set()
+    waiting: list[Any] = [model]
+    while waiting:
+        annotation = waiting.pop()
+        if not isinstance(annotation, Hashable) or annotation in seen:
+            continue
+        seen.add(annotation)
+        waiting += get_args(annotation)
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            for info in annotation.model_fields.values():
+                if type(None) in get_args(info.annotation) and reads_none_otherwise(info):
+                    return True
+                waiting.append(info.annotation)
+    return False
 
 
 def _read_document(value: dict[str, Any]) -> Any:
@@ -187,6 +208,9 @@ def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, An
             # the default.
             lines.append("    else:")
             lines.append(f"        values[{spec.name!r}] = ()")
+        elif spec.optional and spec.required:
+            lines.append("    else:")
+            lines.append(f"        values[{spec.name!r}] = None")
     lines.append("    return values")
     namespace: dict[str, Any] = {
         "Decimal": Decimal,

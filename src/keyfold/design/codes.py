@@ -13,6 +13,7 @@ MARKER_MISUSED: Final = "E3"
 UNKNOWN_REFERENCE: Final = "E4"
 TYPE_UNSUPPORTED: Final = "E5"
 PATTERN_WITHOUT_KEY: Final = "E6"
+TABLE_REFUSED: Final = "E7"
 
 TITLES: Final[dict[str, str]] = {
     PATTERN_BRANCHES: "An access pattern looks at a parameter's value",
@@ -21,4 +22,5 @@ TITLES: Final[dict[str, str]] = {
     UNKNOWN_REFERENCE: "A declaration names something that the design does not have",
     TYPE_UNSUPPORTED: "A field's type cannot be stored",
     PATTERN_WITHOUT_KEY: "An access pattern does not give the key that it reads by",
+    TABLE_REFUSED: "A table or an index is declared as DynamoDB does not take it",
 }

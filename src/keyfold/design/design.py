@@ -10,7 +10,7 @@ from keyfold.design.pattern import Pattern
 from keyfold.design.place import caller
 from keyfold.design.processor import KINDS, ChangeKind, Processor
 from keyfold.design.read import Read
-from keyfold.design.table import Table
+from keyfold.design.table import Table, check_table
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -54,9 +54,19 @@ class Design:
         silence: tuple[tuple[str, str], ...] = (),
     ) -> Table:
         """Declare a table. Attributes are stored in camelCase unless `naming="snake"`."""
+        place = caller()
         if name in self.tables:
             raise DeclarationError(
-                codes.NAME_TAKEN, f"the design {self.name} has the table {name} twice."
+                codes.NAME_TAKEN,
+                f"the design {self.name} has the table {name} twice.",
+                place=str(place),
+            )
+        if naming not in ("camel", "snake"):
+            raise DeclarationError(
+                codes.TABLE_REFUSED,
+                f"the table {name} has the naming {naming!r}.",
+                place=str(place),
+                suggestion='Attributes are named in "camel" or in "snake" case.',
             )
         declared = schema.Table(
             name=name,
@@ -64,21 +74,16 @@ class Design:
             sort=sort,
             partition_type=partition_type,
             sort_type=sort_type,
-            indexes=tuple(indexes),
+            indexes=(indexes,) if isinstance(indexes, schema.Index) else tuple(indexes),
             ttl=ttl,
             stream=stream,
             type_attribute=type_attribute,
             name_variable=name_variable,
             description=description,
-            place=caller(),
+            place=place,
             silences=tuple(schema.Silence(code, reason) for code, reason in silence),
         )
-        names = [index.name for index in declared.indexes]
-        for index in names:
-            if names.count(index) > 1:
-                raise DeclarationError(
-                    codes.NAME_TAKEN, f"the table {name} has the index {index} twice."
-                )
+        check_table(declared)
         self.tables[name] = Table(self, declared, camel=naming == "camel")
         return self.tables[name]
 
@@ -119,6 +124,14 @@ class Design:
         It is called with the item before, the item after and the delivery; the writes that it
         returns and the events that it emits take effect together, or not at all.
         """
+
+        if not hasattr(entity, "__spec__"):
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"a processor follows {entity!r}, which is no entity with a table.",
+                place=str(caller()),
+                suggestion='Write @design.on(Order, "insert") above the function.',
+            )
 
         def declare(function: F) -> F:
             wanted = frozenset(kinds or KINDS)
@@ -163,6 +176,14 @@ class Design:
 
     def maintain(self, maintainer: Any) -> None:
         """Called by declarations that keep a secondary structure right."""
+        if maintainer.sync not in ("transaction", "stream"):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{maintainer.label} is kept by sync={maintainer.sync!r}.",
+                place=str(maintainer.source.__spec__.place),
+                suggestion='It is "transaction", together with the item, or "stream", by the '
+                "consumer.",
+            )
         self.maintainers.append(maintainer)
 
     def when_complete(self, resolver: Callable[[], None]) -> None:
@@ -174,12 +195,13 @@ class Design:
         while self._resolvers:
             self._resolvers.pop(0)()
 
-    def entity(self, name: str) -> type[Entity]:
+    def entity(self, name: str, *, place: str = "") -> type[Entity]:
         found = self.entities.get(name)
         if found is None:
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
                 f"the design {self.name} has no entity {name!r}.",
+                place=place,
                 suggestion=f"Declared are: {', '.join(self.entities) or 'none'}.",
             )
         return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic import ValidationError as Invalid
 from pydantic.alias_generators import to_camel
 
@@ -67,6 +67,33 @@ class EntitySpec:
                     suggestion="Store it under another name, or give the table another "
                     'type_attribute, as "entityType".',
                 )
+
+    def keep_keys_apart(self) -> None:
+        """A field that is stored where a key is composed would be lost, or break the key."""
+        keys = [self.key] if "key" in self.__dict__ else []
+        for attribute in (a for key in (*keys, *self.placements.values()) for a in key.attributes):
+            field, template = self.by_attribute.get(attribute.attribute), attribute.template
+            if field is None or (template.is_bare_field and template.fields == (field.name,)):
+                continue
+            if field.name not in template.fields or self._keeps(field.name, template.text):
+                raise DeclarationError(
+                    codes.NAME_TAKEN,
+                    f"{field.name} is stored as {attribute.attribute!r}, which holds the key "
+                    f"{template.text!r}.",
+                    place=f"{self.place} {self.name}.{field.name}",
+                    suggestion="Store it under another name, with Annotated[..., Name(...)].",
+                )
+
+    def _keeps(self, field: str, text: str) -> bool:
+        """Whether a field takes a composed key as it is, instead of finding its value in it."""
+        info = self.entity.model_fields[field]
+        annotation: Any = info.annotation
+        marks = tuple(info.metadata)
+        try:
+            reader = TypeAdapter[Any](Annotated[(annotation, *marks)] if marks else annotation)
+            return bool(reader.validate_python(text) == text)
+        except Invalid:
+            return False
 
     def _marked(self, kind: type) -> FieldSpec | None:
         found = [spec for spec in self.fields.values() if spec.mark(kind) is not None]
@@ -197,7 +224,15 @@ class Entity(BaseModel):
         silence: Silences = (),
         **options: Any,
     ) -> None:
-        super().__init_subclass__(**options)
+        if options:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{cls.__name__} is declared with {', '.join(options)}, which is not known.",
+                place=str(caller()),
+                suggestion="An entity takes table, type_name and silence; a pointer each, sync "
+                "and overflow too.",
+            )
+        super().__init_subclass__()
 
     @classmethod
     def __pydantic_init_subclass__(
@@ -211,6 +246,13 @@ class Entity(BaseModel):
         super().__pydantic_init_subclass__(**options)
         if table is None:
             return
+        if not isinstance(table, Table):
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{cls.__name__} is declared in {table!r}, which is no table.",
+                place=str(caller()),
+                suggestion='Give what design.table("...") returned.',
+            )
         cls.__table__ = table
         spec = EntitySpec(cls, table, type_name or cls.__name__)
         spec.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
@@ -218,6 +260,7 @@ class Entity(BaseModel):
         cls.__version_field__ = spec.version.name if spec.version else None
         for declared in _declared(cls):
             declared.attach(cls)
+        spec.keep_keys_apart()
         if "key" not in spec.__dict__:
             raise DeclarationError(
                 "K2",

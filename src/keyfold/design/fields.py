@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import types
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
@@ -91,6 +91,7 @@ def read_fields(
         found[name] = _read(name, info, camel=camel, ttl=ttl, place=f"{place}.{name}")
     attributes: dict[str, str] = {}
     for spec in found.values():
+        _check_expiry(spec, found, f"{place}.{spec.name}")
         if spec.attribute in attributes:
             raise DeclarationError(
                 codes.NAME_TAKEN,
@@ -103,10 +104,23 @@ def read_fields(
     return found
 
 
+def reads_none_otherwise(info: FieldInfo) -> bool:
+    """Whether a field that is not stored is read as something else than None, or not at all."""
+    return info.is_required() or info.default is not None or info.default_factory is not None
+
+
 def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: str) -> FieldSpec:
     annotation, marks, optional = _unwrap(info.annotation)
     marks = (*info.metadata, *marks)
     kind, values, enum = _kind(annotation, place)
+    _check_marks(marks, kind, place)
+    if optional and reads_none_otherwise(info) and not info.is_required():
+        raise DeclarationError(
+            codes.TYPE_UNSUPPORTED,
+            f"None would be stored as nothing, and nothing is read as the default of {name}.",
+            place=place,
+            suggestion="Make None the default, or do not allow None.",
+        )
     named = next((m for m in marks if isinstance(m, markers.Name)), None)
     stored = next((m.format for m in marks if isinstance(m, markers.Stored)), "")
     if any(isinstance(m, markers.Ttl) for m in marks):
@@ -126,20 +140,6 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
                 suggestion='Give the table one, as design.table(..., ttl="ttl").',
             )
         stored, named = "epoch", markers.Name(ttl)
-    if stored and kind != "timestamp":
-        raise DeclarationError(
-            codes.MARKER_MISUSED,
-            f"Stored({stored!r}) stands on a field of kind {kind}.",
-            place=place,
-            suggestion="Stored is for datetime fields.",
-        )
-    if any(isinstance(m, markers.Version) for m in marks) and kind != "integer":
-        raise DeclarationError(
-            codes.MARKER_MISUSED,
-            f"Version stands on a field of kind {kind}.",
-            place=place,
-            suggestion="Declare it as Annotated[int, Version()] = 0.",
-        )
     attribute = named.attribute if named else (to_camel(name) if camel else name)
     return FieldSpec(
         name=name,
@@ -152,6 +152,50 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
         enum=enum,
         required=info.is_required(),
         description=info.description or "",
+    )
+
+
+_COLLECTIONS = ("list", "map", "string_set", "number_set", "binary_set")
+_KINDS_OF_MARKERS: dict[type, tuple[tuple[str, ...], str]] = {
+    markers.Version: (("integer",), "Declare it as Annotated[int, Version()] = 0."),
+    markers.Stored: (("timestamp",), "Stored is for datetime fields."),
+    markers.Created: (("timestamp",), "Created is for datetime fields."),
+    markers.Updated: (("timestamp",), "Updated is for datetime fields."),
+    markers.AtMost: (_COLLECTIONS, "AtMost is for sets, lists and dicts."),
+    markers.Normalised: (("string",), "Normalised is for text."),
+}
+
+
+def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
+    for mark in marks:
+        if isinstance(mark, type) and mark.__module__.startswith("keyfold."):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"the marker {mark.__name__} stands there without parentheses, and does nothing.",
+                place=place,
+                suggestion=f"Write {mark.__name__}().",
+            )
+        kinds, suggestion = _KINDS_OF_MARKERS.get(type(mark), ((kind,), ""))
+        if kind not in kinds:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{type(mark).__name__} stands on a field of kind {kind}.",
+                place=place,
+                suggestion=suggestion,
+            )
+
+
+def _check_expiry(spec: FieldSpec, fields: Mapping[str, FieldSpec], place: str) -> None:
+    mark = spec.mark(markers.Ttl)
+    after = fields.get(mark.after) if mark is not None else None
+    if mark is None or not mark.after or (after is not None and after.kind == "timestamp"):
+        return
+    times = ", ".join(name for name, field in fields.items() if field.kind == "timestamp")
+    raise DeclarationError(
+        codes.MARKER_MISUSED,
+        f"Ttl counts from {mark.after!r}, which is no time that this entity declares.",
+        place=place,
+        suggestion=f"Its times are: {times}.",
     )
 
 
@@ -170,6 +214,13 @@ def _unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
                 return annotation, marks, optional or len(members) < len(get_args(annotation))
             optional = True
             annotation = members[0]
+        elif origin is Literal and None in get_args(annotation):
+            optional = True
+            annotation = Literal[tuple(c for c in get_args(annotation) if c is not None)]
+        elif hasattr(annotation, "__supertype__"):  # NewType
+            annotation = annotation.__supertype__
+        elif type(annotation).__name__ == "TypeAliasType":  # of typing, or of typing_extensions
+            annotation = annotation.__value__
         else:
             return annotation, marks, optional
 
@@ -177,13 +228,11 @@ def _unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
 def _kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[Enum] | None]:
     origin = get_origin(annotation)
     if origin is Literal:
-        choices = get_args(annotation)
-        if all(isinstance(choice, str) for choice in choices):
-            return "string", tuple(choices), None
-        return "integer", tuple(str(choice) for choice in choices), None
+        choices = [c.value if isinstance(c, Enum) else c for c in get_args(annotation)]
+        return _kind_of_values(choices) or "any", tuple(map(str, choices)), None
     if origin in (set, frozenset):
         return _set_kind(annotation, place), (), None
-    if origin in (list, tuple):
+    if origin in (list, tuple, Sequence):
         return "list", (), None
     if origin in (dict, Mapping):
         return "map", (), None
@@ -192,7 +241,15 @@ def _kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[Enum]
     if isinstance(annotation, type):
         if issubclass(annotation, Enum):
             members = [member.value for member in annotation]
-            inner = "string" if all(isinstance(v, str) for v in members) else "integer"
+            inner = _kind_of_values(members)
+            if inner is None or inner == "boolean":
+                raise DeclarationError(
+                    codes.TYPE_UNSUPPORTED,
+                    f"{annotation.__name__} has members that are neither all text nor all whole "
+                    "numbers.",
+                    place=place,
+                    suggestion="Give them values of one kind, as a StrEnum or an IntEnum has.",
+                )
             return inner, tuple(str(v) for v in members), annotation
         for scalar, kind in _SCALARS.items():
             if annotation is scalar or (scalar is not int and issubclass(annotation, scalar)):
@@ -205,6 +262,13 @@ def _kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[Enum]
             return "map", (), None
         if hasattr(annotation, "__required_keys__"):
             return "map", (), None
+    if isinstance(annotation, ForwardRef):
+        raise DeclarationError(
+            codes.TYPE_UNSUPPORTED,
+            f"the type {annotation.__forward_arg__!r} is not known where the entity is declared.",
+            place=place,
+            suggestion="Declare or import it above the entity, at the level of the module.",
+        )
     raise DeclarationError(
         codes.TYPE_UNSUPPORTED,
         f"the type {annotation!r} cannot be stored.",
@@ -212,6 +276,17 @@ def _kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[Enum]
         suggestion="Use str, int, Decimal, bool, bytes, datetime, date, an Enum, a set, a list, "
         "a dict or a Pydantic model.",
     )
+
+
+def _kind_of_values(values: list[object]) -> str | None:
+    """The kind that all of these values are of, if there is one."""
+    if all(isinstance(value, str) for value in values):
+        return "string"
+    if all(isinstance(value, bool) for value in values):
+        return "boolean"
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return "integer"
+    return None
 
 
 def _set_kind(annotation: Any, place: str) -> str:

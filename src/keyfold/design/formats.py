@@ -21,6 +21,8 @@ class Format:
     render: Callable[[Any], str] = field(compare=False)
     sortable: bool
     numeric: bool = False
+    kinds: tuple[str, ...] = ()
+    """The kinds of fields that it can write; none means all that can stand in a key."""
 
     def after(self, function: Callable[[Any], Any]) -> Format:
         """The same format for values that a function changes first."""
@@ -108,17 +110,28 @@ def _lower(value: Any) -> str:
     return " ".join(plain(value).casefold().split())
 
 
+_TIMES = ("timestamp",)
 PLAIN = Format("", plain, sortable=False)
 NAMED: dict[str, Format] = {
     "": PLAIN,
-    "iso": Format("iso", iso, sortable=True),
-    "iso_ms": Format("iso_ms", iso_milliseconds, sortable=True),
-    "iso_s": Format("iso_s", iso_seconds, sortable=True),
+    "iso": Format("iso", iso, sortable=True, kinds=_TIMES),
+    "iso_ms": Format("iso_ms", iso_milliseconds, sortable=True, kinds=_TIMES),
+    "iso_s": Format("iso_s", iso_seconds, sortable=True, kinds=_TIMES),
     "epoch_ms": Format(
-        "epoch_ms", lambda v: f"{epoch_milliseconds(v):013d}", sortable=True, numeric=True
+        "epoch_ms",
+        lambda v: f"{epoch_milliseconds(v):013d}",
+        sortable=True,
+        numeric=True,
+        kinds=(*_TIMES, "integer"),
     ),
-    "epoch": Format("epoch", lambda v: f"{epoch_seconds(v):010d}", sortable=True, numeric=True),
-    "lower": Format("lower", _lower, sortable=True),
+    "epoch": Format(
+        "epoch",
+        lambda v: f"{epoch_seconds(v):010d}",
+        sortable=True,
+        numeric=True,
+        kinds=(*_TIMES, "integer"),
+    ),
+    "lower": Format("lower", _lower, sortable=True, kinds=("string",)),
 }
 
 
@@ -129,7 +142,8 @@ def parse_format(name: str, *, place: str = "") -> Format:
         return known
     padded = re.fullmatch(r"0(\d+)d", name)
     if padded:
-        return Format(name, _padded(int(padded[1])), sortable=True, numeric=True)
+        width = int(padded[1])
+        return Format(name, _padded(width), sortable=True, numeric=True, kinds=("integer",))
     raise DeclarationError(
         "K8",
         f"the key format {name!r} is not known.",

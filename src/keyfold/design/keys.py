@@ -108,7 +108,24 @@ class Key(Declared):
     def attach(self, entity: type[Entity]) -> None:
         table = entity.__table__.schema
         self._build(entity, table.partition, table.partition_type, table.sort, table.sort_type)
-        entity.__spec__.key = self
+        spec = entity.__spec__
+        place = f"{self.place} {entity.__name__}.{self.name}"
+        if "key" in spec.__dict__:
+            raise DeclarationError(
+                "K2",
+                f"{entity.__name__} has two primary keys, {spec.key.name} and {self.name}.",
+                place=place,
+                suggestion='An item has one. For another order of reading use On("GSI1", ...).',
+            )
+        optional = [f for f in self.templates.fields if spec.fields[f].optional]
+        if optional:
+            raise DeclarationError(
+                "K2",
+                f"the primary key uses {', '.join(optional)}, which may be missing.",
+                place=place,
+                suggestion="Every item needs its whole key: make the field required.",
+            )
+        spec.key = self
 
     def _build(
         self,
@@ -264,6 +281,16 @@ def _check_type(entity: type[Entity], attribute: KeyAttribute, place: str) -> No
     template = attribute.template
     fields = entity.__spec__.fields
     slots = [part for part in template.parts if isinstance(part, Slot)]
+    for slot in slots:
+        kind, accepted = fields[slot.field].kind, slot.format.kinds
+        if accepted and kind not in accepted:
+            raise DeclarationError(
+                "K8",
+                f"{slot.field} is of kind {kind}, which the format {slot.format.name!r} in "
+                f"{template.text!r} cannot write.",
+                place=place,
+                suggestion=f"It is for fields of kind {' or '.join(accepted)}.",
+            )
     if attribute.type == "N":
         numeric = template.is_bare_field and (
             slots[0].format.numeric or fields[slots[0].field].sorts_as_number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from keyfold.design import codes, flow
@@ -43,6 +44,16 @@ class Processor:
                 place=str(self.place),
                 suggestion=f"Changes are: {', '.join(KINDS)}.",
             )
+        try:
+            signature(self.function).bind("old", "new", "delivery")
+        except TypeError:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"the processor {self.name} cannot be called with the item before, the item after "
+                "and the delivery.",
+                place=str(self.place),
+                suggestion=f"Write def {self.name}(old, new, delivery).",
+            ) from None
 
     def describe(self) -> flow.Consumer:
         return flow.Consumer(

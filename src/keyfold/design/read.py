@@ -46,6 +46,11 @@ class Param:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __getitem__ = __contains__ = __format__ = __call__ = _refuse
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # Python itself asks whether it is there
+        return self._refuse()
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Param):
             return self.name == other.name

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, get_args
 
-from keyfold.design import schema
+from keyfold.design import codes, schema
+from keyfold.errors import DeclarationError
+from keyfold.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 
 if TYPE_CHECKING:
     from keyfold.design.design import Design
@@ -26,3 +30,108 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table({self.name!r})"
+
+
+_KEY_TYPES = get_args(schema.KeyType)
+_PROJECTIONS = ("ALL", "KEYS_ONLY", "INCLUDE")
+_STREAMS = ("NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY")
+_TABLE_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,255}")
+_INDEX_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
+
+
+def check_table(table: schema.Table) -> None:
+    """Refuse here what DynamoDB would refuse when the table is created."""
+    for message, suggestion in _table_problems(table):
+        raise DeclarationError(
+            codes.TABLE_REFUSED, message, place=str(table.place), suggestion=suggestion
+        )
+
+
+def _table_problems(table: schema.Table) -> Iterator[tuple[str, str]]:
+    if not isinstance(table.name, str) or not _TABLE_NAME.fullmatch(table.name):
+        yield (
+            f"{table.name!r} cannot be the name of a table.",
+            "Use letters, digits, _, - and ., up to 255 of them.",
+        )
+    if table.stream not in (None, *_STREAMS):
+        yield (
+            f"the table {table.name} has the stream {table.stream!r}.",
+            f"Streams are: {', '.join(_STREAMS)}.",
+        )
+    if table.ttl is not None and table.ttl in table.key_attributes:
+        yield (
+            f"the table {table.name} expires items by {table.ttl}, which is part of its key.",
+            "Give the moment of expiry an attribute of its own.",
+        )
+    for index in table.indexes:
+        if not isinstance(index, schema.Index):
+            yield (
+                f"{index!r} is no index of {table.name}.",
+                'Write indexes=[Index("GSI1", "GSI1PK", "GSI1SK")].',
+            )
+        yield from _index_problems(table, index)
+    yield from _key_problems(table)
+    names = [index.name for index in table.indexes]
+    for name in names:
+        if names.count(name) > 1:
+            raise DeclarationError(
+                codes.NAME_TAKEN,
+                f"the table {table.name} has the index {name} twice.",
+                place=str(table.place),
+            )
+    for kind, local, most in (("global", False, GLOBAL_INDEXES), ("local", True, LOCAL_INDEXES)):
+        found = sum(index.local is local for index in table.indexes)
+        if found > most:
+            yield (
+                f"the table {table.name} has {found} {kind} indexes; DynamoDB takes {most}.",
+                "Let several entities share an index under different prefixes.",
+            )
+
+
+def _index_problems(table: schema.Table, index: schema.Index) -> Iterator[tuple[str, str]]:
+    if not isinstance(index.name, str) or not _INDEX_NAME.fullmatch(index.name):
+        yield (
+            f"{index.name!r} cannot be the name of an index of {table.name}.",
+            "Use letters, digits, _, - and ., from 3 to 255 of them.",
+        )
+    if index.projection not in _PROJECTIONS:
+        yield (
+            f"the index {index.name} has the projection {index.projection!r}.",
+            'Write "ALL", "KEYS_ONLY", or projection="INCLUDE" with included=("title", ...).',
+        )
+    if bool(index.included) != (index.projection == "INCLUDE"):
+        yield (
+            f"the index {index.name} projects {index.projection} and includes "
+            f"{', '.join(index.included) or 'no attributes'}.",
+            'projection="INCLUDE" and included=("title", ...) go together.',
+        )
+    if index.local and (index.partition != table.partition or index.sort is None):
+        yield (
+            f"the local index {index.name} is keyed by {index.partition} and {index.sort}.",
+            f"A local index has the table's partition key {table.partition}, and a sort key.",
+        )
+
+
+def _key_problems(table: schema.Table) -> Iterator[tuple[str, str]]:
+    types: dict[str, schema.KeyType] = {}
+    owners: list[schema.Table | schema.Index] = [table, *table.indexes]
+    for owner in owners:
+        if owner.partition == owner.sort:
+            yield (
+                f"{owner.name} has {owner.sort} as partition and as sort key.",
+                "Give it two attributes, or sort=None.",
+            )
+        keys = [(owner.partition, owner.partition_type)]
+        keys += [(owner.sort, owner.sort_type)] if owner.sort is not None else []
+        for attribute, kind in keys:
+            if kind not in _KEY_TYPES:
+                yield (
+                    f"the key attribute {attribute} of {owner.name} has the type {kind!r}.",
+                    'Keys are "S" (text), "N" (numbers) or "B" (bytes).',
+                )
+            if types.setdefault(attribute, kind) != kind:
+                yield (
+                    f"the key attribute {attribute} is of type {types[attribute]} and, in "
+                    f"{owner.name}, of type {kind}.",
+                    "An attribute has one type; use another attribute for one of them.",
+                )

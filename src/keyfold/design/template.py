@@ -156,6 +156,13 @@ class Template:
 
 def parse_template(text: str, *, place: str = "", escape: bool = False) -> Template:
     """Read `ROOM#{room_id}`; a field may say its format, as `{starts_at:epoch_ms}`."""
+    if not isinstance(text, str) or not text:
+        raise DeclarationError(
+            "K1",
+            f"{text!r} cannot be a key template.",
+            place=place,
+            suggestion='Give text with the fields in braces, as "ROOM#{room_id}".',
+        )
     parts: list[Part] = []
     end = 0
     for found in _PLACEHOLDER.finditer(text):

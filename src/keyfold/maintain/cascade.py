@@ -51,7 +51,7 @@ class Cascade(Declared):
         def resolve() -> None:
             related = Related(
                 entity,
-                design.entity(self.of),
+                design.entity(self.of, place=str(self.place)),
                 self.through,
                 self.via,
                 owner=f"the cascade {entity.__name__}.{self.name}",

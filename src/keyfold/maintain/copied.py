@@ -39,7 +39,7 @@ class Copied:
         design = entity.__table__.design
 
         def resolve() -> None:
-            origin = design.entity(self.of)
+            origin = design.entity(self.of, place=str(self.place))
             owner = f"the copy {entity.__name__}.{field}"
             if self.field not in origin.__spec__.fields:
                 raise DeclarationError(

@@ -19,6 +19,12 @@ from keyfold.runtime.changes import Add
 from keyfold.runtime.intent import Intent, Update
 
 Amount = int | Decimal
+_HOLDS = {
+    "integer": ("integer", "decimal", "float"),
+    "decimal": ("decimal",),
+    "float": ("float",),
+}
+"""The kinds of numbers that hold a sum exactly, or as exactly as its parts are."""
 
 
 class Counter:
@@ -71,7 +77,9 @@ class CounterMaintainer:
     def __init__(self, declared: Counter, target: type[Entity], field: str) -> None:
         self.declared, self.target, self.field = declared, target, field
         self.label = f"counter {target.__name__}.{field}"
-        self.source = target.__table__.design.entity(declared.of)
+        self.source = target.__table__.design.entity(
+            declared.of, place=f"{declared.place} {self.label}"
+        )
         self.sync = declared.sync
         names = self.source.__spec__.fields
         wanted = target.__spec__.key.templates.fields
@@ -85,6 +93,16 @@ class CounterMaintainer:
                     place=str(declared.place),
                     suggestion="Say with via={...} which of its fields holds the key.",
                 )
+        kind = target.__spec__.fields[field].kind
+        summed = names[declared.sums].kind if declared.sums else "integer"
+        if kind not in _HOLDS.get(summed, ()):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"the counter {target.__name__}.{field} is of kind {kind}, and cannot hold a sum "
+                f"of {summed} values.",
+                place=str(declared.place),
+                suggestion="Declare it as int for counts and whole numbers, as Decimal for others.",
+            )
         self.condition: Predicate | None = (
             record(declared.where, self.source, place=f"{declared.place} {self.label}")
             if declared.where is not None

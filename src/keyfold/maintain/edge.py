@@ -43,6 +43,16 @@ class Sharded:
             )
         self.by, self.shards = by, shards
 
+    def attach_field(self, entity: type[Entity], field: str) -> None:
+        # A mirror or a pointer has the shard that its edge was given.
+        if not issubclass(entity, Edge | Pointer):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{field} is sharded, and {entity.__name__} is no Edge: nothing would spread it.",
+                place=f"{entity.__spec__.place} {entity.__name__}.{field}",
+                suggestion=f"Write class {entity.__name__}(Edge, table=...).",
+            )
+
     def shard(self, value: object, shards: int | None = None) -> int:
         """The shard of an edge with this value; accounts may use fewer shards than declared."""
         count = self.shards if shards is None else shards
@@ -162,12 +172,16 @@ def across_shards(key: KeyOf[E], /, *, shards: int | None = None, **values: Any)
     return merge(key.query(**values, **{name: every}))
 
 
+def _is_copied(mark: object) -> bool:
+    return isinstance(mark, Sharded) or not hasattr(mark, "attach_field")
+
+
 def _annotations(edge: type[Entity]) -> list[tuple[str, Any]]:
     from typing import Annotated
 
     found: list[tuple[str, Any]] = []
     for name, info in edge.model_fields.items():
-        marks = [m for m in info.metadata if not hasattr(m, "attach_field")]
+        marks = [m for m in info.metadata if _is_copied(m)]
         annotation: Any = info.annotation
         for mark in marks:
             annotation = Annotated[annotation, mark]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
+from keyfold.design.fields import FieldSpec
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError
 from keyfold.maintain.reconcile import reconcile
@@ -60,6 +61,9 @@ class Pointer(Entity, Generic[C]):
         table.design.maintain(maintainer)
 
 
+_LISTS = ("list", "string_set", "number_set", "binary_set")
+
+
 class PointerMaintainer:
     """What changes about a canonical's pointers when the canonical changes."""
 
@@ -95,6 +99,24 @@ class PointerMaintainer:
                 suggestion="A pointer has the canonical's fields, and one more for each=.",
             )
         self.target = targets[0] if each else ""
+        if each and canonical[each].kind not in _LISTS:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"each={each!r} is of kind {canonical[each].kind}, which lists no targets.",
+                place=place,
+                suggestion=f"Make {source.__name__}.{each} a set or a list.",
+            )
+        for name in self.copied:
+            theirs, ours = canonical[name], own[name]
+            may_be_empty = theirs.optional and not ours.optional
+            if theirs.kind != ours.kind or (may_be_empty and not ours.kind.endswith("_set")):
+                raise DeclarationError(
+                    codes.MARKER_MISUSED,
+                    f"{name} is {_worded(ours)}, and in {source.__name__}, of which it is a copy, "
+                    f"{_worded(theirs)}.",
+                    place=f"{place}.{name}",
+                    suggestion="Give both the same type.",
+                )
         # A counter moves while others edit the item, so its copies move by the same amounts.
         self._counted = frozenset(
             name for name in self.copied if any(_counts(m) for m in canonical[name].marks)
@@ -178,3 +200,7 @@ def _canonical(pointer: type[Entity]) -> type[Entity]:
 
 def _counts(mark: object) -> bool:
     return getattr(mark, "kind", "") == "counter"
+
+
+def _worded(field: FieldSpec) -> str:
+    return f"of kind {field.kind}{', or missing' * field.optional}"

@@ -38,6 +38,13 @@ class Unique(Declared):
         self.label = ""
 
     def attach(self, entity: type[Entity]) -> None:
+        if not self.names:
+            raise DeclarationError(
+                "K1",
+                "Unique names no field.",
+                place=f"{self.place} {entity.__name__}.{self.name}",
+                suggestion='Name what no two items share, as Unique("email").',
+            )
         for name in self.names:
             if name not in entity.__spec__.fields:
                 raise DeclarationError(

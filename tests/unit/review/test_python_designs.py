@@ -9,6 +9,7 @@ from keyfold import (
     Collection,
     Counter,
     Design,
+    Edge,
     Entity,
     Id,
     Index,
@@ -50,7 +51,7 @@ class Like(Entity, table=table):
     key = Key("AUTHOR#{author_id}", "LIKE#{post_id}#{user_id}")
 
 
-class Visit(Entity, table=table):
+class Visit(Edge, table=table):
     page_id: Id
     visit_id: Id
     shard: Annotated[int, Sharded(by="visit_id", shards=4)] = 0

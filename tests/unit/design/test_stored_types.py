@@ -1,0 +1,71 @@
+"""Types of fields that come back as they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, NewType
+
+import pytest
+from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
+
+from keyfold import Db, Design, Entity, Id, Key
+
+OrderId = NewType("OrderId", str)
+Title = TypeAliasType("Title", Annotated[str, Field(max_length=9)])
+design = Design("types")
+table = design.table("Types")
+
+
+class Inner(BaseModel):
+    note: str | None
+    size: str | None = "m"
+    plain: str | None = None
+    inner: Inner | None = None
+
+
+class Order(Entity, table=table):
+    order_id: OrderId
+    title: Title = "t"
+    note: str | None
+    inner: Inner | None = None
+    inners: list[Inner] = []
+    flag: Literal[True] = True
+    state: Literal["open", "shut", None] = None
+    mixed: Literal["none", 1] = "none"
+    steps: Sequence[str] = []
+    key = Key("ORDER#{order_id}", "ORDER")
+
+
+@pytest.fixture
+def db() -> Iterator[Db]:
+    with design.open(":memory:") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"note": None},
+        {"note": "n", "state": "open", "mixed": 1, "steps": ["a", "b"]},
+        {"note": None, "inner": Inner(note=None, size=None)},
+        {"note": None, "inners": [Inner(note="x", inner=Inner(note=None, size=None))]},
+    ],
+)
+def test_a_value_comes_back_as_it_was_written(db: Db, values: dict[str, Any]) -> None:
+    order = db.create(Order(order_id=OrderId("1"), **values))
+    assert db.get(order.ref()) == order
+
+
+def test_a_none_that_is_the_default_is_not_stored(db: Db) -> None:
+    class Plain(Entity, table=design.table("Plain")):
+        plain_id: Id
+        inner: OnlyPlain
+        key = Key("PLAIN#{plain_id}", "PLAIN")
+
+    item = Plain.__spec__.encode(Plain(plain_id="1", inner=OnlyPlain()))
+    assert item["inner"] == {"M": {}}
+
+
+class OnlyPlain(BaseModel):
+    plain: str | None = None
