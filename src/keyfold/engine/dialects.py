@@ -32,8 +32,9 @@ class Dialect:
     # Messages that were replaced whole.
     replaced: Mapping[str, str] = field(default_factory=dict)
 
-    def is_terse(self, operation: str, member: str) -> bool:
-        return member in self.terse.get(operation, ())
+    def is_terse(self, operation: str, member: str, value: object) -> bool:
+        """Whether a broken constraint is told without the value; of table names, the empty one."""
+        return member in self.terse.get(operation, ()) and (member != "TableName" or value == "")
 
     def broken_constraints(self, operation: str, problems: Sequence[str]) -> RequestInvalid:
         """The error for constraints that a request breaks."""

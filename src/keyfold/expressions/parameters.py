@@ -88,10 +88,8 @@ def refuse_mixture(
     takers = [name for name in expressions if name != _WITHOUT_VALUES]
     if takers and request.get("ExpressionAttributeValues") is not None:
         verb = "are" if len(takers) > 1 else "is"
-        raise RequestInvalid(
-            "ExpressionAttributeValues can only be specified when using expressions: "
-            f"{' and '.join(takers)} {verb} null"
-        )
+        reason = "ExpressionAttributeValues can only be specified when using expressions"
+        raise RequestInvalid(f"{reason}: {' and '.join(takers)} {verb} null", newer=reason)
 
 
 def read(request: Mapping[str, Any]) -> Expressions:

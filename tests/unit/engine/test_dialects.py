@@ -163,7 +163,7 @@ def test_replaced_messages() -> None:
     )
 
 
-def test_current_tells_less_about_table_names() -> None:
+def test_current_does_not_show_an_empty_table_name() -> None:
     rule = "failed to satisfy constraint: Member must have length greater than or equal to 1"
     request: dict[str, object] = {"TableName": "", "Key": {}}
     assert _refusal("classic", "GetItem", request) == (
@@ -172,10 +172,41 @@ def test_current_tells_less_about_table_names() -> None:
     assert _refusal("current", "GetItem", request) == (
         f"1 validation error detected: Value at 'TableName' {rule}"
     )
-    assert _refusal("current", "GetItem", {"Key": {}}) == (
-        "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member "
-        "must not be null"
-    )
+    for dialect in ("classic", "current"):
+        assert _refusal(dialect, "GetItem", {"Key": {}}) == (
+            "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: "
+            "Member must not be null"
+        )
+        assert _refusal(dialect, "GetItem", {"TableName": "a!", "Key": {}}) == (
+            "1 validation error detected: Value 'a!' at 'tableName' failed to satisfy constraint: "
+            "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+        )
+
+
+@pytest.mark.parametrize("operation", ["PutItem", "DeleteItem"])
+@pytest.mark.parametrize(
+    ("more", "current", "classic"),
+    [
+        (
+            {"ExpressionAttributeValues": {":v": {"S": "x"}}},
+            "ExpressionAttributeValues can only be specified when using expressions",
+            "ExpressionAttributeValues can only be specified when using expressions: "
+            "ConditionExpression is null",
+        ),
+        (
+            {"ReturnValues": "ALL_NEW"},
+            "ReturnValues can only be ALL_OLD or NONE",
+            "ReturnValues can only be ALL_OLD or NONE",
+        ),
+    ],
+)
+def test_what_a_write_may_not_have(
+    operation: str, more: dict[str, object], current: str, classic: str
+) -> None:
+    subject = "Item" if operation == "PutItem" else "Key"
+    request: dict[str, object] = {"TableName": "tab", subject: {"pk": {"S": "a"}}, **more}
+    assert _refusal("current", operation, request) == f"1 validation error detected: {current}"
+    assert _refusal("classic", operation, request) == classic
 
 
 def test_an_unknown_dialect_names_the_known_ones() -> None:

@@ -8,7 +8,7 @@ from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.operations.execute_statement import carry_out, returned
 from keyfold.engine.partiql.parser import parse
-from keyfold.engine.partiql.plan import names_one_item
+from keyfold.engine.partiql.plan import names_one_item, refuse_several
 from keyfold.engine.partiql.select import select_one
 from keyfold.engine.partiql.statements import Exists, Select, Statement
 from keyfold.errors import ConditionFailed, OperationError, ValidationError
@@ -84,6 +84,8 @@ def _done(
     consistent = bool(wish.get("ConsistentRead"))
     with database.read() as session:
         table = database.catalog.get(session, statement.table)
+        if statement.index in table.indexes_by_name:
+            refuse_several(table.indexes_by_name[statement.index])
         if statement.index is not None or not names_one_item(statement.where, table.schema):
             raise ValidationError(
                 "Select statements within BatchExecuteStatement must specify the primary key in "

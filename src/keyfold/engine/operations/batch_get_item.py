@@ -11,6 +11,7 @@ from keyfold.engine import answers
 from keyfold.engine.capacity import Capacity, Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
+from keyfold.engine.shapes.batches import check_tables
 from keyfold.errors import ValidationError
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import compiled
@@ -22,8 +23,12 @@ from keyfold.values.wire import check_item
 
 def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wishes = request["RequestItems"]
+    check_tables("BatchGetItem", wishes)
     if sum(len(wish["Keys"]) for wish in wishes.values()) > BATCH_GET_ITEMS:
         raise ValidationError("Too many items requested for the BatchGetItem call")
+    # What may not be mixed in one request may not be mixed over its tables either.
+    said = {parameter: value for wish in wishes.values() for parameter, value in wish.items()}
+    parameters.refuse_mixture(said, ("ProjectionExpression",), ("AttributesToGet",))
     asked = []
     for name, wish in wishes.items():
         parameters.refuse_mixture(wish, ("ProjectionExpression",), ("AttributesToGet",))

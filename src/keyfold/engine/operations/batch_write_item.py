@@ -8,6 +8,7 @@ from keyfold.engine import answers, write
 from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item, place_of_key
+from keyfold.engine.shapes.batches import check_tables
 from keyfold.engine.storage import Session
 from keyfold.engine.write import NewItem, Old, Prepared, Write
 from keyfold.errors import ValidationError
@@ -18,6 +19,7 @@ from keyfold.values.wire import check_item
 
 def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wishes = request["RequestItems"]
+    check_tables("BatchWriteItem", wishes)
     if sum(map(len, wishes.values())) > BATCH_WRITE_ITEMS:
         raise ValidationError("Too many items requested for the BatchWriteItem call")
     parsed = [(name, [_parsed(wish) for wish in each]) for name, each in wishes.items()]

@@ -9,7 +9,7 @@ from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.storage import Session
 from keyfold.engine.write import Old, Prepared, Write
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid
 from keyfold.expressions import parameters
 from keyfold.values.wire import check_item
 
@@ -20,7 +20,7 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     )
     returns = request.get("ReturnValues", "NONE")
     if returns not in ("NONE", "ALL_OLD"):
-        raise ValidationError("ReturnValues can only be ALL_OLD or NONE")
+        raise RequestInvalid("ReturnValues can only be ALL_OLD or NONE")
     key = check_item(request["Key"])
     test = parameters.read(request).test()
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"

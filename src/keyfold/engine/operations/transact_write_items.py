@@ -81,7 +81,7 @@ def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
 
 
 def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    key, condition = check_item(wish["Key"]), parameters.read(wish).test()
+    condition, key = parameters.read(wish).test(), check_item(wish["Key"])
     return lambda session: _write(
         wish,
         table := _table(database, session, wish),
@@ -93,15 +93,15 @@ def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 
 
 def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    key, condition = check_item(wish["Key"]), parameters.read(wish).test()
+    condition, key = parameters.read(wish).test(), check_item(wish["Key"])
     return lambda session: _write(
         wish, table := _table(database, session, wish), place_of_key(table, key), None, condition
     )
 
 
 def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    key = check_item(wish["Key"])
     expressions = parameters.read(wish)
+    key = check_item(wish["Key"])
     condition = expressions.test()
 
     def located(session: Session) -> Write:

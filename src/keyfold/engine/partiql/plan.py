@@ -10,7 +10,7 @@ from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item, place_of_key
 from keyfold.engine.partiql.statements import Change, Exists, Insert, Removal, Select, Statement
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Schema, Table
+from keyfold.engine.tables import Index, Schema, Table
 from keyfold.engine.update import ItemUpdate
 from keyfold.engine.write import NewItem, Write
 from keyfold.errors import DuplicateItem, ValidationError
@@ -83,6 +83,15 @@ def _partitions(
                     distinct.append((option.content,))
             return distinct
     return None
+
+
+def refuse_several(index: Index) -> None:
+    """PartiQL does not read indexes whose keys have several attributes of a kind."""
+    if len(index.schema.partition) > 1 or len(index.schema.sort) > 1:
+        raise ValidationError(
+            "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or "
+            "multi-attribute RANGE keys."
+        )
 
 
 def names_one_item(where: Condition | None, schema: Schema) -> bool:

@@ -87,6 +87,7 @@ def _index(table: Table, statement: Select, request: dict[str, Any]) -> Index | 
     index = table.indexes_by_name.get(statement.index)
     if index is None:
         raise ValidationError("The table does not have the specified index")
+    plan.refuse_several(index)
     if not index.is_local and request.get("ConsistentRead"):
         raise ValidationError(
             "Strongly consistent read is not supported on Global Secondary Indexes"

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
+import orjson
+
 from keyfold import limits
+from keyfold.engine.shapes.constraints import shown
 from keyfold.engine.shapes.kinds import (
     Attribute,
     Member,
@@ -29,6 +35,7 @@ from keyfold.engine.shapes.words import (
     TABLE,
     TOKEN,
 )
+from keyfold.errors import RequestInvalid
 
 _ITEMS_TABLE = required(TABLE.shape)
 _STATEMENT = required(text(at_least(1), at_most(limits.STATEMENT_CHARACTERS)))
@@ -191,3 +198,21 @@ REQUESTS: dict[str, Structure] = {
         ),
     ),
 }
+
+_TABLE_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
+
+
+def check_tables(operation: str, wishes: dict[str, Any]) -> None:
+    """Refuse the wishes of a batch for what can be no table; tables go by name or ARN."""
+    if all(_TABLE_NAME(name) or name.startswith("arn:") for name in wishes):
+        return
+    if operation == "BatchGetItem":
+        told = orjson.dumps(wishes).decode()
+    else:
+        told = shown(REQUESTS[operation].members["RequestItems"].shape, wishes)
+    raise RequestInvalid(
+        f"1 validation error detected: Value '{told}' at 'requestItems' failed to satisfy "
+        "constraint: Map keys must satisfy constraint: [Member must have length less than or equal "
+        "to 255, Member must have length greater than or equal to 3, Member must satisfy regular "
+        "expression pattern: [a-zA-Z0-9_.-]+]"
+    )

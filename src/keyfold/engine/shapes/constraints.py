@@ -105,7 +105,7 @@ def _of_member(
     value = request.get(name)
     if value is None and not member.required:
         return
-    terse = dialect.is_terse(operation, name)
+    terse = dialect.is_terse(operation, name, value)
     yield from _of(member, value, name if terse else shape.spelled[name], terse)
 
 

@@ -50,3 +50,25 @@ def test_the_same_key_twice_is_refused(call: Call, table: str) -> None:
 def test_a_missing_table_is_refused(call: Call) -> None:
     with pytest.raises(TableNotFound):
         call("BatchGetItem", {"RequestItems": {"Nowhere": {"Keys": [_key(1)]}}})
+
+
+def test_tables_of_one_batch_are_read_in_one_style(call: Call, table: str, name: str) -> None:
+    key = {"pk": {"S": "a"}, "sk": {"N": "1"}}
+    arn = call("DescribeTable", {"TableName": table})["Table"]["TableArn"]
+    mixed = {
+        table: {"Keys": [key], "ProjectionExpression": "pk"},
+        arn: {"Keys": [key], "AttributesToGet": ["pk"]},
+    }
+    with pytest.raises(ValidationError, match="both expression and non-expression parameters"):
+        call("BatchGetItem", {"RequestItems": mixed})
+
+
+def test_what_can_be_no_table_is_refused_as_a_name(call: Call) -> None:
+    with pytest.raises(ValidationError) as caught:
+        call("BatchGetItem", {"RequestItems": {"bad!name": {"Keys": [{"pk": {"S": "a"}}]}}})
+    assert caught.value.message == (
+        """1 validation error detected: Value '{"bad!name":{"Keys":[{"pk":{"S":"a"}}]}}' at """
+        "'requestItems' failed to satisfy constraint: Map keys must satisfy constraint: [Member "
+        "must have length less than or equal to 255, Member must have length greater than or equal "
+        "to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"
+    )

@@ -146,3 +146,35 @@ def test_a_transaction_of_writes_answers_nothing(call: Any, table: str) -> None:
     statement = f"INSERT INTO {table} VALUE {{'pk': 'a', 'sk': 1}}"
     answer = call("ExecuteTransaction", {"TransactStatements": [{"Statement": statement}]})
     assert answer == {"Responses": []}
+
+
+def test_indexes_with_several_key_attributes_of_a_kind_are_not_for_partiql(
+    call: Any, name: str
+) -> None:
+    keys = {"pk": "HASH", "g": "HASH", "h": "HASH"}
+    call(
+        "CreateTable",
+        {
+            "TableName": name,
+            "BillingMode": "PAY_PER_REQUEST",
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+            "AttributeDefinitions": [{"AttributeName": k, "AttributeType": "S"} for k in keys],
+            "GlobalSecondaryIndexes": [
+                {
+                    "IndexName": "several",
+                    "KeySchema": [{"AttributeName": k, "KeyType": "HASH"} for k in ("g", "h")],
+                    "Projection": {"ProjectionType": "ALL"},
+                }
+            ],
+        },
+    )
+    statement = f"SELECT * FROM {name}.several WHERE g = 'a' AND h = 'b'"
+    refusal = (
+        "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or "
+        "multi-attribute RANGE keys."
+    )
+    with pytest.raises(ValidationError) as caught:
+        _run(call, statement)
+    assert caught.value.message == refusal
+    batch = call("BatchExecuteStatement", {"Statements": [{"Statement": statement}]})
+    assert batch["Responses"][0]["Error"]["Message"] == refusal

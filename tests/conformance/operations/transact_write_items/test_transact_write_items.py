@@ -145,3 +145,15 @@ def test_of_several_wrong_keys_the_first_alone_is_told(call: Call, table: str) -
         call("TransactWriteItems", {"TransactItems": [checked, wrong, wrong]})
     codes = [reason.code for reason in caught.value.reasons]
     assert codes == ["None", "ValidationError", "None"]
+
+
+def test_a_part_is_checked_expressions_first(call: Call, table: str) -> None:
+    deep: dict[str, Any] = {"S": "leaf"}
+    for _ in range(40):
+        deep = {"M": {"n": deep}}
+    part = {"TableName": table, "Key": {"pk": deep}}
+    malformed = {"Delete": {**part, "ConditionExpression": "a = = b"}}
+    with pytest.raises(ValidationError, match="Syntax error"):
+        call("TransactWriteItems", {"TransactItems": [malformed]})
+    with pytest.raises(ValidationError, match="Nesting Levels"):
+        call("TransactWriteItems", {"TransactItems": [{"Delete": part}, malformed]})
