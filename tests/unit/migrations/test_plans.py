@@ -106,7 +106,7 @@ def shop(declare: Callable[[Design], None]) -> Schema:
 
 
 def plain(made: Design) -> None:
-    made.table("T", partition="a", sort="b", indexes=[Index("i", "x")])
+    made.table("T", partition="a", sort="b", indexes=[Index("idx", "x")])
 
 
 def test_a_tables_key_cannot_change_and_the_safe_way_is_printed() -> None:
@@ -119,7 +119,7 @@ def test_a_tables_key_cannot_change_and_the_safe_way_is_printed() -> None:
 
 def test_an_index_cannot_change_under_its_name() -> None:
     def other(made: Design) -> None:
-        made.table("T", partition="a", sort="b", indexes=[Index("i", "y")])
+        made.table("T", partition="a", sort="b", indexes=[Index("idx", "y")])
 
     with pytest.raises(Dangerous, match="under another name"):
         draft("x", "m:design", diff(shop(plain), shop(other)))
@@ -144,13 +144,13 @@ def test_an_attribute_cannot_change_its_type_in_place() -> None:
 
 def test_an_attribute_that_an_index_needs_is_not_dropped() -> None:
     def with_town(made: Design) -> None:
-        class Thing(Entity, table=made.table("T", indexes=[Index("i", "town")])):
+        class Thing(Entity, table=made.table("T", indexes=[Index("idx", "town")])):
             id: str
             town: str
             key = Key("{id}", "THING")
 
     def without(made: Design) -> None:
-        class Thing(Entity, table=made.table("T", indexes=[Index("i", "town")])):
+        class Thing(Entity, table=made.table("T", indexes=[Index("idx", "town")])):
             id: str
             key = Key("{id}", "THING")
 
