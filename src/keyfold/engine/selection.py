@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from keyfold.engine.answers import Listing
 from keyfold.engine.capacity import wanted
@@ -11,7 +11,7 @@ from keyfold.engine.catalog import Catalog
 from keyfold.engine.read import Page, Reading
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import Index, Table
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import evaluate
 from keyfold.expressions.ast import Condition, Path, Projection
 from keyfold.expressions.projection import compiled
@@ -21,24 +21,26 @@ from keyfold.values import Item
 _INVALID = "One or more parameter values were invalid: "
 
 
-def check_select(request: dict[str, Any], verb: str) -> None:
+def check_select(request: dict[str, Any]) -> None:
     """The rules between Select and the parameters that name attributes."""
     select = request.get("Select")
     named = next(
         (p for p in ("ProjectionExpression", "AttributesToGet") if request.get(p) is not None), None
     )
     if select == "SPECIFIC_ATTRIBUTES" and named is None:
-        raise ValidationError(
+        _refuse(
             "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
             "SPECIFIC_ATTRIBUTES"
         )
     if select not in (None, "SPECIFIC_ATTRIBUTES") and named is not None:
         chosen = "only the Count" if select == "COUNT" else select
-        raise ValidationError(f"Cannot specify the {named} when choosing to get {chosen}")
+        _refuse(f"Cannot specify the {named} when choosing to get {chosen}")
     if select == "ALL_PROJECTED_ATTRIBUTES" and request.get("IndexName") is None:
-        raise ValidationError(
-            f"ALL_PROJECTED_ATTRIBUTES can be used only when {verb} using an IndexName"
-        )
+        _refuse("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise RequestInvalid(reason, newer=f"1 validation error detected: {reason}")
 
 
 def index_of(

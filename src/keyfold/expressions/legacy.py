@@ -30,6 +30,7 @@ from keyfold.expressions.ast import (
     Update,
     Value,
 )
+from keyfold.limits import INDEX_KEY_ATTRIBUTES
 from keyfold.values import AttributeValue
 from keyfold.values.ordering import sort_key
 from keyfold.values.wire import check_name, check_value
@@ -82,7 +83,7 @@ def key_conditions(request: Mapping[str, Any]) -> dict[str, KeyTerm] | None:
         operator, values = entry["ComparisonOperator"], _checked_list(entry)
         _check_condition(operator, values)
         terms[name] = KeyTerm(name, _key_operator(operator), tuple(values))
-    if not 1 <= len(terms) <= 2:
+    if not 1 <= len(terms) <= 2 * INDEX_KEY_ATTRIBUTES:
         raise RequestInvalid("Conditions can be of length 1 or 2 only")
     return terms
 

@@ -209,6 +209,20 @@ def test_what_a_write_may_not_have(
     assert _refusal("classic", operation, request) == classic
 
 
+def test_current_envelopes_what_is_wrong_about_select_in_a_query() -> None:
+    reason = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+    request: dict[str, object] = {
+        "TableName": "tab",
+        "KeyConditionExpression": "pk = :p",
+        "ExpressionAttributeValues": {":p": {"S": "a"}},
+        "Select": "ALL_PROJECTED_ATTRIBUTES",
+    }
+    assert _refusal("current", "Query", request) == f"1 validation error detected: {reason}"
+    assert _refusal("classic", "Query", request) == reason
+    scan: dict[str, object] = {"TableName": "tab", "Select": "ALL_PROJECTED_ATTRIBUTES"}
+    assert _refusal("current", "Scan", scan) == reason
+
+
 def test_an_unknown_dialect_names_the_known_ones() -> None:
     with pytest.raises(ValueError, match="there are: classic, current"):
         dialects.named("klingon")

@@ -189,8 +189,8 @@ def test_wrong_key_conditions() -> None:
     assert _refusal(legacy.key_conditions, {"KeyConditions": {}}) == (
         "Conditions can be of length 1 or 2 only"
     )
-    three = {"KeyConditions": dict.fromkeys("abc", equal)}
-    assert _refusal(legacy.key_conditions, three) == "Conditions can be of length 1 or 2 only"
+    nine = {"KeyConditions": dict.fromkeys("abcdefghi", equal)}
+    assert _refusal(legacy.key_conditions, nine) == "Conditions can be of length 1 or 2 only"
     unequal = {"KeyConditions": {"a": {**equal, "ComparisonOperator": "NE"}}}
     assert _refusal(legacy.key_conditions, unequal) == (
         "Attempted conditional constraint is not an indexable operation"

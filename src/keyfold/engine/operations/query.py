@@ -20,7 +20,7 @@ _LEGACY_BUT_KEYS = frozenset(("AttributesToGet", "QueryFilter"))
 
 def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
-    selection.check_select(request, "Querying")
+    selection.check_select(request)
     if not _LEGACY_BUT_KEYS.isdisjoint(request):
         # These are looked at before the starting key, key conditions after it.
         parameters.read({name: request[name] for name in request if name != "KeyConditions"})

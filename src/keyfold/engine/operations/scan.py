@@ -24,7 +24,7 @@ def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     expressions = parameters.Expressions() if is_modern else parameters.read(request)
     start = starting_key.read(request)
     _check_segments(request.get("Segment"), request.get("TotalSegments"))
-    selection.check_select(request, "Scanning")
+    selection.check_select(request)
     if is_modern:
         expressions = parameters.read(request)
     with database.read() as session:

@@ -250,3 +250,38 @@ def test_legacy_key_conditions_work(call: Call, table: str, put: Any) -> None:
         },
     )
     assert _numbers(answer) == [2]
+
+
+def test_legacy_conditions_read_an_index_of_several_sort_attributes(call: Call, name: str) -> None:
+    kinds = {"g": "HASH", "a": "RANGE", "b": "RANGE"}
+    call(
+        "CreateTable",
+        {
+            "TableName": name,
+            "BillingMode": "PAY_PER_REQUEST",
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+            "AttributeDefinitions": [
+                {"AttributeName": each, "AttributeType": "S"} for each in ("pk", *kinds)
+            ],
+            "GlobalSecondaryIndexes": [
+                {
+                    "IndexName": "several",
+                    "KeySchema": [
+                        {"AttributeName": each, "KeyType": kind} for each, kind in kinds.items()
+                    ],
+                    "Projection": {"ProjectionType": "ALL"},
+                }
+            ],
+        },
+    )
+    for number in "123":
+        item = {"pk": number, "g": "g", "a": "a", "b": number}
+        wire = {each: {"S": value} for each, value in item.items()}
+        call("PutItem", {"TableName": name, "Item": wire})
+    conditions = {
+        "g": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "g"}]},
+        "a": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "a"}]},
+        "b": {"ComparisonOperator": "GT", "AttributeValueList": [{"S": "1"}]},
+    }
+    request = {"TableName": name, "IndexName": "several", "KeyConditions": conditions}
+    assert call("Query", request)["Count"] == 2
