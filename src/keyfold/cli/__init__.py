@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
-from keyfold.errors import KeyfoldError
+from keyfold.errors import KeyfoldError, TableNotFound
 from keyfold.settings import nearest
 
 USER_ERROR = 2
@@ -48,6 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _dispatch(given)
         sys.stdout.flush()
         return code
+    except TableNotFound as error:
+        hint = "is it the right backend? `keyfold settings` shows which one is set"
+        print(f"keyfold: {error}; {hint}", file=sys.stderr)
+        return USER_ERROR
     except KeyfoldError as error:
         print(f"keyfold: {error}", file=sys.stderr)
         return USER_ERROR
@@ -57,6 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has gone (`keyfold ... | head`): what Python flushes at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"keyfold: {error.filename}: {error.strerror}", file=sys.stderr)
+        return USER_ERROR
 
 
 def command_names() -> list[str]:

@@ -22,6 +22,21 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     settings.add_flags(parser, *NAMES)
 
 
+def existing(backend: str) -> str:
+    """A backend that holds something; a command that only reads makes no data file."""
+    from pathlib import Path
+
+    from keyfold.clients.address import Embedded, parse
+
+    address = parse(backend)
+    path = address.path if isinstance(address, Embedded) else ":memory:"
+    if path != ":memory:" and not Path(path).exists():
+        raise KeyfoldError(
+            f"there is no data file {path}; `keyfold settings` shows which one is set"
+        )
+    return backend
+
+
 def opened(args: argparse.Namespace) -> Db:
     """The design on its backend; the caller closes it."""
     from keyfold.design.target import load_design
@@ -35,7 +50,7 @@ def opened(args: argparse.Namespace) -> Db:
     if not isinstance(found, Design):
         raise KeyfoldError(f"{target} cannot be opened: it is declared with keyfold.design alone")
     return found.open(
-        current.backend,
+        existing(current.backend),
         table_prefix=current.table_prefix,
         table_names=current.table_names,
         create_tables=False,

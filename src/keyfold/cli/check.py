@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
+from keyfold.cli._opening import existing
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _observed(schema: Schema, current: settings.Settings, sample: int) -> Schema
     from keyfold.clients import connect
     from keyfold.review.draft.table import observed
 
-    client = connect(current.backend)
+    client = connect(existing(current.backend))
     try:
         return observed(client, schema, current.table_prefix, current.table_names, sample)
     finally:

@@ -34,10 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import orjson
 
+    from keyfold.cli._opening import existing
     from keyfold.clients import connect
     from keyfold.engine import exports
 
-    client = connect(args.database)
+    client = connect(existing(args.database))
     try:
         table = client.call("DescribeTable", {"TableName": args.table})["Table"]
         now = time.time()

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from keyfold import settings
+from keyfold.cli._opening import existing
 from keyfold.errors import KeyfoldError
 
 HELP = "Sample a table in use and draft its design file."
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.sample < 1:
         raise KeyfoldError("--sample must be 1 or more")
-    client = connect(settings.from_arguments(args).backend)
+    client = connect(existing(settings.from_arguments(args).backend))
     try:
         drafted = dumps(inspect(client, args.table, sample=args.sample))
     finally:

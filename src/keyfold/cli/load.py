@@ -25,8 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from keyfold.clients import connect
     from keyfold.engine import exports
+    from keyfold.errors import KeyfoldError
     from keyfold.limits import BATCH_WRITE_ITEMS
 
+    if not args.directory.exists():
+        raise KeyfoldError(f"there is no export {args.directory}")
     client = connect(args.database)
     try:
         _create_if_missing(client, args.table, args.directory)
@@ -45,13 +48,18 @@ def _create_if_missing(client: Client, name: str, directory: Path) -> None:
     import orjson
 
     from keyfold.engine import exports
-    from keyfold.errors import StorageError, TableNotFound
+    from keyfold.errors import KeyfoldError, StorageError, TableNotFound
 
     try:
         client.call("DescribeTable", {"TableName": name})
     except TableNotFound:
         found = sorted(directory.rglob(exports.DEFINITION)) if directory.is_dir() else []
-        if len(found) != 1:
+        if len(found) > 1:
+            exports_there = ", ".join(str(path.parent) for path in found)
+            raise KeyfoldError(
+                f"{directory} holds several exports: {exports_there}; name one"
+            ) from None
+        if not found:
             raise StorageError(
                 f"There is no table {name}, and {directory} does not say what it is like. "
                 "Create the table first."

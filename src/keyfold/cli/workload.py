@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
+from keyfold.cli._opening import existing
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str,
         table.name: physical_name(table, current.table_prefix, current.table_names)
         for table in schema.tables
     }
-    client = connect(current.backend)
+    client = connect(existing(current.backend))
     try:
         return recording.entities(client, schema, names, sample)
     finally:

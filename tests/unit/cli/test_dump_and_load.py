@@ -102,3 +102,13 @@ def test_loading_into_no_table_without_a_definition_says_what_to_do(
     export.mkdir()
     assert main(["load", str(tmp_path / "new.db"), "Things", str(export)]) == 2
     assert "Create the table first" in capsys.readouterr().err
+
+
+def test_a_directory_of_several_exports_asks_for_one(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        assert main(["dump", str(source), "Things", str(tmp_path / "out")]) == 0
+    target = tmp_path / "target.db"
+    assert main(["load", str(target), "Things", str(tmp_path / "out")]) == 2
+    assert "holds several exports: " in capsys.readouterr().err
