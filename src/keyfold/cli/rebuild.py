@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
         report = rebuild(
             db,
             args.only,
-            settle=Consumer(db).drain,
+            settle=Consumer(db).catch_up,
             per_second=args.rate,
             progress=counting("items"),
         )

@@ -32,8 +32,8 @@ def run(args: argparse.Namespace) -> int:
         raise KeyfoldError(f"--rate {args.rate:g} would never end; give a number above zero")
     with opened(args) as db:
         # A structure that follows the stream may only seem wrong while records wait.
-        Consumer(db).drain()
-        report = verify(db, only=args.only, progress=counting("items"))
+        settle = Consumer(db).catch_up
+        report = verify(db, only=args.only, progress=counting("items"), settle=settle)
         end_of_line()
         if not args.apply:
             for drift in report.drifts:

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="only this one, as 'pointer HangoutPointer', 'counter Post.likes' or 'index'",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object for each drift")
-    parser.add_argument("--drain", action="store_true", help="read the streams to their end before")
+    parser.add_argument("--drain", action="store_true", help="read the streams up to now before")
     parser.add_argument(
         "--limit", type=int, default=10_000, help="how much drift to show (default: %(default)s)"
     )
@@ -34,9 +34,13 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.streams import Consumer
 
     with opened(args) as db:
-        if args.drain:
-            Consumer(db).drain()
-        report = verify(db, only=args.only, limit=args.limit, progress=counting("items"))
+        report = verify(
+            db,
+            only=args.only,
+            limit=args.limit,
+            progress=counting("items"),
+            settle=Consumer(db).catch_up if args.drain else None,
+        )
         end_of_line()
     for drift in report.drifts:
         if args.json:

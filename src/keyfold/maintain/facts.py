@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -109,8 +109,12 @@ class Facts:
             "DELETE FROM amounts"
         )
 
-    def steady_amounts(self) -> Iterator[Amount]:
-        """What differs by the same amount in both counts; the rest was in motion."""
+    def steady_amounts(self, late: Container[int]) -> Iterator[Amount]:
+        """What differs by the same amount in both counts; the rest was in motion.
+
+        Of structures that come late neither number may have moved: two moments in which the
+        stream is behind by the same amount are no drift.
+        """
         for amount in self.differing_amounts():
             row = self._database.execute(
                 "SELECT expected, found FROM earlier WHERE structure = ? AND holder = ?",
@@ -118,7 +122,10 @@ class Facts:
             ).fetchone()
             if row is not None:
                 before = Decimal(row[0] or 0) - Decimal(row[1] or 0)
-                if before == amount.expected - (amount.found or 0):
+                moved = Decimal(row[0] or 0) != amount.expected
+                if before == amount.expected - (amount.found or 0) and not (
+                    moved and amount.structure in late
+                ):
                     yield amount
 
     def differing_amounts(self) -> Iterator[Amount]:

@@ -6,14 +6,14 @@ meanwhile is refused by the fix's condition and met in the next round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from keyfold.errors import VerifyFailed
 from keyfold.maintain.drift import Drift, Report
 from keyfold.maintain.repair import OnFix, fix
 from keyfold.maintain.survey import Progress, Structures
-from keyfold.maintain.verify import examine, structures_of
+from keyfold.maintain.verify import Settle, examine, structures_of
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
@@ -25,21 +25,19 @@ def rebuild(
     db: Db,
     structures: Iterable[str] = (),
     *,
-    settle: Callable[[], object] | None = None,
+    settle: Settle | None = None,
     per_second: float | None = None,
     progress: Progress | None = None,
     on_fix: OnFix | None = None,
 ) -> Report:
     """Make structures right, all of them or those with these labels; gives what is left.
 
-    `settle` reads the streams to their end before each look, as `Consumer(db).drain` does:
+    `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does:
     structures that follow a stream need it.
     """
     chosen = structures_of(db.context, structures)
     for _ in range(ROUNDS):
-        if settle is not None:
-            settle()
-        flow = _round(db.context, chosen, per_second, progress, on_fix)
+        flow = _round(db.context, chosen, per_second, progress, on_fix, settle)
         fixed, left = db.run(flow, "rebuild")
         if not fixed:
             break
@@ -57,6 +55,7 @@ def _round(
     per_second: float | None,
     progress: Progress | None,
     on_fix: OnFix | None,
+    settle: Settle | None,
 ) -> Flow[tuple[int, Report]]:
     """Repair whatever differs, as it is found; gives how much was fixed and what stays."""
     left, fixed = Report(), 0
@@ -68,5 +67,5 @@ def _round(
         else:
             fixed += 1
 
-    left.scanned = yield from examine(context, structures, found, progress)
+    left.scanned = yield from examine(context, structures, found, progress, settle)
     return fixed, left

@@ -7,9 +7,9 @@ right once the stream is read to its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -39,7 +39,11 @@ from keyfold.maintain.survey import (
 from keyfold.maintain.unique import HOLDER, Unique
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
-from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.flow import Call, Flow, Invoke
+
+Settle = Callable[[], object]
+
+SETTLE_SECONDS: Final = 3600.0
 
 
 def verify(
@@ -48,9 +52,15 @@ def verify(
     only: Iterable[str] = (),
     limit: int = 10_000,
     progress: Progress | None = None,
+    settle: Settle | None = None,
 ) -> Report:
-    """Verify all structures, or those with these labels; see `labels`."""
-    return db.run(verification(db.context, only=only, limit=limit, progress=progress), "verify")
+    """Verify all structures, or those with these labels; see `labels`.
+
+    `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does. It is
+    called before the first look, and again before the second look at what differs.
+    """
+    flow = verification(db.context, only=only, limit=limit, progress=progress, settle=settle)
+    return db.run(flow, "verify")
 
 
 def labels(context: Context) -> list[str]:
@@ -77,6 +87,7 @@ def verification(
     only: Iterable[str] = (),
     limit: int = 10_000,
     progress: Progress | None = None,
+    settle: Settle | None = None,
 ) -> Flow[Report]:
     """The same as a flow, for any handle."""
     structures, report = structures_of(context, only), Report(limit)
@@ -85,12 +96,16 @@ def verification(
         report.add(drift)
         yield from ()
 
-    report.scanned = yield from examine(context, structures, add, progress)
+    report.scanned = yield from examine(context, structures, add, progress, settle)
     return report
 
 
 def examine(
-    context: Context, structures: Structures, found: Suspect, progress: Progress | None = None
+    context: Context,
+    structures: Structures,
+    found: Suspect,
+    progress: Progress | None = None,
+    settle: Settle | None = None,
 ) -> Flow[int]:
     """Look at everything and hand over each drift; gives how many items there are."""
     facts = Facts({place: Audit(context, feed) for place, feed in structures.feeds.items()})
@@ -99,12 +114,17 @@ def examine(
         if (yield from _still_wrong(context, drift)):
             yield from found(drift)
 
+    late = {p for p, m in enumerate(structures.maintainers) if m.sync == "stream"}
     try:
+        yield from _settled(settle)
         scanned = yield from survey(context, structures, facts, suspect, progress)
-        if next(facts.differing_amounts(), None) is not None:
+        counters_differ = next(facts.differing_amounts(), None) is not None
+        if counters_differ or next(facts.differing_copies(), None) is not None:
+            yield from _settled(settle)
+        if counters_differ:
             facts.count_again()
             yield from survey(context, structures.counters_alone(), facts, lambda _: _nothing())
-            for amount in facts.steady_amounts():
+            for amount in facts.steady_amounts(late):
                 wrong = yield from _wrong_amount(context, structures, amount)
                 if wrong is not None:
                     yield from found(wrong)
@@ -120,6 +140,11 @@ def examine(
     finally:
         facts.close()
     return scanned
+
+
+def _settled(settle: Settle | None) -> Flow[None]:
+    if settle is not None:
+        yield Invoke(settle, SETTLE_SECONDS, "reading the streams up to now")
 
 
 def _nothing() -> Flow[None]:

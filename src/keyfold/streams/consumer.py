@@ -74,6 +74,26 @@ class Consumer:
             self._following.greedy = False
             self.close()
 
+    def catch_up(self) -> Outcome:
+        """Read, or let others read, what was written up to now; what comes meanwhile may wait.
+
+        Where `drain` wants a moment of rest, this ends under any traffic.
+        """
+        total, waits, left = Outcome(), 0, True
+        started = self.db.context.clock.now()
+        self._following.greedy = True
+        try:
+            while left:
+                outcome = self._read(None)
+                outcome.unresolved = []
+                total += outcome
+                waits = 0 if outcome.records else waits + 1
+                left = self.db.run(self._following.left_from(started, waits), "streams")
+            return total
+        finally:
+            self._following.greedy = False
+            self.close()
+
     def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`; several processes may do so at once and share the shards."""
         pace, alarm = self._following.options.pace(), self._alarm

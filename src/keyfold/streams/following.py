@@ -25,13 +25,15 @@ from keyfold.streams.policy import TRANSIENT, Policy, patiently
 from keyfold.streams.processing import Outcome
 from keyfold.streams.shard import Reader, Shard, shards
 from keyfold.streams.sinks import Sink
-from keyfold.streams.status import status
+from keyfold.streams.status import ShardStatus, status
 from keyfold.streams.turn import Turns
 
 IMAGES: Final = "NEW_AND_OLD_IMAGES"
 
 _WAITS: Final = 40
 _WAIT_SECONDS: Final = 0.25
+_STAMP_SECONDS: Final = 1.0
+"""How exactly a record tells when it was made."""
 
 
 @dataclass(frozen=True)
@@ -169,12 +171,29 @@ class Following:
                 f"for the end of its turn ({self.options.lease_seconds:g} seconds)"
             )
         if waits >= _WAITS:
-            raise StreamError(
-                f"the shard {behind[0].shard} is held by the worker {behind[0].owner}, which does "
-                "not read on; stop it, or wait for the end of its lease"
-            )
+            raise _standing_still(behind[0])
         self.turning = True
         yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
+        return True
+
+    def left_from(self, started: float, waits: int) -> Flow[bool]:
+        """Whether a record waits that was made before this moment; one of others is waited for."""
+        now = yield from patiently(
+            self.options.policy, lambda: status(self.context, self.options.name)
+        )
+        for shard in now.shards:
+            if shard.lost:
+                raise RebuildNeeded(shard.lost)
+        made_before = self.context.clock.now() - started - _STAMP_SECONDS
+        left = [one for one in now.shards if one.behind and one.lag_seconds >= made_before]
+        if not left:
+            return False
+        others = [one for one in left if one.owner != self.worker]
+        if len(others) == len(left):
+            if waits >= _WAITS:
+                raise _standing_still(others[0])
+            self.turning = True
+            yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
         return True
 
     def leave(self) -> Flow[None]:
@@ -188,6 +207,13 @@ class Following:
             yield from leasing.release(self.context, self.group, reader.lease)
         self.readers.clear()
         yield from leasing.leave(self.context, self.group, self.worker)
+
+
+def _standing_still(shard: ShardStatus) -> StreamError:
+    return StreamError(
+        f"the shard {shard.shard} is held by the worker {shard.owner}, which does not read on; "
+        "stop it, or wait for the end of its lease"
+    )
 
 
 def _followed(effects: Effects) -> list[Table]:

@@ -1,0 +1,97 @@
+"""Reading streams up to now, and what verification makes of it while traffic goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyfold import Db, create
+from keyfold.clock import ManualClock
+from keyfold.errors import StreamError
+from keyfold.maintain import repair, verify
+from keyfold.streams import Consumer, Options
+from keyfold.streams.lease import Group, take
+
+
+@pytest.fixture(autouse=True)
+def a_post(db: Db, social: Any) -> None:
+    db.create(social.post(post_id="p", title="P"))
+
+
+def like(db: Db, social: Any, user: str) -> None:
+    db.create(social.like(post_id="p", user_id=user))
+
+
+def test_catching_up_ends_though_every_record_is_followed_by_another(
+    db: Db, social: Any, clock: ManualClock
+) -> None:
+    seen: list[str] = []
+
+    def react(_: Any, new: Any, __: Any) -> Any:
+        seen.append(new.user_id)
+        clock.advance(2)
+        return create(social.like(post_id="p", user_id=f"{new.user_id}+"))
+
+    social.react = react
+    like(db, social, "ada")
+    like(db, social, "bob")
+    Consumer(db).catch_up()
+    assert {"ada", "bob"} <= set(seen)
+    assert db.get(social.post.key(post_id="p")).likes >= 2
+
+
+def test_catching_up_waits_for_others_and_says_who_does_not_read_on(db: Db, social: Any) -> None:
+    like(db, social, "ada")
+    Consumer(db).drain()
+    like(db, social, "bob")
+    [shard] = Consumer(db).status().shards
+    db.run(take(db.context, Group("social"), shard.stream, shard.shard, "sleeper", 60))
+    with pytest.raises(StreamError, match="held by the worker sleeper"):
+        Consumer(db, options=Options(poll_seconds=0)).catch_up()
+
+
+def test_what_waits_in_the_stream_is_no_drift(db: Db, social: Any) -> None:
+    like(db, social, "ada")
+    assert not verify(db).clean
+    assert verify(db, settle=Consumer(db).catch_up).clean
+
+
+def test_a_counter_that_is_always_behind_by_the_same_is_not_repaired_away(
+    db: Db, social: Any
+) -> None:
+    like(db, social, "ada")
+    looks = 0
+
+    def settle() -> None:
+        # Before the second look the first like is counted, and another one waits.
+        nonlocal looks
+        looks += 1
+        if looks == 2:
+            Consumer(db).drain()
+            like(db, social, "bob")
+
+    report = verify(db, only=["counter Post.likes"], settle=settle)
+    assert looks == 2
+    repair(db, report)
+    Consumer(db).drain()
+    assert db.get(social.post.key(post_id="p")).likes == 2
+
+
+def test_a_counter_that_rests_and_is_wrong_is_found_and_repaired(db: Db, social: Any) -> None:
+    like(db, social, "ada")
+    Consumer(db).drain()
+    key = social.post.key(post_id="p").wire()
+    db.client.call(
+        "UpdateItem",
+        {
+            "TableName": "Social",
+            "Key": key,
+            "UpdateExpression": "SET likes = :n",
+            "ExpressionAttributeValues": {":n": {"N": "9"}},
+        },
+    )
+    settle = Consumer(db).catch_up
+    assert repair(db, verify(db, settle=settle)).fixed == 1
+    assert verify(db, settle=settle).clean
+    assert db.get(social.post.key(post_id="p")).likes == 1
