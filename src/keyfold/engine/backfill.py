@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from keyfold.engine.database import Database
 
 _ITEMS_PER_COMMIT = 500
+# Items may be large: of a step's items few are in memory.
+_ITEMS_PER_READ = 20
 
 
 def advance(
@@ -36,16 +38,17 @@ def advance(
     index = table.indexes_by_name.get(index_name) if table is not None else None
     if table is None or index is None or index.status != "CREATING":
         return None
-    items = session.items_after(table.id, after_row, _ITEMS_PER_COMMIT)
-    for row, place, size, body in items:
-        after_row = row
-        entry = indexes.entry(index, place, orjson.loads(body), size)
-        if entry is not None:
-            session.insert_entry(table.id, index.number, entry.place, entry.size, row)
-    if len(items) == _ITEMS_PER_COMMIT:
-        return after_row
-    _activate(database, session, table, index)
-    return None
+    for _ in range(0, _ITEMS_PER_COMMIT, _ITEMS_PER_READ):
+        items = session.items_after(table.id, after_row, _ITEMS_PER_READ)
+        for row, place, size, body in items:
+            after_row = row
+            entry = indexes.entry(index, place, orjson.loads(body), size)
+            if entry is not None:
+                session.insert_entry(table.id, index.number, entry.place, entry.size, row)
+        if len(items) < _ITEMS_PER_READ:
+            _activate(database, session, table, index)
+            return None
+    return after_row
 
 
 def _activate(database: Database, session: Session, table: Table, index: Index) -> None:

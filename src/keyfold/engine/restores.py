@@ -22,7 +22,9 @@ from keyfold.errors import TableAlreadyExists, TableNotFound
 if TYPE_CHECKING:
     from keyfold.engine.database import Database
 
-_ITEMS_PER_STEP = 500
+_READS_PER_STEP = 25
+# Items may be large: of a step's items few are in memory.
+_ITEMS_PER_READ = 20
 
 # What a restored table does not take over from its source.
 _LEFT_BEHIND = frozenset(
@@ -89,17 +91,14 @@ def advance(database: Database, name: str, session: Session) -> bool:
     table = database.catalog.load(session, name)
     if table is None or table.restored_from is None:
         return False
-    origin = table.restored_from
-    if _is_gone(session, origin):
+    further: dict[str, Any] | None = table.restored_from
+    if _is_gone(session, table.restored_from):
         session.drop_table(table.id)
         database.catalog.drop(table)
         return False
-    if "Backup" in origin:
-        further = _copy_backup(session, table, origin)
-    elif "Changes" in origin:
-        further = _copy_changed(session, table, origin)
-    else:
-        further = _copy_past(session, table, origin)
+    for _ in range(_READS_PER_STEP):
+        if further is not None:
+            further = _copied(session, table, further)
     summary = table.definition["RestoreSummary"]
     changed = table.with_changes(
         RestoredFrom=further,
@@ -118,12 +117,21 @@ def _is_gone(session: Session, origin: dict[str, Any]) -> bool:
     return source is None or source[0] != origin["Id"] or "Recovery" not in orjson.loads(source[1])
 
 
+def _copied(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any] | None:
+    """Copy the next items; where to go on, or None when there are none left."""
+    if "Backup" in origin:
+        return _copy_backup(session, table, origin)
+    if "Changes" in origin:
+        return _copy_changed(session, table, origin)
+    return _copy_past(session, table, origin)
+
+
 def _copy_backup(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any] | None:
     number = backups.find(session, origin["Backup"])["Number"]
-    rows = session.backup_after(number, b64decode(origin["After"]), _ITEMS_PER_STEP)
+    rows = session.backup_after(number, b64decode(origin["After"]), _ITEMS_PER_READ)
     for place, size, body in rows:
         _store(session, table, place, size, body)
-    if len(rows) < _ITEMS_PER_STEP:
+    if len(rows) < _ITEMS_PER_READ:
         return None
     return {**origin, "After": b64encode(rows[-1][0]).decode()}
 
@@ -131,14 +139,14 @@ def _copy_backup(session: Session, table: Table, origin: dict[str, Any]) -> dict
 def _copy_past(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any]:
     """The items that are there now, each as it was."""
     source, moment = origin["Id"], origin["Moment"]
-    rows = session.items_from(source, b64decode(origin["After"]), _ITEMS_PER_STEP)
+    rows = session.items_from(source, b64decode(origin["After"]), _ITEMS_PER_READ)
     for place, size, body in rows:
         past = session.past_item(source, moment, place)
         if past is None:
             _store(session, table, place, size, body)
         elif past[1] is not None:
             _store(session, table, place, *past)
-    if len(rows) < _ITEMS_PER_STEP:
+    if len(rows) < _ITEMS_PER_READ:
         return {**origin, "Changes": 0}
     return {**origin, "After": b64encode(rows[-1][0]).decode()}
 
@@ -146,12 +154,12 @@ def _copy_past(session: Session, table: Table, origin: dict[str, Any]) -> dict[s
 def _copy_changed(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any] | None:
     """The items that were there and have gone since: what the history has beyond the others."""
     source, moment = origin["Id"], origin["Moment"]
-    changes = session.changes_after(source, moment, origin["Changes"], _ITEMS_PER_STEP)
+    changes = session.changes_after(source, moment, origin["Changes"], _ITEMS_PER_READ)
     for _sequence, place in changes:
         past = session.past_item(source, moment, place)
         if past is not None and past[1] is not None and session.find(table.id, place) is None:
             _store(session, table, place, *past)
-    return {**origin, "Changes": changes[-1][0]} if len(changes) == _ITEMS_PER_STEP else None
+    return {**origin, "Changes": changes[-1][0]} if len(changes) == _ITEMS_PER_READ else None
 
 
 def _store(session: Session, table: Table, place: bytes, size: int, body: bytes) -> None:

@@ -16,6 +16,8 @@ from keyfold.limits import TTL_MAX_AGE_SECONDS
 SERVICE = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 _ITEMS_PER_COMMIT = 200
+# Items may be large: of a step's items few are in memory.
+_ITEMS_PER_READ = 20
 _PAGES_GIVEN_BACK = 10_000
 
 
@@ -52,15 +54,24 @@ def _note(database: Database, name: str, session: Session) -> bool:
     table = database.catalog.find(session, name)
     if table is None or table.expiry_noted_to is None:
         return False
-    items = session.expiries_after(table.id, table.expiry_noted_to, _ITEMS_PER_COMMIT)
+    noted_to: int | None = table.expiry_noted_to
+    for _ in range(0, _ITEMS_PER_COMMIT, _ITEMS_PER_READ):
+        if noted_to is not None:
+            noted_to = _note_some(session, table, noted_to)
+    changed = table.with_changes(ExpiryNotedTo=noted_to)
+    session.define_table(table.id, changed.stored())
+    database.catalog.remember(changed)
+    return True
+
+
+def _note_some(session: Session, table: Table, after_row: int) -> int | None:
+    """The row to go on behind; None when there is none left."""
+    items = session.expiries_after(table.id, after_row, _ITEMS_PER_READ)
     for row, noted, body in items:
         expires = table.expiry(orjson.loads(body))
         if expires != noted:
             session.set_expiry(table.id, row, expires)
-    changed = table.with_changes(ExpiryNotedTo=items[-1][0] if items else None)
-    session.define_table(table.id, changed.stored())
-    database.catalog.remember(changed)
-    return True
+    return items[-1][0] if items else None
 
 
 def _delete(database: Database, name: str, session: Session) -> int:

@@ -18,7 +18,8 @@ STEP = 3
 
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restores, "_ITEMS_PER_STEP", STEP)
+    monkeypatch.setattr(restores, "_READS_PER_STEP", 1)
+    monkeypatch.setattr(restores, "_ITEMS_PER_READ", STEP)
 
 
 @pytest.fixture

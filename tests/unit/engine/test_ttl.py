@@ -140,6 +140,7 @@ def test_items_from_before_are_found_by_another_process_after_a_crash(
 ) -> None:
     path = tmp_path / "fading.db"
     monkeypatch.setattr("keyfold.engine.ttl._ITEMS_PER_COMMIT", 3)
+    monkeypatch.setattr("keyfold.engine.ttl._ITEMS_PER_READ", 3)
     with Engine.open(path, clock=clock, durability="memory") as engine:
         create_table(engine, "Fading")
         for number in range(10):

@@ -7,7 +7,6 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,11 +21,13 @@ from keyfold.engine.operations.create_table import create_table
 from keyfold.engine.storage import Session
 from keyfold.engine.write import NewItem, Old, Write
 from keyfold.errors import ImportNotFound, StorageError, ValidationError
+from keyfold.limits import MB
 from keyfold.values import Item
 from keyfold.values.wire import check_item
 
 _KIND = "import"
 _ITEMS_PER_COMMIT = 500
+_BYTES_PER_COMMIT = 4 * MB
 IMPORTS_PER_PAGE = 25
 
 
@@ -37,16 +38,16 @@ def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     directory = bucket(database, source["S3Bucket"], source.get("S3KeyPrefix"))
     started = database.clock.now()
     table = create_table(database, request["TableCreationParameters"])["TableDescription"]
-    items = _items(directory, request, table)
+    batches = _batches(_items(directory, request, table))
     counts = {"read": 0, "stored": 0, "errors": 0, "bytes": 0}
     failure: dict[str, str] = {}
     while True:
         try:
-            batch = list(islice(items, _ITEMS_PER_COMMIT))
+            batch = next(batches, None)
         except StorageError as unreadable:
             failure = {"FailureCode": "InvalidSource", "FailureMessage": str(unreadable)}
             break
-        if not batch:
+        if batch is None:
             break
         database.write(partial(_store, database, table["TableName"], batch, counts))
     arn = f"{table['TableArn']}/import/{exports.export_id(started, uuid4().hex[:8])}"
@@ -112,9 +113,27 @@ def _store(
         counts["bytes"] += new.size
 
 
-def _items(directory: Path, request: dict[str, Any], table: dict[str, Any]) -> Iterator[Item]:
+def _batches(items: Iterator[tuple[Item, int]]) -> Iterator[list[Item]]:
+    """What is stored in one commit: many small items, or few large ones."""
+    batch: list[Item] = []
+    size = 0
+    for item, length in items:
+        batch.append(item)
+        size += length
+        if len(batch) == _ITEMS_PER_COMMIT or size >= _BYTES_PER_COMMIT:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _items(
+    directory: Path, request: dict[str, Any], table: dict[str, Any]
+) -> Iterator[tuple[Item, int]]:
+    """Items, and about how much room each takes."""
     if request["InputFormat"] == "DYNAMODB_JSON":
-        yield from map(orjson.loads, exports.read(directory))
+        for body in exports.read(directory):
+            yield orjson.loads(body), len(body)
         return
     options = (request.get("InputFormatOptions") or {}).get("Csv") or {}
     types = {a["AttributeName"]: a["AttributeType"] for a in table["AttributeDefinitions"]}
@@ -123,7 +142,9 @@ def _items(directory: Path, request: dict[str, Any], table: dict[str, Any]) -> I
         yield from _csv_items(path, options, types)
 
 
-def _csv_items(path: Path, options: dict[str, Any], types: dict[str, str]) -> Iterator[Item]:
+def _csv_items(
+    path: Path, options: dict[str, Any], types: dict[str, str]
+) -> Iterator[tuple[Item, int]]:
     """Rows of a file; attributes are strings, but for the keys, which have their types."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
         rows = csv.DictReader(
@@ -131,11 +152,12 @@ def _csv_items(path: Path, options: dict[str, Any], types: dict[str, str]) -> It
         )
         try:
             for row in rows:
-                yield {
+                item = {
                     name: {types.get(name, "S"): value}
                     for name, value in row.items()
                     if name is not None and value
                 }
+                yield item, sum(map(len, filter(None, row.values())))
         except (csv.Error, ValueError, EOFError, OSError, zlib.error) as error:
             raise StorageError(
                 f"{path}, after line {rows.line_num}: not a row of values ({error})"
