@@ -250,6 +250,39 @@ def export(folder: Path, count: int) -> Iterator[Work]:
 
 
 @contextmanager
+def export_of_the_past(folder: Path, count: int) -> Iterator[Work]:
+    clock = ManualClock()
+    with _filled(folder, count, clock) as engine:
+        arn = _recoverable(engine)
+        moment = clock.now() + 1
+        clock.advance(60)
+        _fill(engine, count, TEXT.upper())
+        request = {"TableArn": arn, **BUCKET, "ExportTime": moment}
+        yield lambda: engine.call("ExportTableToPointInTime", request)
+
+
+@contextmanager
+def export_of_changes(folder: Path, count: int) -> Iterator[Work]:
+    clock = ManualClock()
+    with _filled(folder, 0, clock) as engine:
+        arn = _recoverable(engine)
+        start = clock.now()
+        clock.advance(60)
+        _fill(engine, count)
+        clock.advance(3600)
+        request = {
+            "TableArn": arn,
+            **BUCKET,
+            "ExportType": "INCREMENTAL_EXPORT",
+            "IncrementalExportSpecification": {
+                "ExportFromTime": start,
+                "ExportToTime": clock.now() - 60,
+            },
+        }
+        yield lambda: engine.call("ExportTableToPointInTime", request)
+
+
+@contextmanager
 def import_(folder: Path, count: int) -> Iterator[Work]:
     with _filled(folder, count) as engine:
         engine.call("ExportTableToPointInTime", {"TableArn": _recoverable(engine), **BUCKET})
@@ -405,6 +438,8 @@ CASES: list[Case] = [
     filtered_scan,
     index_backfill,
     export,
+    export_of_the_past,
+    export_of_changes,
     import_,
     backup_and_restore,
     restore_of_the_past,
