@@ -24,6 +24,7 @@ from keyfold.expressions.ast import (
 from keyfold.values import AttributeValue
 
 _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_INDEXABLE = frozenset((*_MIRRORED, "BETWEEN", "begins_with"))
 _INVALID = "One or more parameter values were invalid: "
 
 
@@ -84,18 +85,15 @@ def select(
     types: Mapping[str, str],
 ) -> KeySelection:
     """Fit the terms to a key schema: `partition` and `sort` are its attributes, in order."""
-    attributes = len(partition) + len(sort)
-    if len(terms) > attributes and attributes > 1:
-        raise ValidationError(
-            f"The number of query conditions ({len(terms)}) exceeds the number of key attributes "
-            f"defined in the schema ({attributes})"
-        )
+    _check_count(terms, len(partition) + len(sort))
     if len(partition) > 1:
         _check_partition_equal(terms, partition)
     for name in partition:
         if name not in terms:
             raise ValidationError(f"Query condition missed key schema element: {name}")
     _check_types(terms, types)
+    if not _INDEXABLE.issuperset(term.operator for term in terms.values()):
+        raise ValidationError("Attempted conditional constraint is not an indexable operation")
     if any(terms[name].operator != "=" for name in partition):
         raise ValidationError("Query key condition not supported")
     equal: list[AttributeValue] = []
@@ -119,6 +117,16 @@ def select(
     return KeySelection(
         tuple(terms[name].values[0] for name in partition), tuple(equal), range_term
     )
+
+
+def _check_count(terms: Mapping[str, KeyTerm], attributes: int) -> None:
+    if len(terms) > attributes:
+        older = "Conditions can be of length 1 or 2 only"
+        raise RequestInvalid(
+            older if attributes > 1 else "Query key condition not supported",
+            newer=f"The number of query conditions ({len(terms)}) exceeds the number of key "
+            f"attributes defined in the schema ({attributes})",
+        )
 
 
 def _check_partition_equal(terms: Mapping[str, KeyTerm], partition: Sequence[str]) -> None:

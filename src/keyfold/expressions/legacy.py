@@ -238,9 +238,7 @@ def _key_operator(operator: str) -> str:
         return operator
     if operator == "BEGINS_WITH":
         return "begins_with"
-    if operator in _COMPARATORS and operator != "NE":
-        return _COMPARATORS[operator]
-    raise RequestInvalid("Attempted conditional constraint is not an indexable operation")
+    return _COMPARATORS.get(operator, operator)
 
 
 def _action(name: str, entry: Mapping[str, Any]) -> Action:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import keys
 from keyfold.expressions.ast import KeyTerm
 from keyfold.expressions.bind import Placeholders
@@ -128,8 +128,7 @@ def test_several_key_attributes_are_taken_from_the_left() -> None:
         ),
         (
             "a = :v AND b = :v AND c = :v AND d = :v AND e = :v",
-            "The number of query conditions (5) exceeds the number of key attributes defined in "
-            "the schema (4)",
+            "Conditions can be of length 1 or 2 only",
         ),
     ],
 )
@@ -138,3 +137,40 @@ def test_several_key_attributes_need_equality_up_to_the_last(text: str, message:
     with pytest.raises(ValidationError) as caught:
         keys.select(_terms(text, v="x"), ("a", "b"), ("c", "d"), types)
     assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("sort", "text", "older", "newer"),
+    [
+        (
+            ("sk",),
+            "pk = :v AND sk = :v AND x = :v",
+            "Conditions can be of length 1 or 2 only",
+            "The number of query conditions (3) exceeds the number of key attributes defined in "
+            "the schema (2)",
+        ),
+        (
+            (),
+            "x = :v AND y = :v",
+            "Query key condition not supported",
+            "The number of query conditions (2) exceeds the number of key attributes defined in "
+            "the schema (1)",
+        ),
+    ],
+)
+def test_there_are_no_more_conditions_than_key_attributes(
+    sort: tuple[str, ...], text: str, older: str, newer: str
+) -> None:
+    types = dict.fromkeys(("pk", *sort), "S")
+    with pytest.raises(RequestInvalid) as caught:
+        keys.select(_terms(text, v="x"), ("pk",), sort, types)
+    assert (caught.value.message, caught.value.newer) == (older, newer)
+
+
+@pytest.mark.parametrize("operator", ["<>", "NULL", "CONTAINS"])
+def test_only_operators_of_an_index_select_keys(operator: str) -> None:
+    types = {"pk": "S"}
+    with pytest.raises(ValidationError, match="not an indexable operation"):
+        keys.select({"pk": KeyTerm("pk", operator, ())}, ("pk",), (), types)
+    with pytest.raises(ValidationError, match="missed key schema element: pk"):
+        keys.select({"x": KeyTerm("x", operator, ())}, ("pk",), (), types)

@@ -191,10 +191,6 @@ def test_wrong_key_conditions() -> None:
     )
     nine = {"KeyConditions": dict.fromkeys("abcdefghi", equal)}
     assert _refusal(legacy.key_conditions, nine) == "Conditions can be of length 1 or 2 only"
-    unequal = {"KeyConditions": {"a": {**equal, "ComparisonOperator": "NE"}}}
-    assert _refusal(legacy.key_conditions, unequal) == (
-        "Attempted conditional constraint is not an indexable operation"
-    )
 
 
 def test_attributes_to_get() -> None:
