@@ -161,12 +161,14 @@ def list_exports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 def _bodies_at(session: Session, table: int, moment: float) -> Iterator[bytes]:
     """The items as they were: those that are there, each as it was, then those that have gone."""
+    since = nextafter(moment, inf)
+    has_changed = next(session.changed_between(table, since, inf), None) is not None
     for place, _size, body, _whole in session.items(table, START, END):
-        past = session.past_item(table, moment, place)
+        past = session.past_item(table, moment, place) if has_changed else None
         before = body if past is None else past[1]
         if before is not None:
             yield before
-    for place, _last, before in session.changed_between(table, nextafter(moment, inf), inf):
+    for place, _last, before in session.changed_between(table, since, inf):
         if before is not None and session.find(table, place) is None:
             yield before
 
