@@ -14,6 +14,8 @@ import schemathesis
 from graphql import get_introspection_query
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
+from pydantic.alias_generators import to_snake
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
@@ -44,8 +46,8 @@ SYSTEMS = find_systems()
 
 @pytest.fixture(params=SYSTEMS, ids=[one.name for one in SYSTEMS])
 def system(request: pytest.FixtureRequest) -> System:
-    chosen: System = request.param
-    return chosen
+    chosen: System | str = request.param
+    return next(one for one in SYSTEMS if chosen in (one, one.name))
 
 
 @pytest.fixture
@@ -131,6 +133,37 @@ async def test_graphql_offers_every_operation(service: Service) -> None:
         one for one in body["data"]["__schema"]["types"] if one["name"] in ("Query", "Mutation")
     ]
     assert {field["name"] for root in roots for field in root["fields"]} == set(service.operations)
+
+
+@pytest.mark.parametrize(
+    ("system", "operation", "field"),
+    [
+        ("inviter", "saveUser", "name"),
+        ("inviter", "createHangout", "title"),
+        ("search_room", "createRoom", "name"),
+        ("search_room", "say", "text"),
+        ("tamafriends", "signUp", "displayName"),
+        ("tamafriends", "createPost", "text"),
+        ("gg_core", "createGoal", "title"),
+        ("gg_core", "sendMessage", "text"),
+        ("sellers", "createSellerProfile", "sellerName"),
+        ("sellers", "createOrder", "customerName"),
+    ],
+    indirect=["system"],
+)
+def test_blanks_are_no_text(service: Service, operation: str, field: str) -> None:
+    asked = service.operations[operation]
+    document = rest_app(Dispatch(service), None).openapi()
+    example = document["paths"][asked.path][asked.verb.lower()]["requestBody"]["content"][
+        "application/json"
+    ]["example"]
+    padded = example | {field: f" {example[field]}  "}
+    body = asked.body
+    assert body is not None
+    taken = body.validate_json(orjson.dumps(padded), strict=True)
+    assert getattr(taken, to_snake(field)) == example[field]
+    with pytest.raises(ValidationError, match=field):
+        body.validate_json(orjson.dumps(example | {field: "  "}), strict=True)
 
 
 def test_the_example_of_every_body_is_taken(service: Service) -> None:

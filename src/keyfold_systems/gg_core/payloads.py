@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
 from keyfold.serve import Payload
@@ -22,6 +22,8 @@ Nickname = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{2,30}$")]
 Email = Annotated[str, Field(pattern=r"^[^@\s#]+@[^@\s#]+$", max_length=200)]
 Language = Annotated[str, Field(max_length=10)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
+Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
+"""Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 
 
@@ -30,7 +32,7 @@ class NewUser(Payload):
 
     nickname: Nickname
     email: Email
-    full_name: Text
+    full_name: Stated
     language: Language = "en"
     tags: Tags = set()
 
@@ -40,7 +42,7 @@ class UserChange(Payload):
 
     nickname: Nickname | None = None
     email: Email | None = None
-    full_name: Text | None = None
+    full_name: Stated | None = None
     language: Language | None = None
     tags: Tags | None = None
 
@@ -67,7 +69,7 @@ class Counts(Payload):
 class NewGroup(Payload):
     """A project, or a community that stays."""
 
-    name: Text
+    name: Stated
     description: LongText = ""
     tags: Tags = set()
     is_persistent: bool = True
@@ -76,7 +78,7 @@ class NewGroup(Payload):
 class GroupChange(Payload):
     """What changes about a group; a project may become a community, and then stays one."""
 
-    name: Text | None = None
+    name: Stated | None = None
     description: LongText | None = None
     tags: Tags | None = None
     is_persistent: Literal[True] | None = None
@@ -85,7 +87,7 @@ class GroupChange(Payload):
 class NewGoal(Payload):
     """Something to reach."""
 
-    title: Text
+    title: Stated
     description: LongText = ""
     tags: Tags = set()
 
@@ -93,7 +95,7 @@ class NewGoal(Payload):
 class GoalChange(Payload):
     """What changes about a goal."""
 
-    title: Text | None = None
+    title: Stated | None = None
     description: LongText | None = None
     tags: Tags | None = None
 
@@ -101,14 +103,14 @@ class GoalChange(Payload):
 class NewTask(Payload):
     """A step towards a goal."""
 
-    title: Text
+    title: Stated
     due_at: Timestamp | None = None
 
 
 class TaskChange(Payload):
     """What changes about a task."""
 
-    title: Text | None = None
+    title: Stated | None = None
     due_at: Timestamp | None = None
 
 
@@ -182,7 +184,7 @@ class LinkedTask(Payload):
 class NewQuest(Payload):
     """A challenge: linked to goals and tasks of yours, or counted."""
 
-    title: Text
+    title: Stated
     description: LongText = ""
     difficulty: Literal["easy", "medium", "hard"] = "easy"
     reward_xp: Annotated[int, Field(ge=0, le=10_000)] = 10

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
 from keyfold.serve import Payload
 from keyfold_systems.inviter.entities import MOST_GROUPS_INVITED, MOST_USERS_INVITED, LongText, Text
 
+Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
+"""Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
+
 
 class NewHangout(Payload):
     """What you say to invite people."""
 
-    title: Text
+    title: Stated
     description: LongText = ""
     place: Annotated[str, Field(max_length=200)] = ""
     starts_at: Timestamp
@@ -26,7 +29,7 @@ class NewHangout(Payload):
 class HangoutChange(Payload):
     """What changes about a hangout; what is left out stays."""
 
-    title: Text | None = None
+    title: Stated | None = None
     description: LongText | None = None
     place: Annotated[str, Field(max_length=200)] | None = None
     starts_at: Timestamp | None = None

@@ -45,7 +45,6 @@ from keyfold_systems.inviter.entities import (
     Hangout,
     Membership,
     Response,
-    Text,
     User,
     UserHangout,
 )
@@ -58,7 +57,7 @@ from keyfold_systems.inviter.patterns import (
     responses_to,
     user_upcoming,
 )
-from keyfold_systems.inviter.payloads import Guests, HangoutCard, HangoutChange, NewHangout
+from keyfold_systems.inviter.payloads import Guests, HangoutCard, HangoutChange, NewHangout, Stated
 
 LONGEST_HANGOUT = timedelta(days=14)
 
@@ -102,7 +101,7 @@ class Inviter(Service):
         self.db = db
 
     @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Ada"})
-    async def save_user(self, user_id: str, name: Text) -> User:
+    async def save_user(self, user_id: str, name: Stated) -> User:
         """Create your profile, or rename yourself."""
         try:
             return await self.db.create(User(user_id=user_id, name=name))
@@ -133,7 +132,7 @@ class Inviter(Service):
                 await self.db.update(ref, user_ids=remove({user_id}))
 
     @mutation("/groups", allow=authenticated, status=201, example={"name": "Sunday runners"})
-    async def create_group(self, name: Text, caller: Identity) -> Group:
+    async def create_group(self, name: Stated, caller: Identity) -> Group:
         """Found a group; you own it and are its first member."""
         founder = await self.db.get(User.key(user_id=caller.id))
         group = Group(group_id=new_ulid(), name=name, owner_id=caller.id)
@@ -146,7 +145,7 @@ class Inviter(Service):
         return await self.db.get(Group.key(group_id=group_id))
 
     @mutation("/groups/{group_id}", method="PATCH", allow=group_owner)
-    async def rename_group(self, group_id: str, name: Text) -> Group:
+    async def rename_group(self, group_id: str, name: Stated) -> Group:
         """Rename a group; every member's list follows."""
         return await self.db.update(Group.key(group_id=group_id), name=name)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import StringConstraints
 
 from keyfold import AsyncDb, Page, Timestamp, new_ulid
 from keyfold.serve import Identity, PageRequest, mutation, query
 from keyfold_systems.search_room.access import member
 from keyfold_systems.search_room.entities import Activity
 from keyfold_systems.search_room.patterns import activities_after, room_activities
+
+Message = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 
 
 class ActivityOperations:
@@ -28,7 +30,7 @@ class ActivityOperations:
     async def say(
         self,
         room_id: str,
-        text: Annotated[str, Field(min_length=1, max_length=4000)],
+        text: Message,
         caller: Identity,
     ) -> Activity:
         """Say something in a room."""

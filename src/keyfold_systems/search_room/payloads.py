@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from keyfold.serve import Payload
 from keyfold_systems.search_room.entities import Member, Name, Room, Status
 from keyfold_systems.search_room.wishes import Criterion, Wishes
 
 Word = Annotated[str, Field(min_length=1, max_length=60)]
+Stated = Annotated[Name, StringConstraints(strip_whitespace=True)]
+"""Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Said = Annotated[str, Field(max_length=500)]
 
 
 class NewRoom(Payload):
     """What you say to open a room."""
 
-    name: Name
+    name: Stated
     search_type: Literal["buy", "rent"]
     context: Annotated[dict[Word, Said | bool | float | None], Field(max_length=20)] = {}
 
@@ -27,14 +29,14 @@ class NewListing(Payload):
 
     source_brand: Annotated[str, Field(min_length=1, max_length=60)]
     external_id: Annotated[str, Field(min_length=1, max_length=120)] | None = None
-    title: Name
+    title: Stated
     location: Annotated[str, Field(max_length=120)] = ""
 
 
 class ListingChange(Payload):
     """What changes about a listing; what is left out stays."""
 
-    title: Name | None = None
+    title: Stated | None = None
     location: Annotated[str, Field(max_length=120)] | None = None
     status: Status | None = None
 

@@ -35,7 +35,6 @@ from keyfold_systems.search_room.entities import (
     LatestCriteria,
     Listing,
     Member,
-    Name,
     Role,
     Room,
     Status,
@@ -56,6 +55,7 @@ from keyfold_systems.search_room.payloads import (
     NewListing,
     NewRoom,
     RoomView,
+    Stated,
 )
 
 
@@ -96,7 +96,7 @@ class SearchRoom(CriteriaOperations, InvitationOperations, Service):
         return RoomView(room=found.one(Room), members=found.of(Member))
 
     @mutation("/rooms/{room_id}", method="PATCH", allow=owner)
-    async def rename_room(self, room_id: str, name: Name) -> Room:
+    async def rename_room(self, room_id: str, name: Stated) -> Room:
         """Rename a room; every member's list follows."""
         return await self.db.update(Room.key(room_id=room_id), name=name)
 

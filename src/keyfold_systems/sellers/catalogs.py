@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from keyfold import AsyncDb, Page, check, exists, missing, new_ulid
 from keyfold.runtime import Intent
 from keyfold.serve import (
     Conflict,
     Identity,
+    Invalid,
     NotAllowed,
     PageRequest,
     authenticated,
@@ -16,7 +19,7 @@ from keyfold.serve import (
 from keyfold_systems.sellers.design import Catalog, catalog, my_catalogs, public_catalogs
 from keyfold_systems.sellers.parts import Part, given, there
 from keyfold_systems.sellers.payloads import CatalogChanges, NewCatalog, SellingSeason
-from keyfold_systems.sellers.values import CleanId
+from keyfold_systems.sellers.values import CleanId, Product
 
 
 class CatalogOperations(Part):
@@ -36,6 +39,7 @@ class CatalogOperations(Part):
     )
     async def create_catalog(self, input: NewCatalog, caller: Identity) -> Catalog:
         """Offer products, for yourself or for everybody."""
+        _check_products(input.products)
         new = Catalog(
             catalog_id=new_ulid(),
             owner_account_id=caller.id,
@@ -66,6 +70,7 @@ class CatalogOperations(Part):
         self, catalog_id: CleanId, input: CatalogChanges, caller: Identity
     ) -> Catalog:
         """Change a catalog of yours."""
+        _check_products(input.products or [])
         found = await self._own_catalog(catalog_id, caller)
         return await self.db.update(found, **given(input))
 
@@ -101,6 +106,13 @@ class CatalogOperations(Part):
         if found.owner_account_id != caller.id and not caller.is_admin:
             raise NotAllowed("Only the owner of a catalog may do this.")
         return found
+
+
+def _check_products(products: list[Product]) -> None:
+    times = Counter(one.product_id for one in products)
+    twice = [name for name, count in times.items() if count > 1]
+    if twice:
+        raise Invalid("products", f"each product has an id of its own; twice: {', '.join(twice)}")
 
 
 async def usable(db: AsyncDb, catalog_id: str, caller: Identity) -> Intent:

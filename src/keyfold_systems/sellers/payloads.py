@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
 from keyfold.serve import Payload
@@ -20,6 +20,8 @@ from keyfold_systems.sellers.values import (
     Text,
 )
 
+Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
+"""Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Phone = Annotated[str, Field(max_length=40)]
 Notes = Annotated[str, Field(max_length=2000)]
 Lines = Annotated[list[LineItem], Field(min_length=1, max_length=200)]
@@ -74,7 +76,7 @@ class InviteDetails(Payload):
 
 class NewSeason(Payload):
     profile_id: CleanId
-    season_name: Text
+    season_name: Stated
     catalog_id: CleanId
     start_date: date
     end_date: date | None = None
@@ -83,7 +85,7 @@ class NewSeason(Payload):
 class SeasonChanges(Payload):
     """What is not given stays."""
 
-    season_name: Text | None = None
+    season_name: Stated | None = None
     catalog_id: CleanId | None = None
     start_date: date | None = None
     end_date: date | None = None
@@ -91,7 +93,7 @@ class SeasonChanges(Payload):
 
 class NewOrder(Payload):
     season_id: CleanId
-    customer_name: Text
+    customer_name: Stated
     customer_phone: Phone | None = None
     line_items: Lines
     payment_method: PaymentMethod
@@ -102,7 +104,7 @@ class NewOrder(Payload):
 class OrderChanges(Payload):
     """What is not given stays."""
 
-    customer_name: Text | None = None
+    customer_name: Stated | None = None
     customer_phone: Phone | None = None
     line_items: Lines | None = None
     payment_method: PaymentMethod | None = None
@@ -111,7 +113,7 @@ class OrderChanges(Payload):
 
 
 class NewCatalog(Payload):
-    catalog_name: Text
+    catalog_name: Stated
     is_public: bool = False
     products: Annotated[list[Product], Field(min_length=1, max_length=500)]
 
@@ -119,7 +121,7 @@ class NewCatalog(Payload):
 class CatalogChanges(Payload):
     """What is not given stays."""
 
-    catalog_name: Text | None = None
+    catalog_name: Stated | None = None
     is_public: bool | None = None
     products: Annotated[list[Product], Field(min_length=1, max_length=500)] | None = None
 

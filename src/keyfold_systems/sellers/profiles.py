@@ -25,12 +25,13 @@ from keyfold_systems.sellers.payloads import (
     NewInvite,
     NewShare,
     SellerProfile,
+    Stated,
     seen_by_owner,
     seen_in_share,
     seen_through,
 )
 from keyfold_systems.sellers.seasons import delete_season
-from keyfold_systems.sellers.values import CleanId, Permission, Text
+from keyfold_systems.sellers.values import CleanId, Permission
 
 
 class ProfileOperations(Part):
@@ -43,7 +44,7 @@ class ProfileOperations(Part):
         status=201,
         example={"seller_name": "Mara's cookies"},
     )
-    async def create_seller_profile(self, seller_name: Text, caller: Identity) -> SellerProfile:
+    async def create_seller_profile(self, seller_name: Stated, caller: Identity) -> SellerProfile:
         """Found a profile; you own it."""
         async with self.layouts.writing(caller.id) as layout:
             now = self.db.context.now()
@@ -77,7 +78,7 @@ class ProfileOperations(Part):
         "/profiles/{profile_id}", name="updateSellerProfile", allow=authenticated, method="PUT"
     )
     async def update_seller_profile(
-        self, profile_id: CleanId, seller_name: Text, caller: Identity
+        self, profile_id: CleanId, seller_name: Stated, caller: Identity
     ) -> SellerProfile:
         """Rename a profile, also where it is shown to others."""
         async with self.layouts.writing(caller.id) as layout:

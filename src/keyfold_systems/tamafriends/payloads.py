@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from keyfold.serve import Payload
-from keyfold_systems.tamafriends.design import Email, Handle, Username
+from keyfold_systems.tamafriends.design import Email, Handle, Text, Username
 
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 Password = Annotated[str, Field(min_length=8, max_length=200)]
+
+Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
+"""Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
+DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 
 
 class NewAccount(Payload):
@@ -19,7 +23,7 @@ class NewAccount(Payload):
     email: Email
     username: Username
     handle: Handle
-    display_name: Annotated[str, Field(min_length=1, max_length=80)]
+    display_name: DisplayName
     password: Password
 
 
@@ -43,7 +47,7 @@ class ProfileChange(Payload):
     email: Email | None = None
     username: Username | None = None
     handle: Handle | None = None
-    display_name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
+    display_name: DisplayName | None = None
     bio: Annotated[str, Field(max_length=500)] | None = None
 
 

@@ -36,7 +36,6 @@ from keyfold_systems.tamafriends.design import (
     Credential,
     Like,
     Post,
-    Text,
     UserProfile,
     comment_by_id,
     comments_of_post,
@@ -57,6 +56,7 @@ from keyfold_systems.tamafriends.payloads import (
     Profile,
     ProfileChange,
     Signed,
+    Stated,
 )
 from keyfold_systems.tamafriends.relations import RelationOperations
 
@@ -181,7 +181,7 @@ class TamaFriends(RelationOperations, Service):
     )
     async def create_post(
         self,
-        text: Text,
+        text: Stated,
         caller: Identity,
         hours: Hours | None = None,
     ) -> Post:
@@ -206,7 +206,7 @@ class TamaFriends(RelationOperations, Service):
         return await self._post(post_id)
 
     @mutation("/posts/{post_id}", name="editPost", method="PATCH", allow=author)
-    async def edit_post(self, post_id: str, text: Text) -> Post:
+    async def edit_post(self, post_id: str, text: Stated) -> Post:
         """Change a post of yours."""
         post = await self._post(post_id)
         return await self.db.update(post.ref(), text=text)
@@ -262,7 +262,7 @@ class TamaFriends(RelationOperations, Service):
     async def comment(
         self,
         post_id: str,
-        text: Text,
+        text: Stated,
         caller: Identity,
     ) -> Comment:
         """Say something about a post."""

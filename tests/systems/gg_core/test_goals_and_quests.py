@@ -153,6 +153,17 @@ async def test_a_quest_is_linked_only_to_what_is_ones_own_and_still_to_be_done(
     assert (await world.service.quests("olga", FIRST)).items == []
 
 
+async def test_a_quest_that_is_over_before_it_starts_is_refused(world: World) -> None:
+    now = world.db.context.now()
+    for more in (
+        {"deadline": now - timedelta(days=1)},
+        {"start_at": now + timedelta(days=2), "deadline": now + timedelta(days=1)},
+    ):
+        with pytest.raises(Invalid, match="deadline"):
+            await world.counted(1, **more)
+    await world.counted(1, deadline=now + timedelta(days=1))
+
+
 async def test_a_cancelled_quest_counts_no_more_and_a_completed_one_stays(world: World) -> None:
     goal = await world.goal()
     given_up, reached = await world.counted(1), await world.counted(1)

@@ -55,6 +55,11 @@ async def test_a_promoted_user_and_a_promoted_group_are_read_from_copies(
     assert work.total.requests == 3
 
 
+async def test_nobody_is_promoted_who_is_not_there(world: World) -> None:
+    with pytest.raises(Missing):
+        await world.service.promote("nobody", True)
+
+
 async def test_demotion_shows_each_activity_once(world: World) -> None:
     await world.service.follow_user("mia", caller=OLGA)
     await world.service.promote("mia", True)
@@ -148,6 +153,7 @@ async def test_comments_and_goal_updates_are_activities_about_something(world: W
         ("comment", post.activity_id),
     ]
     for wrong in (
+        NewActivity(preview_text="  "),
         NewActivity(verb="comment"),
         NewActivity(verb="goal_update", object_type="Goal", object_id="not mine"),
         NewActivity(verb="goal_update", object_type="Task", object_id=goal.goal_id),

@@ -16,17 +16,19 @@ import pytest
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import NotFound, UniqueTaken
-from keyfold.serve import Conflict, Identity, Missing, NotAllowed, PageRequest
+from keyfold.serve import Conflict, Identity, Invalid, Missing, NotAllowed, PageRequest
 from keyfold_systems.sellers import design
 from keyfold_systems.sellers.payloads import (
+    CatalogChanges,
     NewAccount,
+    NewCatalog,
     NewInvite,
     NewShare,
     OrderChanges,
     SeasonChanges,
 )
 from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import LineItem, Permissions
+from keyfold_systems.sellers.values import LineItem, Permissions, Product
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
 
@@ -283,6 +285,19 @@ async def test_a_deletion_that_was_cut_off_lets_nothing_in_and_can_be_repeated(
     await service.delete_seller_profile(profile, OLGA)
     with pytest.raises(Missing):
         await service.delete_seller_profile(profile, OLGA)
+
+
+async def test_a_catalog_has_each_product_once(world: World) -> None:
+    mint = Product(product_id="mint", product_name="Thin mint", price=Decimal(5))
+    with pytest.raises(Invalid, match="mint"):
+        await world.service.create_catalog(
+            NewCatalog(catalog_name="Cookies", products=[mint, mint]), caller=OLGA
+        )
+    catalog = await world.catalog()
+    with pytest.raises(Invalid, match="mint"):
+        await world.service.update_catalog(
+            catalog.catalog_id, CatalogChanges(products=[mint, mint]), OLGA
+        )
 
 
 async def test_a_catalog_in_use_is_not_deleted(world: World) -> None:

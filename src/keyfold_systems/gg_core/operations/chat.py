@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import StringConstraints
 
 from keyfold import Page, add, new_ulid, remove
 from keyfold.serve import (
@@ -29,6 +29,10 @@ from keyfold_systems.gg_core.entities import (
 from keyfold_systems.gg_core.operations.access import Part, group_member, in_room, registered
 from keyfold_systems.gg_core.patterns import chat_history, rooms_of_group, rooms_of_user
 from keyfold_systems.gg_core.payloads import Hours, NewRoom
+
+MessageText = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)
+]
 
 
 class Chat(Part):
@@ -93,7 +97,7 @@ class Chat(Part):
     async def send_message(
         self,
         room_id: str,
-        text: Annotated[str, Field(min_length=1, max_length=4000)],
+        text: MessageText,
         caller: Identity,
         hours: Hours | None = None,
     ) -> Message:

@@ -140,6 +140,8 @@ class Feeds(Part):
         reason: Literal["followers", "volume", "manual"] = "manual",
     ) -> Promotion:
         """Decide whether the activities of a user or group are copied to their followers."""
+        if await self.db.find(User.key(id=actor_id)) is None and not await self._is_group(actor_id):
+            raise Missing("There is no such user or group.")
         flag = Promotion(user_id=actor_id, fanout_enabled=fanout_enabled, reason=reason)
         return await self.db.put(flag)
 
@@ -152,6 +154,8 @@ class Feeds(Part):
         return Reach.model_validate(asdict(choice))
 
     async def _check_object(self, input: NewActivity, user_id: str) -> None:
+        if input.verb == "post" and not input.preview_text.strip() and input.media is None:
+            raise Invalid("previewText", "a post has text or media")
         if input.verb != "post" and input.object_id is None:
             raise Invalid("objectId", f"a {input.verb} is about something")
         if input.verb == "goal_update":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from keyfold import Page, check, create, missing, new_ulid
@@ -42,12 +43,14 @@ class Quests(Part):
     )
     async def create_quest(self, input: NewQuest, caller: Identity) -> Quest:
         """Take on a quest; what it is linked to must be yours and still to be done."""
+        now = self.db.context.now()
         _check_kind(input)
+        _check_deadline(input, now)
         tasks = {one.task_id for one in input.linked_tasks}
         quest = Quest(
             user_id=caller.id,
             id=new_ulid(),
-            created_at=self.db.context.now(),
+            created_at=now,
             linked_task_ids=tasks,
             **{name: value for name, value in input if name != "linked_tasks"},
         )
@@ -118,6 +121,12 @@ def _check_kind(input: NewQuest) -> None:
     tasks = [one.task_id for one in input.linked_tasks]
     if len(set(tasks)) != len(tasks):
         raise Invalid("linkedTasks", "a task is linked twice")
+
+
+def _check_deadline(input: NewQuest, now: datetime) -> None:
+    start = max(now, input.start_at or now)
+    if input.deadline is not None and input.deadline <= start:
+        raise Invalid("deadline", "nothing could be done before it; choose a later one")
 
 
 def _links(input: NewQuest, user_id: str) -> list[Any]:
