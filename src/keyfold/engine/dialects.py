@@ -64,7 +64,7 @@ DIALECTS: Mapping[str, Dialect] = {
     "classic": Dialect("classic", terse=_TERSE),
     "current": Dialect(
         "current",
-        brief=frozenset(_ITEM_OPERATIONS),
+        brief=frozenset(("UpdateItem",)),
         newer=frozenset((*_ITEM_OPERATIONS, "BatchGetItem")) - {"Scan"},
         enveloped=frozenset(("PutItem", "UpdateItem", "DeleteItem")),
         terse={**_TERSE, **_MORE_TERSE},

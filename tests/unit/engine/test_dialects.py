@@ -82,8 +82,8 @@ def test_an_envelope_leaves_out_the_placeholder() -> None:
 def test_an_envelope_is_put_on_once() -> None:
     current = dialects.named("current")
     problems = ["Value '' at 'x' failed", "Value '' at 'y' failed"]
-    error = current.broken_constraints("PutItem", problems)
-    assert current.worded("PutItem", error).message == (
+    error = current.broken_constraints("UpdateItem", problems)
+    assert current.worded("UpdateItem", error).message == (
         "1 validation error detected: Value '' at 'x' failed"
     )
 

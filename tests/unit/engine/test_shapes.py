@@ -136,7 +136,7 @@ def test_a_batch_too_large_is_shown_whole() -> None:
     )
 
 
-def test_classic_lists_all_problems_and_current_the_first() -> None:
+def test_all_problems_are_listed_but_by_update_item_in_the_current_dialect() -> None:
     request = {"TableName": "abc", "Key": KEY, "ReturnValues": "X", "ReturnConsumedCapacity": "Y"}
     first = (
         "Value 'Y' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy "
@@ -146,8 +146,11 @@ def test_classic_lists_all_problems_and_current_the_first() -> None:
         "Value 'X' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value "
         "set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
     )
-    assert _refusal("DeleteItem", request) == f"2 validation errors detected: {first}; {second}"
-    assert _refusal("DeleteItem", request, CURRENT) == f"1 validation error detected: {first}"
+    both = f"2 validation errors detected: {first}; {second}"
+    for operation in ("DeleteItem", "UpdateItem"):
+        assert _refusal(operation, request) == both
+    assert _refusal("DeleteItem", request, CURRENT) == both
+    assert _refusal("UpdateItem", request, CURRENT) == f"1 validation error detected: {first}"
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         table = database.catalog.changeable(session, request["TableName"])
         if table.definition["DeletionProtectionEnabled"]:
             raise ValidationError(
-                f"Resource cannot be deleted as it is currently protected against deletion. "
-                f"Disable deletion protection first. Resource: {table.arn}"
+                "Resource cannot be deleted as it is currently protected against deletion. "
+                "Disable deletion protection first."
             )
         if any(index.status == "CREATING" for index in table.global_indexes):
             raise TableInUse(

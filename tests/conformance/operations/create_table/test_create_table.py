@@ -165,7 +165,9 @@ def test_a_wrong_definition_is_refused_in_dynamodbs_words(
 
 def test_a_protected_table_is_not_deleted(call: Call, name: str) -> None:
     call("CreateTable", _request(name, DeletionProtectionEnabled=True))
-    with pytest.raises(ValidationError, match="protected against deletion"):
+    with pytest.raises(
+        ValidationError, match=r"protected against deletion\. Disable deletion protection first\.$"
+    ):
         call("DeleteTable", {"TableName": name})
     call("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": False})
     answer = call("DeleteTable", {"TableName": name})["TableDescription"]
