@@ -5,33 +5,41 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import httpx
 import pytest
 from mypy import api as mypy
+from pydantic import Field
 
-from keyfold.serve import Service
+from keyfold.serve import Payload, Service, anyone, mutation
 from keyfold.serve.auth import DevelopmentTokens
 from keyfold.serve.client import client_source
 from keyfold.serve.dispatch import Dispatch
 from keyfold.serve.rest import rest_app
 
 
-@pytest.fixture
-def written(clubs: Service, tmp_path: Path) -> Iterator[ModuleType]:
-    path = tmp_path / "clubs_client.py"
-    path.write_text(client_source(type(clubs)))
-    spec = importlib.util.spec_from_file_location("clubs_client", path)
+@contextmanager
+def written_for(service: type[Service], folder: Path) -> Iterator[ModuleType]:
+    path = folder / "written_client.py"
+    path.write_text(client_source(service))
+    spec = importlib.util.spec_from_file_location("written_client", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["clubs_client"] = module
+    sys.modules["written_client"] = module
     spec.loader.exec_module(module)
     yield module
-    del sys.modules["clubs_client"]
+    del sys.modules["written_client"]
+
+
+@pytest.fixture
+def written(clubs: Service, tmp_path: Path) -> Iterator[ModuleType]:
+    with written_for(type(clubs), tmp_path) as module:
+        yield module
 
 
 @pytest.fixture
@@ -70,6 +78,33 @@ async def test_what_the_service_refuses_is_raised_with_its_code(
     assert [one.path for one in wrong.value.fields] == ["title"]
 
 
+@pytest.mark.parametrize("part", ["", ".", ".."])
+async def test_a_part_that_would_lead_to_another_path_is_refused(client: Any, part: str) -> None:
+    with pytest.raises(ValueError, match="cannot be a part of a path"):
+        await client.delete_club(part)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body"),
+    [
+        (502, "text/html", "<h1>Bad gateway</h1>"),
+        (503, "application/json", "not json"),
+        (500, "application/json", "[]"),
+        (307, "text/plain", ""),
+    ],
+)
+async def test_what_a_proxy_answers_is_a_problem_too(
+    written: ModuleType, status: int, kind: str, body: str
+) -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(status, text=body, headers={"content-type": kind})
+
+    async with written.ClubsClient("http://test", transport=httpx.MockTransport(answer)) as client:
+        with pytest.raises(written.Problem) as raised:
+            await client.club("chess")
+    assert (raised.value.status, raised.value.code) == (status, "UNKNOWN")
+
+
 def test_a_written_client_passes_strict_type_checking(clubs: Service, tmp_path: Path) -> None:
     for name, asynchronous in (("one.py", True), ("two.py", False)):
         (tmp_path / name).write_text(client_source(type(clubs), asynchronous=asynchronous))
@@ -77,3 +112,30 @@ def test_a_written_client_passes_strict_type_checking(clubs: Service, tmp_path: 
         ["--strict", "--cache-dir", str(tmp_path / "cache"), str(tmp_path)]
     )
     assert (status, errors) == (0, ""), found
+
+
+class Dog(Payload):
+    kind: Literal["dog"] = "dog"
+    barks: bool = True
+
+
+class Cat(Payload):
+    kind: Literal["cat"] = "cat"
+    lives: int
+
+
+class Pets(Service):
+    """Pets."""
+
+    @mutation("/pets", allow=anyone)
+    async def add_pet(self, pet: Annotated[Dog | Cat, Field(discriminator="kind")]) -> Dog | Cat:
+        """Add a pet."""
+        return pet
+
+
+async def test_what_tells_kinds_apart_is_sent_though_it_has_a_default(tmp_path: Path) -> None:
+    with written_for(Pets, tmp_path) as written:
+        transport = httpx.ASGITransport(rest_app(Dispatch(Pets())))
+        async with written.PetsClient("http://test", transport=transport) as client:
+            assert await client.add_pet(written.Cat(lives=9)) == written.Cat(lives=9)
+            assert await client.add_pet(written.Dog()) == written.Dog()

@@ -30,6 +30,12 @@ class Model(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
+    def model_post_init(self, _: object) -> None:
+        # What tells the kinds of a value apart is sent though nobody gave it.
+        for name, field in type(self).model_fields.items():
+            if get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1:
+                self.__pydantic_fields_set__.add(name)
+
 
 class Page(Model, Generic[Item]):
     """Items, and the cursor to go on with."""
@@ -49,7 +55,12 @@ class Problem(Exception):
     """The service said no: `status`, `code`, `detail`, and `fields` where input was wrong."""
 
     def __init__(self, answer: httpx.Response) -> None:
-        body = answer.json() if "json" in answer.headers.get("content-type", "") else {{}}
+        try:
+            given = answer.json()
+        except ValueError:
+            given = None
+        # What stands between may answer in its own way.
+        body = given if isinstance(given, dict) else {{}}
         self.status = answer.status_code
         self.code = str(body.get("code", "UNKNOWN"))
         self.detail = str(body.get("detail", answer.reason_phrase))
@@ -103,7 +114,7 @@ _CLIENT = '''class {name}Client:
         answer = await self._http.request(
             method, path, params=kept, headers=sent, content=content
         )
-        if answer.is_error:
+        if not answer.is_success:
             raise Problem(answer)
         return answer.content
 
@@ -114,7 +125,10 @@ _CLIENT = '''class {name}Client:
 _TAIL = """
 
 def _part(value: object) -> str:
-    return quote(str(_plain(value)), safe="")
+    text = str(_plain(value))
+    if text in ("", ".", ".."):
+        raise ValueError(f"{{text!r}} cannot be a part of a path: it would lead elsewhere")
+    return quote(text, safe="")
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +147,10 @@ _IMPORTS = {
     ("collections.abc", "Mapping"),
     ("typing", "Any"),
     ("typing", "Generic"),
+    ("typing", "Literal"),
     ("typing", "TypeVar"),
+    ("typing", "get_args"),
+    ("typing", "get_origin"),
     ("urllib.parse", "quote"),
 }
 _PACKAGES = """
