@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
+
 from keyfold.clock import Clock
 from keyfold.engine.backfill import Backfills
 from keyfold.engine.catalog import Catalog
@@ -12,7 +14,7 @@ from keyfold.engine.dialects import Dialect
 from keyfold.engine.faults import Heat
 from keyfold.engine.hot import HotItems
 from keyfold.engine.lag import IndexLag
-from keyfold.engine.storage import StoredItem
+from keyfold.engine.storage import StoredItem, translated
 from keyfold.engine.tables import Table
 
 
@@ -49,7 +51,11 @@ class Database:
         self.read = self.commits.read
         self.snapshot = self.commits.snapshot
         self.backfills = Backfills(self)
-        self.backfills.resume()
+        try:
+            self.backfills.resume()
+        except apsw.Error as error:
+            self.close()
+            raise translated(error, path) from error
 
     def table(self, name: str) -> Table:
         """The table, to read its items."""

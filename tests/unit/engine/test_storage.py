@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -79,6 +80,23 @@ def test_a_damaged_page_is_named_when_it_is_read(
     path.write_bytes(content)
     with pytest.raises(Corrupt, match="damaged"), Engine.open(path) as engine:
         _keys(engine)
+
+
+@pytest.mark.parametrize("page", range(1, 12))
+def test_a_file_with_one_damaged_page_is_read_or_refused_as_damaged(
+    tmp_path: Path, create_table: Callable[..., None], page: int
+) -> None:
+    path = tmp_path / "data.db"
+    with Engine.open(path) as engine:
+        create_table(engine, "Stored")
+        _put(engine, "one")
+    content = bytearray(path.read_bytes())
+    content[4096 * page : 4096 * (page + 1)] = b"\xff" * 4096
+    path.write_bytes(content)
+    found = {"one"}
+    with suppress(StorageError), Engine.open(path) as engine:
+        found = _keys(engine)
+    assert found == {"one"}
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
