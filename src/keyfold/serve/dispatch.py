@@ -110,20 +110,25 @@ class Dispatch:
                 log.warning("%s was refused by the store", operation.name, exc_info=error)
             raise
         finally:
-            seconds = time.perf_counter() - started
-            labels = (self.service.name, operation.name, surface)
-            self._metrics.requests.add(1, *labels, code)
-            self._metrics.seconds.observe(seconds, *labels)
-            if log.isEnabledFor(logging.INFO):
-                fields = {
-                    "service": self.service.name,
-                    "operation": operation.name,
-                    "surface": surface,
-                    "code": code,
-                    "milliseconds": round(seconds * 1000, 3),
-                    "caller": caller.identity.id or None,
-                }
-                log.info("%s %s", operation.name, code, extra={"fields": fields})
+            self.note(operation, code, caller, surface, time.perf_counter() - started)
+
+    def note(
+        self, operation: Operation, code: str, caller: Caller, surface: Surface, seconds: float
+    ) -> None:
+        """Count and log a call that ended with this code."""
+        labels = (self.service.name, operation.name, surface)
+        self._metrics.requests.add(1, *labels, code)
+        self._metrics.seconds.observe(seconds, *labels)
+        if log.isEnabledFor(logging.INFO):
+            fields = {
+                "service": self.service.name,
+                "operation": operation.name,
+                "surface": surface,
+                "code": code,
+                "milliseconds": round(seconds * 1000, 3),
+                "caller": caller.identity.id or None,
+            }
+            log.info("%s %s", operation.name, code, extra={"fields": fields})
 
     async def _run(
         self, operation: Operation, parse: Callable[[], dict[str, Any]], caller: Caller

@@ -14,7 +14,7 @@ from keyfold.design import Page
 from keyfold.serve.arguments import Texts, from_request
 from keyfold.serve.auth import Tokens, authenticate
 from keyfold.serve.dispatch import Caller, Dispatch, Surface
-from keyfold.serve.identity import Identity
+from keyfold.serve.identity import ANONYMOUS, Identity
 from keyfold.serve.problems import Problem, Refused, problem_for
 from keyfold.serve.signature import Operation
 from keyfold.serve.tracing import instance
@@ -83,7 +83,12 @@ async def _answer(
     operation, headers = request.operation, request.headers
     identity = request.identity
     if identity is None:
-        identity = await authenticate(tokens, headers.get("authorization"))
+        try:
+            identity = await authenticate(tokens, headers.get("authorization"))
+        except Refused as refused:
+            nobody = Caller(ANONYMOUS, request.address)
+            dispatch.note(operation, refused.code, nobody, surface, 0.0)
+            raise
     result = await dispatch.call(
         operation,
         lambda: _arguments(request),

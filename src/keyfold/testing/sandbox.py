@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine, Faults
+from keyfold.errors import KeyfoldError
 from keyfold.runtime import AsyncDb, Db, Design
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -68,10 +69,25 @@ class Sandbox:
         return list(self.engine.call("Scan", {"TableName": table})["Items"])
 
     def close(self) -> None:
-        """End it; outside of a running event loop."""
-        for client in self._clients:
-            asyncio.run(client.close())
+        """End it; in a running event loop that is `aclose`."""
+        if self._clients:
+            if _in_event_loop():
+                raise KeyfoldError(
+                    "a sandbox that was opened in an event loop ends there: say "
+                    "`async with Sandbox() as sandbox`, or `await sandbox.aclose()`"
+                )
+            asyncio.run(self._close_clients())
         self.engine.close()
+
+    async def aclose(self) -> None:
+        """End it in a running event loop."""
+        await self._close_clients()
+        self.engine.close()
+
+    async def _close_clients(self) -> None:
+        for client in self._clients:
+            await client.close()
+        self._clients.clear()
 
     def __enter__(self) -> Sandbox:
         return self
@@ -83,6 +99,25 @@ class Sandbox:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    async def __aenter__(self) -> Sandbox:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 class _Recorder(EmbeddedClient):

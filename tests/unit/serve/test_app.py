@@ -189,3 +189,10 @@ async def test_a_service_that_cannot_tell_is_not_ready(clubs: Service) -> None:
 def test_two_services_of_one_name_are_not_served_together(clubs: Service) -> None:
     with pytest.raises(DeclarationError, match="two services are named clubs"):
         create_app([clubs, clubs])
+
+
+async def test_calls_with_a_bad_token_are_counted_too(site: httpx.AsyncClient) -> None:
+    headers = {"authorization": "Bearer forged"}
+    assert (await site.get("/clubs/clubs/chess", headers=headers)).status_code == 401
+    counted = (await site.get("/metrics")).text
+    assert 'operation="club",surface="rest",code="BAD_TOKEN"} 1' in counted

@@ -12,7 +12,7 @@ from typing import Annotated
 import pytest
 
 from keyfold import Design, Entity, Id, Index, Key, Name, On, Query, Timestamp, Ttl
-from keyfold.errors import BudgetExceeded, Throttled, Timeout
+from keyfold.errors import BudgetExceeded, KeyfoldError, Throttled, Timeout
 from keyfold.testing import Sandbox
 
 pytest_plugins = ["pytester"]
@@ -164,3 +164,12 @@ def test_the_tests_of_the_guide_pass(suite: pytest.Pytester) -> None:
     suite.makepyfile(**dict(files))
     answer = suite.runpytest_subprocess("-p", "no:cacheprovider")
     answer.assert_outcomes(passed=4)
+
+
+async def test_in_an_event_loop_a_sandbox_ends_there() -> None:
+    async with Sandbox() as sandbox:
+        db = await sandbox.open_async(design)
+        await db.create(NOTE)
+        assert len((await notes_of(db, "ada")).items) == 1
+        with pytest.raises(KeyfoldError, match="async with Sandbox"):
+            sandbox.close()

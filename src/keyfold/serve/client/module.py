@@ -127,7 +127,7 @@ _TAIL = """
 def _part(value: object) -> str:
     text = str(_plain(value))
     if text in ("", ".", ".."):
-        raise ValueError(f"{{text!r}} cannot be a part of a path: it would lead elsewhere")
+        raise ValueError(f"{text!r} cannot be a part of a path: it would lead elsewhere")
     return quote(text, safe="")
 
 
