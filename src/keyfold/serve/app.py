@@ -208,7 +208,7 @@ async def _is_ready(service: Service) -> bool:
 
 
 def _system(service: type[Service]) -> pages.System:
-    root = f"/{service.name}"
+    root = service.name
     links = [
         pages.Link("REST: try it (Swagger UI)", f"{root}/docs"),
         pages.Link("REST: read it (ReDoc)", f"{root}/redoc"),

@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from keyfold.clock import ManualClock
 from keyfold.errors import DeclarationError, KeyfoldError
@@ -35,22 +37,40 @@ async def signed_in(site: httpx.AsyncClient, user: str, *groups: str) -> dict[st
     return {"authorization": f"Bearer {answer.json()['token']}"}
 
 
+PAGES = ("/", "/sign-in", "/clubs/docs", "/clubs/redoc", "/clubs/graphql")
+
+
+def linked(page: httpx.Response) -> list[str]:
+    """What a page links to and loads, as a browser on it would ask for it."""
+    links = re.findall(r'(?:src|href|spec-url|data-openapi)="([^"]+)"', page.text)
+    return [str(page.url.join(link)) for link in links if not link.startswith("data:")]
+
+
 async def test_the_index_links_to_pages_that_exist(site: httpx.AsyncClient) -> None:
-    index = await site.get("/")
-    links = re.findall(r'href="(/[^"]*)"', index.text)
-    assert {"/clubs/docs", "/clubs/redoc", "/clubs/graphql", "/clubs/openapi.json"} <= set(links)
+    links = linked(await site.get("/"))
+    names = ("docs", "redoc", "graphql", "openapi.json")
+    assert {f"http://test/clubs/{name}" for name in names} <= set(links)
     for link in links:
         assert (await site.get(link)).status_code == 200, link
 
 
+async def test_pages_work_under_a_prefix(clubs: Service) -> None:
+    outer = Starlette(routes=[Mount("/api", create_app([clubs], Settings(development=True)))])
+    async with client_of(outer) as client:
+        for path in PAGES:
+            page = await client.get(f"/api{path}")
+            assert linked(page)
+            for link in linked(page):
+                assert (await client.get(link)).status_code == 200, f"{path}: {link}"
+
+
 async def test_pages_load_nothing_from_elsewhere(site: httpx.AsyncClient) -> None:
-    for page in ("/", "/sign-in", "/clubs/docs", "/clubs/redoc", "/clubs/graphql"):
+    for page in PAGES:
         answer = await site.get(page)
-        loaded = re.findall(r'(?:src|href)="([^"]+)"', answer.text)
-        assert not [one for one in loaded if "//" in one]
         assert answer.headers["content-security-policy"].startswith("default-src 'self'")
-        for asset in re.findall(r'"(/assets/[^"]+)"', answer.text):
-            assert (await site.get(asset)).status_code == 200, asset
+        for link in linked(answer):
+            assert link.startswith("http://test/")
+            assert (await site.get(link)).status_code == 200, link
 
 
 async def test_a_demo_user_signs_in_and_uses_rest_and_graphql(site: httpx.AsyncClient) -> None:

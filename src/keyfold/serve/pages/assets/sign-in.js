@@ -4,7 +4,7 @@ const shown = document.getElementById("token");
 shown.value = localStorage.getItem("keyfold-token") || "";
 
 async function signIn(user, groups) {
-  const answer = await fetch("/sign-in", {
+  const answer = await fetch("sign-in", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ user, groups }),
