@@ -285,6 +285,8 @@ class Commits:
             tell()
 
     def _roll_back(self) -> None:
+        if self._closed:
+            return
         self._writer.rollback()
         if self._hot is not None:
             self._hot.end()

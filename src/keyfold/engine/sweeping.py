@@ -16,9 +16,10 @@ logger = logging.getLogger(__name__)
 class Sweeper:
     """Sweeps an engine now and then, in a thread of its own, until it is stopped."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, seconds: float | None = None) -> None:
         # An engine that nobody closed and everybody forgot is not kept alive for this.
         self._engine = ref(engine)
+        self._seconds = SWEEP_SECONDS if seconds is None else seconds
         self._stopped = threading.Event()
         threading.Thread(target=self._run, name="keyfold-sweeper", daemon=True).start()
 
@@ -27,7 +28,7 @@ class Sweeper:
         self._stopped.set()
 
     def _run(self) -> None:
-        while not self._stopped.wait(SWEEP_SECONDS) and (engine := self._engine()) is not None:
+        while not self._stopped.wait(self._seconds) and (engine := self._engine()) is not None:
             try:
                 engine.sweep()
             except Exception:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from keyfold.engine import Engine
-from keyfold.errors import ConditionFailed, TableNotFound, ValidationError
+from keyfold.errors import ConditionFailed, StorageError, TableNotFound, ValidationError
 
 ADD = {
     "TableName": "Shared",
@@ -174,3 +175,17 @@ def test_a_table_deleted_through_one_engine_is_gone_for_the_other(
         assert second.call("GetItem", GET) == {}
         second.call("UpdateItem", ADD)
         assert first.call("GetItem", GET)["Item"]["n"] == {"N": "1"}
+
+
+def test_a_write_that_waited_while_the_engine_was_closed_is_refused(shared: Engine) -> None:
+    commits = shared._database.commits
+    with ThreadPoolExecutor(3) as pool:
+        with commits._lock:
+            waiting = [pool.submit(shared.call, "UpdateItem", ADD) for _ in range(3)]
+            while len(commits._queue) < 3:
+                time.sleep(0.001)
+            commits._closed = True
+            commits._writer.connection.close()
+        for each in waiting:
+            with pytest.raises(StorageError, match="the engine is closed"):
+                each.result()

@@ -93,23 +93,15 @@ class Copies(Connected):
         self, table: int, start: float, end: float
     ) -> Iterator[tuple[bytes, float, bytes | None]]:
         """Items changed from `start` until before `end`: place, last change, body before them."""
+        # Grouped by place, the places of all changes would have to be sorted in memory.
+        window = f"FROM history_{table} {{0}} WHERE {{0}}.at >= :start AND {{0}}.at < :end"
         rows: Iterator[tuple[bytes, float, bytes | None]] = self._execute(
-            f"SELECT w.place, w.last, h.body FROM (SELECT place, min(sequence) AS first, "
-            f"max(at) AS last FROM history_{table} WHERE at >= ? AND at < ? GROUP BY place) w "
-            f"JOIN history_{table} h ON h.sequence = w.first",
-            (start, end),
+            f"SELECT c.place, c.at, (SELECT f.body {window.format('f')} AND f.place = c.place "
+            f"ORDER BY f.sequence LIMIT 1) {window.format('c')} AND NOT EXISTS "
+            f"(SELECT 1 {window.format('l')} AND l.place = c.place AND l.sequence > c.sequence)",
+            {"start": start, "end": end},
         )
         return rows
-
-    def past_bodies(self, table: int, at: float) -> dict[bytes, bytes | None]:
-        """By place, what items changed after a moment were at that moment."""
-        return dict(
-            self._all(
-                f"SELECT place, body FROM history_{table} WHERE sequence IN "
-                f"(SELECT min(sequence) FROM history_{table} WHERE at > ? GROUP BY place)",
-                (at,),
-            )
-        )
 
     # Documents: small things kept by kind and id (backups, exports, imports)
 

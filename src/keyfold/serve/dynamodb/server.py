@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import signal
 import socket
 import ssl
@@ -15,14 +14,12 @@ from typing import Self
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import Engine
 from keyfold.engine.hot import HotItems, Marks
-from keyfold.errors import KeyfoldError
+from keyfold.engine.sweeping import Sweeper
 from keyfold.serve.dynamodb.front import FrontDoor
 from keyfold.serve.dynamodb.log import JsonLines, RequestLog, Spans
 from keyfold.serve.dynamodb.metrics import Metrics
 from keyfold.serve.dynamodb.protocol import Connection, Registry
 from keyfold.serve.dynamodb.settings import ServeError, Settings
-
-logger = logging.getLogger(__name__)
 
 _TICK_SECONDS = 1.0
 _SWEEP_SECONDS = 10.0
@@ -46,13 +43,14 @@ class Server:
         self._metrics = metrics or Metrics()
         self._clock = clock or SystemClock()
         self._sweeps = sweeps
+        self._sweeper: Sweeper | None = None
         self._logs = _request_logs(settings, self._clock)
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
         self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
         self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
         self._registry: Registry
         self._server: asyncio.Server
-        self._chores: list[asyncio.Task[None]]
+        self._ticking: asyncio.Task[None]
         self.port = settings.port
 
     async def start(self, listener: socket.socket | None = None) -> Self:
@@ -80,9 +78,9 @@ class Server:
             backlog=_BACKLOG,
         )
         self.port = listener.getsockname()[1]
-        self._chores = [asyncio.create_task(self._tick_forever())]
+        self._ticking = asyncio.create_task(self._tick_forever())
         if self._sweeps:
-            self._chores.append(asyncio.create_task(self._sweep_forever()))
+            self._sweeper = Sweeper(self._engine, _SWEEP_SECONDS)
         return self
 
     async def drain(self) -> None:
@@ -92,9 +90,10 @@ class Server:
         deadline = asyncio.get_running_loop().time() + self._settings.clients.drain_seconds
         while self._registry.open and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.01)
-        for chore in self._chores:
-            chore.cancel()
-        await asyncio.gather(*self._chores, return_exceptions=True)
+        self._ticking.cancel()
+        await asyncio.gather(self._ticking, return_exceptions=True)
+        if self._sweeper is not None:
+            self._sweeper.stop()
         for connection in list(self._registry.open):
             connection.expire()
         for pool in (self._writer, self._threads):
@@ -111,18 +110,6 @@ class Server:
             self._metrics.publish()
             for log in self._logs:
                 log.flush()
-
-    async def _sweep_forever(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            await loop.run_in_executor(self._threads, self._sweep)
-
-    def _sweep(self) -> None:
-        try:
-            self._engine.sweep()
-        except KeyfoldError:
-            logger.exception("cannot delete what has expired")
 
 
 def bind(settings: Settings, *, shared: bool = False) -> socket.socket:
