@@ -15,6 +15,7 @@ from keyfold.limits import (
 
 _INVALID = "One or more parameter values were invalid: "
 _FIRST_IS_HASH = "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
+_ON_DEMAND = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
 _MOST_UNITS = 1_000_000_000_000
 
 KeySchema = Sequence[Mapping[str, str]]
@@ -42,7 +43,35 @@ def check_creation(request: Definition) -> None:
     indexes = (*(local or ()), *(global_ or ()))
     check_included(indexes)
     _check_attributes_used(attributes, [schema, *(index["KeySchema"] for index in indexes)])
+    stream = request.get("StreamSpecification") or {}
+    if stream.get("StreamViewType") is not None and not stream["StreamEnabled"]:
+        raise ValidationError(
+            f"{_INVALID}Table is being created with a stream disabled, UpdateViewType should not "
+            "be specified"
+        )
     check_stream(request.get("StreamSpecification"))
+    check_most(request.get("OnDemandThroughput"), billing, _CREATED)
+
+
+# What CreateTable and UpdateTable say of on-demand limits on a table with provisioned throughput.
+_CREATED = "cannot be specified when table BillingMode is PROVISIONED."
+UPDATED = "cannot be specified when the table BillingMode is PROVISIONED"
+
+
+def check_most(
+    most: Definition | None, billing: str, on_provisioned: str, *, removes: bool = False
+) -> None:
+    """The rules of OnDemandThroughput; `removes` allows -1, which takes a limit away."""
+    given = {name: most[name] for name in _ON_DEMAND if name in most} if most else {}
+    for name in given:
+        if billing == "PROVISIONED":
+            raise ValidationError(f"{_INVALID}{name} for OnDemandThroughput {on_provisioned}")
+    for name, units in given.items():
+        if units < 1 and not (removes and units == -1):
+            raise ValidationError(
+                f"{_INVALID}Requested {name} for OnDemandThroughput for table is outside of valid "
+                "range"
+            )
 
 
 def check_index_keys(index: Definition, attributes: Sequence[str]) -> None:

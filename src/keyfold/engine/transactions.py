@@ -121,7 +121,8 @@ def replay_cost(done: Sequence[Prepared]) -> bytes:
     units: dict[str, float] = {}
     for prepared in done:
         name = prepared.write.table.name
-        size = prepared.new.size if prepared.new is not None else 0
+        before = prepared.stored.size if prepared.stored is not None else 0
+        size = max(before, prepared.new.size if prepared.new is not None else 0)
         units[name] = units.get(name, 0.0) + 2 * read_units(size, consistent=True)
     return orjson.dumps(list(units.items()))
 

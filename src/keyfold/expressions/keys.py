@@ -225,6 +225,7 @@ def _build(operator: str, operands: tuple[Operand, ...]) -> tuple[str, _Said]:
             "attribute as its first operand"
         )
     if len(key.parts) > 1:
-        raise RequestInvalid("KeyConditionExpressions cannot have conditions on nested attributes")
+        reason = "KeyConditionExpressions cannot have conditions on nested attributes"
+        raise RequestInvalid(reason, newer=f"Invalid KeyConditionExpression: {reason}")
     values = tuple(each for each in operands[1:] if isinstance(each, (Value, Given)))
     return key.root, (operator, values)

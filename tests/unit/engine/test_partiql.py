@@ -273,6 +273,7 @@ def test_statements_that_are_not_well_formed(text: str) -> None:
             "SET_ADD must have exactly two arguments at 1:21:7",
         ),
         ("UPDATE tab SET ss = set_add(ss, <<>>) WHERE pk = 1", "Empty bags are not supported"),
+        ("SELECT COUNT(*) FROM tab", "Unexpected path component at 1:8:5"),
         ('SELECT * FROM ""', "Path component cannot be an empty string"),
         ('SELECT * FROM tab.""', "Path component cannot be an empty string"),
         ("SELECT * FROM a.b.c", "A path may contain at most 2 components in the FROM clause"),
@@ -616,7 +617,8 @@ def test_a_transaction_with_a_token_happens_once(engine: Engine) -> None:
                 "SELECT * FROM tab WHERE pk = 'p' AND sk = 1",
                 "DELETE FROM tab WHERE pk = 'p' AND sk = 2",
             ),
-            "Transaction statements must be either all read statements or all write statements",
+            "ExecuteTransaction API does not support both read and write operations in the same "
+            "request.",
         ),
         (
             (

@@ -8,9 +8,10 @@ from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.operations.execute_statement import carry_out, returned
 from keyfold.engine.partiql.parser import parse
-from keyfold.engine.partiql.plan import names_one_item, refuse_several
+from keyfold.engine.partiql.plan import item_of, names_one_item, refuse_several
 from keyfold.engine.partiql.select import select_one
 from keyfold.engine.partiql.statements import Exists, Select, Statement
+from keyfold.engine.storage import Session
 from keyfold.errors import ConditionFailed, OperationError, ValidationError
 
 # Codes in a batch's answers are the errors' wire names without the ending, but for one.
@@ -24,8 +25,12 @@ def batch_execute_statement(database: Database, request: dict[str, Any]) -> dict
     reads = [isinstance(each, Select) for each in parsed if not isinstance(each, OperationError)]
     if any(reads) and not all(reads):
         raise ValidationError(
-            "Batch statements must be either all read statements or all write statements"
+            "Read and write requests together in the same batch is not supported."
         )
+    with database.read() as session:
+        named = [place for each in parsed if (place := _item_of(database, session, each))]
+    if len(set(named)) < len(named):
+        raise ValidationError("Provided list of item keys contains duplicates")
     ledger = Ledger()
     answer: dict[str, Any] = {
         "Responses": [
@@ -37,6 +42,18 @@ def batch_execute_statement(database: Database, request: dict[str, Any]) -> dict
     if detail is not None:
         answer["ConsumedCapacity"] = ledger.answer(detail)
     return answer
+
+
+def _item_of(
+    database: Database, session: Session, statement: Statement | OperationError
+) -> tuple[int, bytes] | None:
+    """The item that a statement is about; whatever stands in the way is told when it is run."""
+    if isinstance(statement, OperationError):
+        return None
+    try:
+        return item_of(database, session, statement)
+    except OperationError:
+        return None
 
 
 def _parsed(wish: dict[str, Any]) -> Statement | OperationError:
@@ -56,6 +73,8 @@ def _response(
         return {"Error": _error(statement)}
     try:
         return {"TableName": statement.table, **_done(database, wish, statement, ledger)}
+    except ValidationError as error:
+        return {"Error": _error(error)}
     except OperationError as error:
         return {"TableName": statement.table, "Error": _error(error)}
 

@@ -8,7 +8,7 @@ from keyfold.engine import transactions
 from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.partiql.parser import parse
-from keyfold.engine.partiql.plan import planned
+from keyfold.engine.partiql.plan import item_of, planned
 from keyfold.engine.partiql.select import select_one
 from keyfold.engine.partiql.statements import Change, Removal, Select, Statement
 from keyfold.engine.storage import Session
@@ -30,7 +30,8 @@ def execute_transaction(database: Database, request: dict[str, Any]) -> dict[str
         return _write_all(database, request, statements)
     if len(reads) < len(statements):
         raise ValidationError(
-            "Transaction statements must be either all read statements or all write statements"
+            "ExecuteTransaction API does not support both read and write operations in the same "
+            "request."
         )
     return _read_all(database, request, reads)
 
@@ -50,6 +51,7 @@ def _read_all(
     found: list[Item | None] = []
     reasons: list[CancellationReason] = []
     with database.snapshot() as session:
+        _refuse_repeated(database, session, statements)
         for statement in statements:
             try:
                 item, capacity = select_one(database, session, statement, consistent=True)
@@ -68,6 +70,21 @@ def _read_all(
     if detail is not None:
         answer["ConsumedCapacity"] = ledger.answer(detail, "Read")
     return answer
+
+
+def _refuse_repeated(database: Database, session: Session, statements: list[Select]) -> None:
+    named = set()
+    for statement in statements:
+        try:
+            item = item_of(database, session, statement)
+        except ValidationError:
+            # It is the reason of its own part.
+            continue
+        if item in named:
+            raise ValidationError(
+                "Transaction request cannot include multiple operations on one item"
+            )
+        named.add(item)
 
 
 def _write_all(

@@ -26,7 +26,8 @@ _CHANGES = (
     "WarmThroughput",
 )
 
-_COPIED = ("DeletionProtectionEnabled", "TableClass", "OnDemandThroughput", "WarmThroughput")
+_COPIED = ("DeletionProtectionEnabled", "TableClass", "WarmThroughput")
+_NO_LIMIT = -1
 
 
 def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -113,19 +114,35 @@ def _with_settings(database: Database, table: Table, request: dict[str, Any]) ->
             )
         _refuse_same_throughput(table, throughput)
         changes["ProvisionedThroughput"] = throughput
+    definitions.check_most(
+        request.get("OnDemandThroughput"),
+        billing or current,
+        definitions.UPDATED,
+        removes=True,
+    )
     if billing is not None and billing != current:
         changes["BillingMode"] = billing
         changes["BillingChanged"] = database.clock.now()
         if billing == "PAY_PER_REQUEST":
             changes["ProvisionedThroughput"] = None
+        else:
+            changes["OnDemandThroughput"] = None
     for member in _COPIED:
         if request.get(member) is not None:
             changes[member] = request[member]
+    if request.get("OnDemandThroughput") is not None:
+        changes["OnDemandThroughput"] = _most(table, request["OnDemandThroughput"])
     encryption = request.get("SSESpecification")
     if encryption is not None:
         enabled = encryption.get("Enabled")
         changes["SSE"] = sse_description(database, encryption) if enabled else None
     return table.with_changes(**changes)
+
+
+def _most(table: Table, wanted: dict[str, int]) -> dict[str, int] | None:
+    """The table's on-demand limits with the wanted ones among them."""
+    merged = {**table.definition.get("OnDemandThroughput", {}), **wanted}
+    return {name: units for name, units in merged.items() if units != _NO_LIMIT} or None
 
 
 def _refuse_same_throughput(table: Table, wanted: dict[str, int]) -> None:

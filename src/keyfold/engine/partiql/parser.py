@@ -95,7 +95,7 @@ class _Parser(Cursor, Logic):
     def _select(self) -> Select:
         paths = None
         if not self._take("*"):
-            paths = tuple(self._separated(self._path))
+            paths = tuple(self._separated(self._column))
         self._expect("FROM")
         table, index = self._source()
         where = self._where()
@@ -104,6 +104,11 @@ class _Parser(Cursor, Logic):
             self._expect("BY")
             order = tuple(self._separated(self._ordering))
         return Select(table, index, paths, where, order)
+
+    def _column(self) -> Path:
+        if self._stands_at("identifier") and self._tokens[self._at + 1].kind == "(":
+            _refuse("Unexpected path component", self._place(self._token))
+        return self._path()
 
     def _source(self) -> tuple[str, str | None]:
         components = [self._name()]

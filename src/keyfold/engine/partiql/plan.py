@@ -118,6 +118,16 @@ def full_key(where: Condition | None, schema: Schema) -> tuple[Item, Condition |
     return key, And(tuple(rest)) if rest else None
 
 
+def item_of(database: Database, session: Session, statement: Statement) -> tuple[int, bytes]:
+    """The one item that a statement is about: its table's number, and where it stands."""
+    table = database.catalog.get(session, statement.table)
+    if isinstance(statement, Insert):
+        return table.id, place_of_item(table, check_item(statement.item))
+    where = statement.select.where if isinstance(statement, Exists) else statement.where
+    key, _ = full_key(where, table.schema)
+    return table.id, place_of_key(table, check_item(key))
+
+
 def _key_term(condition: Condition, schema: Schema) -> KeyTerm | None:
     match condition:
         case Compare(operator, Path() as path, Value() as value):

@@ -116,3 +116,32 @@ def test_a_batch_tells_by_table(call: Call, table: str) -> None:
         {"RequestItems": {table: wishes}, "ReturnConsumedCapacity": "TOTAL"},
     )
     assert answer["ConsumedCapacity"] == [{"TableName": table, "CapacityUnits": 3.0}]
+
+
+def test_a_transaction_costs_the_table_twice_and_its_indexes_once(call: Call, table: str) -> None:
+    item = {"pk": {"S": "a"}, "sk": {"N": "1"}, "l": {"S": "l"}, "g": {"S": "g"}}
+    request = {
+        "TransactItems": [{"Put": {"TableName": table, "Item": item}}],
+        "ReturnConsumedCapacity": "INDEXES",
+    }
+    (consumed,) = call("TransactWriteItems", request)["ConsumedCapacity"]
+    assert consumed["CapacityUnits"] == 4.0
+    assert consumed["Table"]["CapacityUnits"] == 2.0
+    assert consumed["LocalSecondaryIndexes"]["local"]["CapacityUnits"] == 1.0
+    assert consumed["GlobalSecondaryIndexes"]["everything"]["CapacityUnits"] == 1.0
+
+
+def test_asking_again_costs_the_larger_image_by_the_size_of_reads(
+    call: Call, table: str, name: str
+) -> None:
+    key = {"pk": {"S": "a"}, "sk": {"N": "1"}}
+    call("PutItem", {"TableName": table, "Item": {**key, "text": {"S": "x" * 9000}}})
+    request = {
+        "TransactItems": [{"Delete": {"TableName": table, "Key": key}}],
+        "ClientRequestToken": f"delete-{name}",
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    first = call("TransactWriteItems", request)["ConsumedCapacity"][0]
+    again = call("TransactWriteItems", request)["ConsumedCapacity"][0]
+    assert first["WriteCapacityUnits"] == 18.0
+    assert again["ReadCapacityUnits"] == 6.0

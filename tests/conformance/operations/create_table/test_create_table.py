@@ -59,6 +59,25 @@ def test_a_table_exists_once(call: Call, name: str) -> None:
     ("changes", "message"),
     [
         (
+            {"StreamSpecification": {"StreamEnabled": False, "StreamViewType": "KEYS_ONLY"}},
+            "One or more parameter values were invalid: Table is being created with a stream "
+            "disabled, UpdateViewType should not be specified",
+        ),
+        (
+            {
+                "BillingMode": None,
+                "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1},
+                "OnDemandThroughput": {"MaxWriteRequestUnits": 5},
+            },
+            "One or more parameter values were invalid: MaxWriteRequestUnits for "
+            "OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED.",
+        ),
+        (
+            {"OnDemandThroughput": {"MaxReadRequestUnits": -1}},
+            "One or more parameter values were invalid: Requested MaxReadRequestUnits for "
+            "OnDemandThroughput for table is outside of valid range",
+        ),
+        (
             {"AttributeDefinitions": _types("pk", "pk")},
             "Attribute Name is duplicated: pk",
         ),

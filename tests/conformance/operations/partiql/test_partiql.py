@@ -178,3 +178,57 @@ def test_indexes_with_several_key_attributes_of_a_kind_are_not_for_partiql(
     assert caught.value.message == refusal
     batch = call("BatchExecuteStatement", {"Statements": [{"Statement": statement}]})
     assert batch["Responses"][0]["Error"]["Message"] == refusal
+
+
+def test_reads_and_writes_do_not_go_together(call: Any, table: str) -> None:
+    read = {"Statement": f"SELECT * FROM {table} WHERE pk = 'a' AND sk = 1"}
+    write = {"Statement": f"DELETE FROM {table} WHERE pk = 'b' AND sk = 1"}
+    with pytest.raises(ValidationError) as batch:
+        call("BatchExecuteStatement", {"Statements": [read, write]})
+    assert batch.value.message == (
+        "Read and write requests together in the same batch is not supported."
+    )
+    with pytest.raises(ValidationError) as transaction:
+        call("ExecuteTransaction", {"TransactStatements": [read, write]})
+    assert transaction.value.message == (
+        "ExecuteTransaction API does not support both read and write operations in the same "
+        "request."
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM {} WHERE pk = 'a' AND sk = 1",
+        "DELETE FROM {} WHERE pk = 'a' AND sk = 1",
+        "INSERT INTO {} VALUE {{'pk': 'a', 'sk': 1}}",
+    ],
+)
+def test_an_item_is_named_once_in_a_batch_and_a_transaction(
+    call: Any, table: str, statement: str
+) -> None:
+    twice = [{"Statement": statement.format(table)}] * 2
+    with pytest.raises(ValidationError) as batch:
+        call("BatchExecuteStatement", {"Statements": twice})
+    assert batch.value.message == "Provided list of item keys contains duplicates"
+    with pytest.raises(ValidationError) as transaction:
+        call("ExecuteTransaction", {"TransactStatements": twice})
+    assert transaction.value.message == (
+        "Transaction request cannot include multiple operations on one item"
+    )
+    assert call("Scan", {"TableName": table})["Count"] == 0
+
+
+def test_a_wrong_statement_of_a_batch_does_not_name_its_table(
+    call: Any, table: str, put: Any
+) -> None:
+    put("a", 1)
+    statements = [
+        f"INSERT INTO {table} VALUE {{'pk': 'a', 'sk': 1}}",
+        f"INSERT INTO {table} VALUE {{'pk': 'b'}}",
+    ]
+    request = {"Statements": [{"Statement": each} for each in statements]}
+    taken, wrong = call("BatchExecuteStatement", request)["Responses"]
+    assert (taken["TableName"], taken["Error"]["Code"]) == (table, "DuplicateItem")
+    assert wrong["Error"]["Code"] == "ValidationError"
+    assert "TableName" not in wrong

@@ -126,3 +126,23 @@ def test_the_keys_of_a_new_index_are_defined_with_it_and_keep_their_types(
     _create(call, table, index, "g", "unused")
     defined = [each["AttributeName"] for each in _described(call, table)["AttributeDefinitions"]]
     assert defined == ["pk", "sk", "l", "g", "h"]
+
+
+def test_on_demand_limits_are_set_one_by_one_and_taken_away(call: Call, table: str) -> None:
+    def update(**changes: Any) -> dict[str, Any] | None:
+        call("UpdateTable", {"TableName": table, **changes})
+        limits: dict[str, Any] | None = _described(call, table).get("OnDemandThroughput")
+        return limits
+
+    both = {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 5}
+    assert update(OnDemandThroughput=both) == both
+    changed = update(OnDemandThroughput={"MaxReadRequestUnits": 20})
+    assert changed == {"MaxReadRequestUnits": 20, "MaxWriteRequestUnits": 5}
+    left = update(OnDemandThroughput={"MaxReadRequestUnits": -1})
+    assert left == {"MaxWriteRequestUnits": 5}
+    with pytest.raises(ValidationError, match="outside of valid range"):
+        update(OnDemandThroughput={"MaxReadRequestUnits": 0})
+    units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+    assert update(BillingMode="PROVISIONED", ProvisionedThroughput=units) is None
+    with pytest.raises(ValidationError, match="when the table BillingMode is PROVISIONED"):
+        update(OnDemandThroughput=both)
