@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from keyfold.clients.address import Embedded, parse
@@ -19,11 +20,13 @@ __all__ = ["AsyncClient", "Client", "Options", "connect", "connect_async"]
 def connect(
     backend: str | Any, options: Options | None = None, *, clock: Clock | None = None
 ) -> Client:
-    """A client for an address, or for a boto3 client or session.
+    """A client for an address or the path of a data file, or for a boto3 client or session.
 
     An embedded engine deletes what has expired by itself. With a clock of your own it follows that
     clock, and sweeps when you tell it to.
     """
+    if isinstance(backend, PathLike):
+        backend = fspath(backend)
     if not isinstance(backend, str):
         from keyfold.clients.boto import BotoClient
 
@@ -42,6 +45,8 @@ def connect_async(
     backend: str | Any, options: Options | None = None, *, clock: Clock | None = None
 ) -> AsyncClient:
     """The same for an event loop."""
+    if isinstance(backend, PathLike):
+        backend = fspath(backend)
     if not isinstance(backend, str):
         from keyfold.clients.boto import AsyncBotoClient
 

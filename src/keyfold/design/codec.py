@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
+from math import isfinite
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -42,6 +43,12 @@ def _from_milliseconds(text: str) -> datetime:
 
 def _number(value: Any) -> str:
     return str(value.value if isinstance(value, Enum) else value)
+
+
+def _float(value: float) -> str:
+    if not isfinite(value):
+        raise ValueRefused(f"{value!r} is no number that DynamoDB stores; leave it out")
+    return repr(value)
 
 
 def _decimal(value: Decimal) -> str:
@@ -123,7 +130,7 @@ def encoder(spec: FieldSpec) -> Encoder:
     if kind == "integer":
         return lambda v: {"N": _number(v)}
     if kind == "float":
-        return lambda v: {"N": repr(v)}
+        return lambda v: {"N": _float(v)}
     if kind == "decimal":
         return lambda v: {"N": _decimal(Decimal(v))}
     if kind == "boolean":

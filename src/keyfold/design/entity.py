@@ -12,13 +12,13 @@ from pydantic import ValidationError as Invalid
 from pydantic.alias_generators import to_camel
 
 from keyfold.design import codes, markers, schema
-from keyfold.design.codec import WireItem, compile_decoder, compile_encoder
+from keyfold.design.codec import WireItem, compile_decoder, compile_encoder, encoder
 from keyfold.design.declared import Declared
 from keyfold.design.fields import FieldSpec, read_fields
 from keyfold.design.keys import Key, On, Ref, Silences
 from keyfold.design.place import caller
 from keyfold.design.table import Table
-from keyfold.errors import DeclarationError, Undecodable
+from keyfold.errors import DeclarationError, PlanError, Undecodable
 
 E = TypeVar("E", bound="Entity")
 M = TypeVar("M", bound=BaseModel)
@@ -107,6 +107,11 @@ class EntitySpec:
         return found[0] if found else None
 
     @cached_property
+    def bounded(self) -> list[FieldSpec]:
+        """The fields that hold at most so many elements."""
+        return [f for f in self.fields.values() if f.mark(markers.AtMost) is not None]
+
+    @cached_property
     def normalised(self) -> list[tuple[str, Callable[[Any], Any]]]:
         """The fields whose values are written in one form, with what makes it."""
         marks = ((name, field.mark(markers.Normalised)) for name, field in self.fields.items())
@@ -127,13 +132,26 @@ class EntitySpec:
     def encode(self, entity: Entity) -> WireItem:
         """The whole item: keys, index keys, type and attributes."""
         values = entity.__dict__
-        item = self.attributes_of(values)
+        try:
+            item = self.attributes_of(values)
+        except PlanError as refused:
+            raise self._named(refused, values) from None
         item.update(self.index_attributes(values))
         item.update(self.key_of(values))
         type_attribute = self.table.schema.type_attribute
         if type_attribute is not None and type_attribute not in item:
             item[type_attribute] = {"S": self.type_name}
         return item
+
+    def _named(self, refused: PlanError, values: Mapping[str, Any]) -> PlanError:
+        """The refusal of a value, with the field that has it."""
+        for name, field in self.fields.items():
+            try:
+                if values[name] is not None:
+                    encoder(field)(values[name])
+            except PlanError:
+                return type(refused)(f"{self.name}.{name}: {refused}")
+        return refused
 
     @cached_property
     def decode(self) -> Callable[[WireItem], Any]:
@@ -155,12 +173,24 @@ class EntitySpec:
                 key = {a: item[a] for a in self.table.schema.key_attributes if a in item}
                 raise Undecodable(
                     f"the item {_show(key)} of {self.table.name} cannot be read as "
-                    f"{model.__name__}: {_explain(problem)}",
+                    f"{model.__name__}: {self._explain(problem, item)}",
                     key,
                 ) from problem
             return found
 
         return read
+
+    def _explain(self, problem: Exception, item: WireItem) -> str:
+        if isinstance(problem, Invalid):
+            errors = problem.errors(include_url=False)
+            return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in errors)
+        for field in self.fields.values():
+            try:
+                compile_decoder([field])(item)
+            except (KeyError, ValueError, TypeError, ArithmeticError):
+                wire = item[field.attribute]
+                return f"the attribute {field.attribute} is {wire}, and no {field.kind}"
+        return str(problem)
 
     def recognises(self, item: WireItem) -> bool:
         """Whether an item is of this entity, by its type attribute or else by its key's shape."""
@@ -293,15 +323,6 @@ def _declared(cls: type) -> list[Declared]:
 
 def _show(key: WireItem) -> str:
     return ", ".join(f"{name}={next(iter(value.values()))!r}" for name, value in key.items())
-
-
-def _explain(problem: Exception) -> str:
-    if isinstance(problem, Invalid):
-        errors = problem.errors(include_url=False)
-        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in errors)
-    if isinstance(problem, KeyError):
-        return f"an attribute has another type than declared (no {problem} in it)"
-    return str(problem)
 
 
 def _first_paragraph(text: str | None) -> str:

@@ -93,6 +93,14 @@ class Key(Declared):
         silence: Silences = (),
     ) -> None:
         super().__init__()
+        for text in (partition, *(() if sort is None else (sort,))):
+            if not isinstance(text, str) or not text:
+                raise DeclarationError(
+                    "K1",
+                    f"{text!r} cannot be a key template.",
+                    place=str(self.place),
+                    suggestion='Give text with the fields in braces, as "ROOM#{room_id}".',
+                )
         self.templates = schema.KeyTemplates(
             parse_template(partition, place=str(self.place), escape=escape),
             parse_template(sort, place=str(self.place), escape=escape)
@@ -350,6 +358,15 @@ class Ref(Generic[E]):
     def __str__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self.values.items())
         return f"{self.entity.__name__}({given})"
+
+
+def address(given: Ref[E]) -> Ref[E]:
+    """What somebody gave as an address; anything else is refused in words."""
+    if isinstance(given, Ref):
+        return given
+    raise PlanError(
+        f"{given!r} is no address of an item; give one, as Order.key(order_id='1') or order.ref()"
+    )
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,16 @@ class Template:
             raise MissingKeyField(
                 f"{owner}: the key {self.text!r} needs {', '.join(missing)}; give a value for each"
             )
-        text = slot.format.render(value)
+        try:
+            text = slot.format.render(value)
+            text.isascii() or text.encode()
+        except KeyValueRefused as refused:
+            raise KeyValueRefused(f"{owner}: {slot.field}: {refused}") from None
+        except (TypeError, ValueError):
+            written = f"in the format {slot.format.name}" if slot.format.name else "as text"
+            raise KeyValueRefused(
+                f"{owner}: {slot.field}={value!r} cannot be written {written}"
+            ) from None
         if self.is_bare_field:
             return text
         if HIGHEST in text:
@@ -156,13 +165,6 @@ class Template:
 
 def parse_template(text: str, *, place: str = "", escape: bool = False) -> Template:
     """Read `ROOM#{room_id}`; a field may say its format, as `{starts_at:epoch_ms}`."""
-    if not isinstance(text, str) or not text:
-        raise DeclarationError(
-            "K1",
-            f"{text!r} cannot be a key template.",
-            place=place,
-            suggestion='Give text with the fields in braces, as "ROOM#{room_id}".',
-        )
     parts: list[Part] = []
     end = 0
     for found in _PLACEHOLDER.finditer(text):

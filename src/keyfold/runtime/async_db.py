@@ -12,6 +12,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.pattern import Pattern
 from keyfold.design.read import Page, Query, Read
+from keyfold.errors import TableNotFound
 from keyfold.runtime import batch, idempotency, reads, tables, transaction, writes
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
@@ -38,12 +39,15 @@ class AsyncDb:
 
         async def call(one: Call) -> Answer:
             request = counted.before(one)
-            if counted.watch is None:
-                answer = await self.client.call(one.operation, request)
-            else:
-                with counted.watch(one) as answered:
+            try:
+                if counted.watch is None:
                     answer = await self.client.call(one.operation, request)
-                    answered(answer)
+                else:
+                    with counted.watch(one) as answered:
+                        answer = await self.client.call(one.operation, request)
+                        answered(answer)
+            except TableNotFound as absent:
+                raise tables.named(absent, request) from None
             counted.after(one, answer)
             return answer
 
@@ -63,12 +67,12 @@ class AsyncDb:
 
     async def get(self, ref: Ref[E], *, consistent: bool = True) -> E:
         """The item, or NotFound."""
-        self.meter.single_read(ref.entity.__name__)
+        self.meter.single_read(ref)
         return await self.run(reads.get(self.context, ref, consistent=consistent))
 
     async def find(self, ref: Ref[E], *, consistent: bool = True) -> E | None:
         """The item, or None."""
-        self.meter.single_read(ref.entity.__name__)
+        self.meter.single_read(ref)
         return await self.run(reads.find(self.context, ref, consistent=consistent))
 
     async def get_many(self, refs: Sequence[Ref[E]]) -> list[E | None]:

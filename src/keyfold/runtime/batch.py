@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.keys import Ref
+from keyfold.design.keys import Ref, address
 from keyfold.design.read import Query
 from keyfold.design.schema import Table
 from keyfold.errors import PlanError, Throttled
@@ -16,6 +16,7 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.intent import Delete
 from keyfold.runtime.reads import is_expired, read_query
+from keyfold.runtime.transaction import checked_item
 from keyfold.runtime.writes import commit, transactional
 from keyfold.runtime.writing import stamped
 
@@ -26,7 +27,7 @@ ATTEMPTS = 10
 
 def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
     """Items in the order of their refs, None where there is none; each is read once."""
-    wanted = {_address(context, ref): ref for ref in refs}
+    wanted = {_address(context, address(ref)): ref for ref in refs}
     found: dict[tuple[str, str], Any] = {}
     for chunk in _chunks(list(wanted.values()), BATCH_GET_ITEMS):
         requested: dict[str, Any] = {}
@@ -48,8 +49,9 @@ def put_many(
     context: Context, entities: Sequence[Entity], progress: Progress | None = None
 ) -> Flow[int]:
     """Unguarded puts in batches; refused for entities whose copies a batch would leave behind."""
-    for kind in {type(entity) for entity in entities}:
+    for kind in {type(checked_item(entity)) for entity in entities}:
         _refuse_maintained(kind.__spec__, "put_many")
+    _refuse_repeated([entity.ref() for entity in entities], "put_many")
     puts = [
         (
             context.physical(e.__table__.schema),
@@ -64,13 +66,24 @@ def delete_many(
     context: Context, refs: Sequence[Ref[Any]], progress: Progress | None = None
 ) -> Flow[int]:
     """Unguarded deletes in batches, likewise only for entities without copies."""
-    for entity in {ref.entity for ref in refs}:
+    for entity in {address(ref).entity for ref in refs}:
         _refuse_maintained(entity.__spec__, "delete_many")
+    _refuse_repeated(refs, "delete_many")
     deletes = [
         (context.physical(ref.entity.__table__.schema), {"DeleteRequest": {"Key": ref.wire()}})
         for ref in refs
     ]
     return (yield from _write_batches(deletes, progress))
+
+
+def _refuse_repeated(refs: Sequence[Ref[Any]], verb: str) -> None:
+    """A batch has no order, so one of two writes of an item would win by chance."""
+    seen: set[tuple[str, str]] = set()
+    for ref in refs:
+        place = ref.entity.__table__.name, repr(ref.wire())
+        if place in seen:
+            raise PlanError(f"{verb} was given {ref} twice; give each item once")
+        seen.add(place)
 
 
 def delete_keys(table: str, keys: Sequence[dict[str, Any]]) -> Flow[int]:

@@ -12,8 +12,8 @@ from pydantic import ValidationError as Invalid
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.fields import FieldSpec
-from keyfold.design.markers import Normalised
-from keyfold.errors import PlanError
+from keyfold.design.markers import AtMost, Normalised
+from keyfold.errors import PlanError, ValueRefused
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,8 @@ def read_changes(spec: EntitySpec, given: Mapping[str, Any]) -> dict[str, Change
             raise PlanError(
                 f"{spec.name}.{name} is part of the primary key; use db.move to change it"
             )
+        if field is spec.version or any(getattr(m, "kind", "") == "counter" for m in field.marks):
+            raise PlanError(f"{spec.name}.{name} is counted by keyfold; leave it out")
         changes[name] = _read(spec, field, value)
     return changes
 
@@ -108,6 +110,7 @@ def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
     if isinstance(value, SetIfAbsent):
         return SetIfAbsent(validate(spec.entity, field.name, value.value))
     checked = validate(spec.entity, field.name, value)
+    check_length(spec, field, checked)
     if field.kind.endswith("_set") and not checked:
         return clear
     normalised = field.mark(Normalised)
@@ -128,6 +131,16 @@ def _operation(spec: EntitySpec, field: FieldSpec, given: Add | Remove | Append)
     if isinstance(given, Remove):
         return Remove(frozenset(validate(spec.entity, field.name, set(given.elements))))
     return Add(validate(spec.entity, field.name, given.amount))
+
+
+def check_length(spec: EntitySpec, field: FieldSpec, value: Any) -> None:
+    """Refuse a set, list or map that holds more than its declaration allows."""
+    most = field.mark(AtMost)
+    if most is not None and value is not None and len(value) > most.items:
+        raise ValueRefused(
+            f"{spec.name}.{field.name} would hold {len(value)} elements; it is declared "
+            f"AtMost({most.items})"
+        )
 
 
 def validate(entity: type[Entity], field: str, value: Any) -> Any:

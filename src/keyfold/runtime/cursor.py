@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 from typing import Any
@@ -25,7 +24,7 @@ def unseal(key: bytes, scope: str, cursor: str) -> Any:
     """The position inside a cursor; anything not sealed for this scope is refused."""
     try:
         raw = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
-    except (binascii.Error, ValueError):
+    except (AttributeError, TypeError, ValueError):
         raise CursorRefused("the cursor is damaged; start again without one") from None
     signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
     if not hmac.compare_digest(signature, _sign(key, scope, body)):

@@ -14,10 +14,12 @@ from typing import Any, TypeVar
 
 import orjson
 from pydantic import TypeAdapter
-from pydantic_core import to_jsonable_python
+from pydantic.errors import PydanticSchemaGenerationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyfold.design.table import Table
 from keyfold.errors import ConditionFailed, PlanError, RequestReused, TransactionInProgress
+from keyfold.limits import PARTITION_KEY_BYTES
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 
@@ -130,9 +132,15 @@ def restored(stored: bytes, result: type[T]) -> T:
 
 def fingerprint(payload: Any) -> str:
     """The same for equal payloads, in every process."""
-    body = TypeAdapter[Any](type(payload)).dump_python(payload)
     options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
-    return hashlib.sha256(orjson.dumps(body, default=_settled, option=options)).hexdigest()
+    try:
+        body = TypeAdapter[Any](type(payload)).dump_python(payload)
+        written = orjson.dumps(body, default=_settled, option=options)
+    except (PydanticSchemaGenerationError, PydanticSerializationError, TypeError) as problem:
+        raise PlanError(
+            f"the payload of a request cannot be compared: {problem}; give plain values or models"
+        ) from None
+    return hashlib.sha256(written).hexdigest()
 
 
 def _settled(value: Any) -> Any:
@@ -153,6 +161,9 @@ def support_table(context: Context) -> Table:
 def _key(table: Table, request_id: str) -> dict[str, Any]:
     if not request_id:
         raise PlanError("a request id cannot be empty")
+    most = PARTITION_KEY_BYTES - len(PREFIX)
+    if not isinstance(request_id, str) or len(request_id.encode(errors="replace")) > most:
+        raise PlanError(f"a request id is text of at most {most} bytes; got {request_id!r:.60}")
     key = {table.schema.partition: {"S": f"{PREFIX}{request_id}"}}
     if table.schema.sort is not None:
         key[table.schema.sort] = {"S": "ONCE"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.predicate import Predicate
+from keyfold.errors import PlanError
 from keyfold.runtime.changes import Change
 
 
@@ -74,8 +75,14 @@ class Marker:
 Intent: TypeAlias = Put | Update | Delete | Check | Marker
 
 
-def described(intents: Iterable[Intent]) -> str:
+def described(intents: Sequence[Intent]) -> str:
     """The words that metrics count a commit under: `create Order`, or `write` for several."""
+    for intent in intents:
+        if not isinstance(intent, Put | Update | Delete | Check | Marker):
+            raise PlanError(
+                f"{intent!r} is no write; give create(...), put(...), update(...), delete(...) or "
+                "check(...), one by one"
+            )
     words = {_words(intent) for intent in intents if not isinstance(intent, Check | Marker)}
     return words.pop() if len(words) == 1 else "write"
 

@@ -70,8 +70,8 @@ def read_merge(
 ) -> Flow[Page[E]]:
     """One page of the merge."""
     size = DEFAULT_PAGE if limit is None else limit
-    if size < 1:
-        raise PlanError(f"a page of {size} items cannot be read; the limit starts at 1")
+    if not isinstance(size, int) or size < 1:
+        raise PlanError(f"a page of {size!r} items cannot be read; the limit starts at 1")
     scope = f"merge:{name}:{wanted.unique}"
     after: Position | None = None
     if cursor is not None:

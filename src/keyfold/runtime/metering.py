@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from keyfold.design.keys import Ref, address
 from keyfold.errors import BudgetExceeded
 from keyfold.runtime.budget import MEASURED, Usage, Work, add_capacity, current_work
 from keyfold.runtime.flow import Answer, Call
@@ -23,10 +24,11 @@ class Meter:
     def start(self, label: str, requests: int | None) -> Counted:
         return Counted(self, label, requests, current_work.get())
 
-    def single_read(self, entity: str) -> None:
+    def single_read(self, ref: Ref[Any]) -> None:
+        entity = address(ref).entity
         work = current_work.get()
         if work is not None:
-            work.single_read(entity)
+            work.single_read(entity.__name__)
 
 
 class Counted:

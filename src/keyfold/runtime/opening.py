@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
+from typing import Any, cast
 
 from keyfold import design
 from keyfold.clients import connect, connect_async
@@ -21,7 +23,7 @@ class Design(design.Design):
 
     def open(
         self,
-        backend: str | Client,
+        backend: str | PathLike[str] | Client | Any,
         *,
         clock: Clock | None = None,
         table_prefix: str = "",
@@ -30,13 +32,14 @@ class Design(design.Design):
         on_loop: OnLoop = "log",
         create_tables: bool | None = None,
     ) -> Db:
-        """A handle on an address or an open client.
+        """A handle on an address, an open client, or a boto3 session or DynamoDB client.
 
         Embedded backends get missing tables at once; elsewhere say `create_tables=True`. An
         embedded engine has the handle's clock.
         """
-        client = connect(backend, clock=clock) if isinstance(backend, str) else backend
-        remote = isinstance(backend, str) and "://" in backend
+        given = hasattr(backend, "call")
+        client = cast("Client", backend) if given else connect(backend, clock=clock)
+        remote = _is_remote(backend)
         context = self._context(clock, table_prefix, table_names, cursor_secret)
         db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
         if not remote if create_tables is None else create_tables:
@@ -45,7 +48,7 @@ class Design(design.Design):
 
     async def open_async(
         self,
-        backend: str | AsyncClient,
+        backend: str | PathLike[str] | AsyncClient | Any,
         *,
         clock: Clock | None = None,
         table_prefix: str = "",
@@ -55,8 +58,9 @@ class Design(design.Design):
         create_tables: bool | None = None,
     ) -> AsyncDb:
         """The same for an event loop."""
-        client = connect_async(backend, clock=clock) if isinstance(backend, str) else backend
-        remote = isinstance(backend, str) and "://" in backend
+        given = hasattr(backend, "call")
+        client = cast("AsyncClient", backend) if given else connect_async(backend, clock=clock)
+        remote = _is_remote(backend)
         context = self._context(clock, table_prefix, table_names, cursor_secret)
         db = AsyncDb(context, client, on_loop=on_loop)
         if not remote if create_tables is None else create_tables:
@@ -72,3 +76,10 @@ class Design(design.Design):
     ) -> Context:
         self.complete()
         return Context(self, clock or SystemClock(), table_prefix, table_names or {}, cursor_secret)
+
+
+def _is_remote(backend: Any) -> bool:
+    """Whether somebody else may be responsible for the tables: an address, or boto3."""
+    if isinstance(backend, str):
+        return "://" in backend
+    return not isinstance(backend, PathLike) and not hasattr(backend, "call")

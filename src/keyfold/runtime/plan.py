@@ -92,7 +92,16 @@ def _joined(first: Step, second: Step) -> Step:
         return Step(replace(first.intent, new=second.new), first.old, second.new)
     if isinstance(first.intent, Marker) and isinstance(second.intent, Marker):
         return Step(_joined_markers(first.intent, second.intent))
-    raise PlanError(f"one transaction writes an item twice: {first.intent} and {second.intent}")
+    raise PlanError(
+        f"one transaction writes {_subject(first.intent)} twice; DynamoDB takes one write of an "
+        "item, so join them"
+    )
+
+
+def _subject(intent: Intent) -> str:
+    if isinstance(intent, Put):
+        return str(intent.new.ref())
+    return "a support item" if isinstance(intent, Marker) else str(intent.ref)
 
 
 def _joined_markers(first: Marker, second: Marker) -> Marker:

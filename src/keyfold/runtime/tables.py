@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from keyfold.design.schema import Index, Table
@@ -97,3 +98,17 @@ def until_active(name: str) -> Flow[None]:
             return
         yield Pause(pause)
         pause = min(pause * 2, 2.0)
+
+
+def named(absent: TableNotFound, request: Mapping[str, Any]) -> TableNotFound:
+    """DynamoDB does not say which table is not there, nor what to do about it."""
+    if absent.message != "Requested resource not found":
+        return absent
+    wanted = {request.get("TableName"), *request.get("RequestItems", ())}
+    for action in request.get("TransactItems", ()):
+        wanted |= {member["TableName"] for member in action.values()}
+    names = ", ".join(sorted(filter(None, wanted)))
+    return TableNotFound(
+        f"{absent.message}: {names}. Make the design's tables with db.create_tables(), or open it "
+        "with create_tables=True"
+    )

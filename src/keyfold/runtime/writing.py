@@ -15,7 +15,7 @@ from keyfold.errors import (
     ConditionFailed,
 )
 from keyfold.runtime import changes as change
-from keyfold.runtime.changes import Change, applied
+from keyfold.runtime.changes import Change, applied, check_length
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged
@@ -47,6 +47,8 @@ def stamped(context: Context, new: Entity) -> Entity:
     expiry = expiry_of(context, spec, new.__dict__ | values)
     if expiry is not None and spec.ttl is not None and getattr(new, spec.ttl.name) is None:
         values[spec.ttl.name] = expiry
+    for field in spec.bounded:
+        check_length(spec, field, getattr(new, field.name))
     for name, normalise in spec.normalised:
         if getattr(new, name) is not None:
             values[name] = normalise(getattr(new, name))

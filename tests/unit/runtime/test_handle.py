@@ -84,7 +84,7 @@ class Room(Entity, table=table):
     room_id: Id
     name: str
     code: str | None = None
-    group_ids: Annotated[set[str], AtMost(90)] = set()
+    group_ids: Annotated[set[str], AtMost(190)] = set()
     starts_at: Timestamp
     members: Annotated[int, Counter("Member")] = 0
     version: Annotated[int, Version()] = 0
