@@ -190,7 +190,5 @@ def _followed(
     state = figures.support(feed, "State")
     assert state is not None, f"the feed {feed.name} keeps no states"
     ended = written(figures, source, Effect("delete", source.name), "feed")
-    settled += in_transaction(
-        figures.schema, [*ended, checked(figures, edge), checked(figures, state)]
-    )
+    settled += in_transaction([*ended, checked(figures, edge), checked(figures, state)])
     yield from times(settled, pushed)

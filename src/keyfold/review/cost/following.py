@@ -81,7 +81,7 @@ def _copies(figures: Figures, entity: Entity, effect: Effect, sync: str) -> Iter
         guards = times([checked(figures, entity, gone=gone)], ceil(count / COPIES_AT_ONCE))
         alike = Effect(effect.action, pointer.name, fields=effect.fields)
         made = times(called(committed(figures, pointer, alike, "copy"), "copy"), count)
-        yield from in_transaction(figures.schema, [*guards, *made])
+        yield from in_transaction([*guards, *made])
 
 
 def _counters(
@@ -99,7 +99,7 @@ def _counters(
             target = figures.schema.by_entity[counter.target]
             yield looked_up(figures, target, "counter", gone=True)
     held = counts(figures, effect, [c for c in found if c.target not in gone])
-    yield from in_transaction(figures.schema, [*held, _marker(len(found))])
+    yield from in_transaction([*held, _marker(len(found))])
 
 
 def _cascade(figures: Figures, cascade: Cascade, *, expired: bool) -> Iterator[Part]:
@@ -113,7 +113,7 @@ def _cascade(figures: Figures, cascade: Cascade, *, expired: bool) -> Iterator[P
     yield looked_up(figures, cascade.parent, "cascade", gone=True)
     yield listed(figures, cascade.child, count, "cascade", cascade.index)
     if count:
-        yield from in_transaction(figures.schema, _swept(figures, cascade, count))
+        yield from in_transaction(_swept(figures, cascade, count))
 
 
 def _swept(figures: Figures, cascade: Cascade, count: float) -> Iterator[Part]:
@@ -136,7 +136,7 @@ def _copied(figures: Figures, copied: CopiedField, effect: Effect) -> Iterator[P
         parts = committed(figures, copied.child, copied.effect, "copied field")
         guards = times([checked(figures, copied.origin)], ceil(count / ITEMS_AT_ONCE))
         made = times(called(parts, "copied field"), count)
-        yield from in_transaction(figures.schema, [*guards, *made])
+        yield from in_transaction([*guards, *made])
 
 
 def _processor(figures: Figures, consumer: Consumer, effect: Effect) -> Iterator[Part]:
@@ -163,7 +163,7 @@ def _processor(figures: Figures, consumer: Consumer, effect: Effect) -> Iterator
     if not made:
         yield _marker()
         return
-    yield from times(in_transaction(figures.schema, [*made, _marker()]), load.share)
+    yield from times(in_transaction([*made, _marker()]), load.share)
     yield from times([_marker()], 1 - load.share)
     # An event leaves the outbox when its sinks have it.
     yield from times([Part(SUPPORT, "", MARKER_UNITS, "outbox")], load.events * load.share)
@@ -186,4 +186,4 @@ def _freed(figures: Figures, entity: Entity) -> Iterator[Part]:
             yield looked_up(figures, entity, "unique", gone=True)
             marker = Part(Path(entity.table), "", MARKER_UNITS, "unique")
             guard = checked(figures, entity, gone=True)
-            yield from in_transaction(figures.schema, [guard, marker])
+            yield from in_transaction([guard, marker])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from keyfold.design.schema import Effect, Schema
+from keyfold.design.schema import Effect
 
 IN_TRANSACTION = 2
 """A write inside a transaction costs so many times its units, except on global indexes."""
@@ -87,10 +87,8 @@ def called(parts: Iterable[Part], why: Why) -> Iterator[Part]:
     return (part if part.why == "index" else replace(part, why=why) for part in parts)
 
 
-def in_transaction(schema: Schema, parts: Iterable[Part]) -> Iterator[Part]:
-    """What the writes among these cost inside one transaction."""
+def in_transaction(parts: Iterable[Part]) -> Iterator[Part]:
+    """What these cost inside one transaction, which writes to tables twice, to indexes once."""
     for part in parts:
-        table = schema.by_table.get(part.path.table)
-        index = table.index(part.path.index) if table and part.path.index else None
-        doubled = not part.reading and (index is None or index.local)
+        doubled = not part.reading and part.path.index is None
         yield replace(part, units=part.units * IN_TRANSACTION) if doubled else part

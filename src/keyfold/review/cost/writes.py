@@ -37,7 +37,7 @@ def _effect(figures: Figures, effect: Effect, load: WriteLoad) -> Iterator[Part]
     else:
         parts = committed(figures, entity, effect)
         alone = is_alone(parts) and not load.atomic
-        made = parts if alone else list(in_transaction(figures.schema, parts))
+        made = parts if alone else list(in_transaction(parts))
     yield from made
     yield from _followed(figures, made)
 
