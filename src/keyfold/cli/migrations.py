@@ -175,7 +175,7 @@ def _plan(args: argparse.Namespace) -> int:
     target = settings.from_arguments(args).design
     number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
     name = f"{number:04d}_{args.name.replace('-', '_')}"
-    made = draft(name, target, changes, kept, _live(backend, kept))
+    made = draft(name, target, changes, kept, _live(backend, kept), _defaults(target))
     path: Path = args.folder / f"{name}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(made.text, "utf-8")
@@ -234,6 +234,20 @@ def _schema(args: argparse.Namespace) -> Schema:
     if not target:
         raise SettingError("which design? say --design module:name, or set it in keyfold.toml")
     return load_schema(target)
+
+
+def _defaults(target: str) -> set[tuple[str, str]]:
+    """The fields that an item need not have, by entity; a design file says nothing of them."""
+    from keyfold.design.target import load_design
+
+    if ":" not in target:
+        return set()
+    return {
+        (entity.__name__, field.name)
+        for entity in load_design(target).entities.values()
+        for field in entity.__spec__.fields.values()
+        if not field.required
+    }
 
 
 def _backend(args: argparse.Namespace, schema: Schema | None = None) -> Backend:

@@ -33,6 +33,7 @@ from keyfold.migrations.rewrites import (
     fill_indexes,
     rename_attribute,
     transform_attribute,
+    undecided,
 )
 from keyfold.migrations.router import Router, SyncRouter
 from keyfold.migrations.runner import Migrator, Status
@@ -78,4 +79,5 @@ __all__ = [
     "rekey",
     "rename_attribute",
     "transform_attribute",
+    "undecided",
 ]

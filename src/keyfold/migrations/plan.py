@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -41,15 +41,17 @@ def draft(
     changes: Iterable[Change],
     before: Schema | None = None,
     live: Schema | None = None,
+    defaults: Container[tuple[str, str]] = (),
 ) -> Draft:
     """The plan file for these changes; `design` is where the design is, as `module:name`.
 
     `before` is the schema that they start from, `live` the tables that the plan is made for.
+    `defaults` are the fields, by entity and name, without which an item can be read.
     """
     changes = list(changes)
     _refuse_dangerous(changes)
     _refuse_index_keys(changes, before)
-    writer = _Writer(name, design, changes, before, live)
+    writer = _Writer(name, design, changes, before, live, defaults)
     return Draft(name, writer.text(), writer.questions)
 
 
@@ -121,9 +123,10 @@ class _Writer:
         changes: list[Change],
         before: Schema | None,
         live: Schema | None,
+        defaults: Container[tuple[str, str]],
     ) -> None:
         self.name, self.design, self.changes = name, design, changes
-        self.before, self.live = before, live
+        self.before, self.live, self.defaults = before, live, defaults
         self.imports: set[str] = {"Migration"}
         self.tables: dict[str, str] = {}
         self.functions: list[str] = []
@@ -219,8 +222,8 @@ class _Writer:
                 yield self._call("rebuild", f"design.entities[{_quoted(new.copy.of)}]")
         elif change.kind == "attribute added" and isinstance(new, Entity):
             attribute = next(a for a in new.attributes if a.name == change.detail)
-            if not attribute.optional and _stays(old, new):
-                yield self._filled(new, attribute)
+            if not attribute.optional and _stays(old, new) and not self._is_counted(change):
+                yield self._filled(old, new, attribute)
         elif change.kind == "attribute removed" and isinstance(new, Entity):
             yield self._call("drop_attribute", entity, _quoted(change.detail))
 
@@ -229,16 +232,37 @@ class _Writer:
         kinds = (*MOVES, "entity added")
         return any(c.subject == entity and c.kind in kinds for c in self.changes)
 
-    def _filled(self, entity: Entity, attribute: Attribute) -> str:
+    def _is_counted(self, change: Change) -> bool:
+        label = f"{change.subject}.{change.detail}"
+        return any(c.kind == "counter added" and c.detail == label for c in self.changes)
+
+    def _filled(self, old: object, entity: Entity, attribute: Attribute) -> str:
         function = f"{_snake(entity.name)}_{_snake(attribute.field)}"
-        self.questions.append(f"{function}: what do existing items get?")
+        question = f"what do existing items get as {attribute.name}?"
+        left = self._left_out(old, entity, attribute.type)
+        if left:
+            question += (
+                f" {', '.join(left)} goes away in this plan: if it was renamed, take "
+                "rename_attribute instead."
+            )
+        self.questions.append(f"{function}: {question}")
+        mark = ""
+        if left or (entity.name, attribute.field) not in self.defaults:
+            self.imports.add("undecided")
+            mark = f"@undecided({_quoted(question)})\n"
         self.functions.append(
-            f"def {function}(item: dict):\n"
+            f"{mark}def {function}(item: dict):\n"
             f'    """{attribute.name} of an existing {entity.name}; None leaves it out."""\n'
             "    return None"
         )
         declared = f"design.entities[{_quoted(entity.name)}]"
         return self._call("add_attribute", declared, _quoted(attribute.name), function)
+
+    def _left_out(self, old: object, entity: Entity, type: str) -> list[str]:
+        """Attributes of this type that the entity had before and has no more."""
+        kept = {one.name for one in entity.attributes}
+        known = old.attributes if isinstance(old, Entity) else ()
+        return [one.name for one in known if one.name not in kept and one.type == type]
 
     def _rekey(self, old: Entity, new: Entity) -> str:
         found = self.before.by_table.get(old.table) if self.before else None

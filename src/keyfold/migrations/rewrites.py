@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from keyfold.design.entity import Entity
+from keyfold.errors import MigrationError
 from keyfold.migrations.backend import Item
 from keyfold.values.codec import decode, encode
 
@@ -69,6 +70,19 @@ def add_attribute(
         return {name: wire for name, wire in item.items() if name != attribute}
 
     return _rewrite(f"add {attribute} to items", items, change, undo)
+
+
+def undecided(question: str) -> Callable[[Callable[..., Any]], NoReturn]:
+    """Marks a function of a plan that its reader has to write; until then the plan is refused."""
+
+    def refuse(function: Callable[..., Any]) -> NoReturn:
+        code = function.__code__
+        raise MigrationError(
+            f"{code.co_filename}:{code.co_firstlineno}: {function.__name__} is not decided yet: "
+            f"{question} Write what it returns, and take @undecided away"
+        )
+
+    return refuse
 
 
 def drop_attribute(items: str | type[Entity], attribute: str) -> Rewrite:

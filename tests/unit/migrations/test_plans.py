@@ -368,3 +368,51 @@ def test_planning_again_says_how(project: Path, capsys: pytest.CaptureFixture[st
     assert cli.main(["migrations", "plan", "first"]) == 0
     assert cli.main(["migrations", "plan", "second"]) == 2
     assert "schema.json back as it was" in capsys.readouterr().err
+
+
+def test_a_plan_waits_for_what_only_its_reader_can_decide(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, SHARED)
+    module = shop_module()
+    with module.design.open("shop.db") as db:
+        db.create(module.Order(order_id="o"))
+    cli.main(["migrations", "snapshot"])
+    declare(project, SHARED.replace('    note: str = ""\n', '    note: str = ""\n    size: int\n'))
+    assert cli.main(["migrations", "plan", "sizes"]) == 0
+    assert "decide order_size: what do existing items get as size?" in capsys.readouterr().out
+    path = project / "migrations" / "0001_sizes.py"
+    assert cli.main(["migrations", "apply", "0001_sizes"]) == 2
+    said = capsys.readouterr().err
+    assert "0001_sizes.py:" in said
+    assert "order_size is not decided yet" in said
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("@undecided")]
+    path.write_text("\n".join(lines).replace("return None", "return 7"))
+    assert cli.main(["migrations", "apply", "0001_sizes", "--to", "contract"]) == 0
+    module = shop_module()
+    with module.design.open("shop.db") as db:
+        assert db.get(module.Order.key(order_id="o")).size == 7
+
+
+def test_a_field_that_may_have_been_renamed_is_asked_for(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, SHARED)
+    cli.main(["migrations", "snapshot"])
+    declare(project, SHARED.replace('    note: str = ""\n', '    remark: str = ""\n'))
+    assert cli.main(["migrations", "plan", "remarks"]) == 0
+    assert "note goes away in this plan" in capsys.readouterr().out
+    assert cli.main(["migrations", "apply", "0001_remarks"]) == 2
+    assert "rename_attribute" in capsys.readouterr().err
+
+
+def test_what_items_can_be_read_without_needs_no_decision(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, SHARED)
+    with shop_module().design.open("shop.db"):
+        pass
+    cli.main(["migrations", "snapshot"])
+    declare(project, SHARED.replace("    note: str\n", "    note: str\n    size: int = 0\n"))
+    assert cli.main(["migrations", "plan", "sizes"]) == 0
+    assert cli.main(["migrations", "apply", "0001_sizes"]) == 0
