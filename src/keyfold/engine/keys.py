@@ -38,8 +38,10 @@ def place_of_item(table: Table, item: Item, *, explains: bool = True) -> bytes:
         _check_presence(table.schema, item)
         _check_contents(table.schema, item)
         place = table.schema.place(item)
-    for index in table.indexes:
-        check_index_keys(index, item)
+    if not all(_are_plain(index.schema, item) for index in table.indexes):
+        # Of several indexes that a value is wrong for, the first by name is told.
+        for index in sorted(table.indexes, key=lambda index: index.name):
+            check_index_keys(index, item)
     return place
 
 
@@ -55,7 +57,7 @@ def _check_presence(schema: Schema, item: Item) -> None:
             )
 
 
-def check_index_keys(index: Index, item: Item) -> None:
+def check_index_keys(index: Index, item: Item, *, by_update: bool = False) -> None:
     """An item may lack an index key, but not have one that the index cannot hold."""
     if _are_plain(index.schema, item):
         return
@@ -68,6 +70,12 @@ def check_index_keys(index: Index, item: Item) -> None:
             raise ValidationError(
                 f"{_INVALID}Type mismatch for Index Key {name} Expected: {kind} Actual: {actual} "
                 f"IndexName: {index.name}"
+            )
+        if value[kind] == "" and by_update:
+            raise EmptyKey(
+                f"{_NOT_VALID}The update expression attempted to update a secondary index key to a "
+                "value that is not supported. The AttributeValue for a key attribute cannot "
+                f"contain an empty {_EMPTY[kind]} value."
             )
         if value[kind] == "":
             raise EmptyKey(

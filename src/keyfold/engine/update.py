@@ -92,7 +92,7 @@ def _check_keys(index: Index, item: Item) -> None:
         raise ValidationError(
             "The update expression attempted to update the secondary index key to unsupported type"
         )
-    check_index_keys(index, item)
+    check_index_keys(index, item, by_update=True)
 
 
 def _check_action(index: Index, action: Action, values: Values) -> None:
@@ -109,4 +109,4 @@ def _check_action(index: Index, action: Action, values: Values) -> None:
     if isinstance(action, (Set, Add)):
         written = constant(action.value, values)
         if written is not None:
-            check_index_keys(index, {name: written})
+            check_index_keys(index, {name: written}, by_update=True)

@@ -10,7 +10,7 @@ from keyfold.engine import answers
 from keyfold.engine.capacity import Capacity, Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
-from keyfold.errors import CancellationReason, TransactionCanceled, ValidationError
+from keyfold.errors import CancellationReason, EmptyKey, TransactionCanceled, ValidationError
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
 from keyfold.limits import TRANSACTION_BYTES
@@ -28,6 +28,8 @@ def transact_get_items(database: Database, request: dict[str, Any]) -> dict[str,
             try:
                 places.append(place_of_key(table, key))
                 reasons.append(CancellationReason())
+            except EmptyKey:
+                raise
             except ValidationError as failure:
                 reasons.append(CancellationReason("ValidationError", failure.message))
         if len(places) < len(asked):
@@ -49,7 +51,8 @@ def transact_get_items(database: Database, request: dict[str, Any]) -> dict[str,
         elif projection is None:
             responses.append({"Item": answers.stored(stored)})
         else:
-            responses.append({"Item": project(projection, orjson.loads(stored.body))})
+            shown = project(projection, orjson.loads(stored.body))
+            responses.append({"Item": shown} if shown else {})
     answer: dict[str, Any] = {"Responses": responses}
     detail = wanted(request)
     if detail is not None:

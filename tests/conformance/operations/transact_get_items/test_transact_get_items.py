@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyfold.errors import TransactionCanceled
+from keyfold.errors import TransactionCanceled, ValidationError
 
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 
@@ -33,3 +33,16 @@ def test_a_wrong_key_cancels_with_its_reason(call: Call, table: str) -> None:
         ("None", None),
         ("ValidationError", "The provided key element does not match the schema"),
     ]
+
+
+def test_a_projection_that_finds_nothing_answers_no_item(call: Call, table: str, put: Any) -> None:
+    put("a", 1)
+    get = {"TableName": table, "Key": {"pk": {"S": "a"}, "sk": {"N": "1"}}}
+    projected = {"Get": {**get, "ProjectionExpression": "nothing"}}
+    assert call("TransactGetItems", {"TransactItems": [projected]})["Responses"] == [{}]
+
+
+def test_an_empty_key_is_refused_before_the_transaction(call: Call, table: str) -> None:
+    get = {"TableName": table, "Key": {"pk": {"S": ""}, "sk": {"N": "1"}}}
+    with pytest.raises(ValidationError, match="cannot contain an empty string value"):
+        call("TransactGetItems", {"TransactItems": [{"Get": get}]})

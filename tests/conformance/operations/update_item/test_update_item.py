@@ -185,6 +185,18 @@ def test_a_wrong_update_is_refused_and_changes_nothing(
     assert call("GetItem", {"TableName": table, "Key": KEY})["Item"] == item
 
 
+def test_an_index_key_is_not_updated_to_be_empty(call: Call, table: str, put: Any) -> None:
+    put("a", 1, g="group", nothing="")
+    for expression, values in (("SET g = :v", {"v": {"S": ""}}), ("SET g = nothing", {})):
+        with pytest.raises(ValidationError) as caught:
+            _update(call, table, expression, values=values)
+        assert caught.value.message == (
+            "One or more parameter values are not valid. The update expression attempted to update "
+            "a secondary index key to a value that is not supported. The AttributeValue for a key "
+            "attribute cannot contain an empty string value."
+        )
+
+
 def test_a_condition_guards_the_update(call: Call, table: str, put: Any) -> None:
     put("a", 1, version=1)
     guarded = {
