@@ -46,6 +46,7 @@ class EntitySpec:
         self.cascades: list[str] = []
         self.role: schema.Role = "canonical"
         self.copy: schema.Copy | None = None
+        self.per_partition: int | None = None
         self.silences: tuple[schema.Silence, ...] = ()
         self.version = self._marked(markers.Version)
         self.created = self._marked(markers.Created)
@@ -221,6 +222,7 @@ class EntitySpec:
             copy=self.copy,
             uniques=tuple(self.uniques),
             cascades=tuple(self.cascades),
+            per_partition=self.per_partition,
             version=self.version.name if self.version else None,
             ttl=ttl,
             description=_first_paragraph(self.entity.__doc__),
@@ -231,6 +233,8 @@ class EntitySpec:
 
 class Entity(BaseModel):
     """A kind of item. Subclass it with `table=`, declare fields, and give it a `Key`.
+
+    `per_partition` says how many of them one partition holds at most, for the reviewer.
 
     Entities are values: a change goes through `db.update`, which gives the new one.
     """
@@ -251,6 +255,7 @@ class Entity(BaseModel):
         *,
         table: Table | None = None,
         type_name: str | None = None,
+        per_partition: int | None = None,
         silence: Silences = (),
         **options: Any,
     ) -> None:
@@ -259,8 +264,8 @@ class Entity(BaseModel):
                 codes.UNKNOWN_REFERENCE,
                 f"{cls.__name__} is declared with {', '.join(options)}, which is not known.",
                 place=str(caller()),
-                suggestion="An entity takes table, type_name and silence; a pointer each, sync "
-                "and overflow too.",
+                suggestion="An entity takes table, type_name, per_partition and silence; a pointer "
+                "each, sync and overflow too.",
             )
         super().__init_subclass__()
 
@@ -270,6 +275,7 @@ class Entity(BaseModel):
         *,
         table: Table | None = None,
         type_name: str | None = None,
+        per_partition: int | None = None,
         silence: Silences = (),
         **options: Any,
     ) -> None:
@@ -286,6 +292,7 @@ class Entity(BaseModel):
         cls.__table__ = table
         spec = EntitySpec(cls, table, type_name or cls.__name__)
         spec.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
+        spec.per_partition = per_partition
         cls.__spec__ = spec
         cls.__version_field__ = spec.version.name if spec.version else None
         for declared in _declared(cls):

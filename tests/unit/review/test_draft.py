@@ -159,6 +159,21 @@ def test_documents_without_blocking_faults_become_python(name: str, tmp_path: Pa
     assert len(module.design.schema.entities) == len(written.entities)
 
 
+def test_how_many_a_partition_holds_is_said_in_python_too(tmp_path: Path) -> None:
+    written = loads(
+        "design: clubs\nentities:\n"
+        "  Event:\n    key: {PK: CLUB#<clubId>, SK: EVENT#<at:iso>#<eventId>}\n"
+        "    attributes: {clubId: id, at: fixed timestamp, eventId: id}\n    per_partition: 50\n"
+        "patterns:\n  Events: {query: Event, where: PK = CLUB#<clubId>}\n"
+    )
+    text, _ = declaration(written)
+    module = imported("drafted_clubs", text, tmp_path)
+    assert module.design.schema.by_entity["Event"].per_partition == 50
+    assert {f.code for f in check(module.design.schema).findings}.isdisjoint({"W8", "Q4"})
+    unsaid = imported("unsaid_clubs", text.replace(", per_partition=50", ""), tmp_path)
+    assert "W8" in {f.code for f in check(unsaid.design.schema).findings}
+
+
 def test_what_cannot_be_declared_is_refused_with_its_findings() -> None:
     with pytest.raises(KeyfoldError, match=r"(?s)cannot be declared as it is:.*X1 Follow\.GSI1PK"):
         declaration(load(SYSTEMS / "gg_core" / "as_written.yaml"))

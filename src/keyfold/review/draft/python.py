@@ -149,6 +149,8 @@ def _entity(schema: Schema, entity: Entity) -> str:
         options.append(f"type_name={names.quoted(entity.type_name)}")
     elif entity.name != name:
         options.append(f"type_name={names.quoted(entity.name)}")
+    if entity.per_partition is not None:
+        options.append(f"per_partition={entity.per_partition}")
     lines = ["", f"class {name}({base}, {', '.join(options)}):"]
     lines += [f'    """{entity.description.rstrip(".")}."""', ""] if entity.description else []
     held = list(fields.attributes(entity))
