@@ -19,11 +19,10 @@ from keyfold.values.wire import check_item
 
 
 def transact_write_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    token = request.get("ClientRequestToken")
-    # What a request cost, and what asking again costs, depends on the items it replaced.
-    puts = Old.NOTHING if wanted(request) is None and token is None else Old.BYTES
+    puts = Old.NOTHING if wanted(request) is None else Old.BYTES
     parts = [_parsed(database, wish, puts) for wish in request["TransactItems"]]
     names = {asked["TableName"] for wish in request["TransactItems"] for asked in wish.values()}
+    token = request.get("ClientRequestToken")
     digest = transactions.digest(request) if token else b""
 
     def work(session: Session) -> list[Prepared] | bytes:
