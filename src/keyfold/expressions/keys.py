@@ -120,10 +120,11 @@ def select(
 
 
 def _check_count(terms: Mapping[str, KeyTerm], attributes: int) -> None:
+    if len(terms) > attributes == 1:
+        raise ValidationError("Query key condition not supported")
     if len(terms) > attributes:
-        older = "Conditions can be of length 1 or 2 only"
         raise RequestInvalid(
-            older if attributes > 1 else "Query key condition not supported",
+            "Conditions can be of length 1 or 2 only",
             newer=f"The number of query conditions ({len(terms)}) exceeds the number of key "
             f"attributes defined in the schema ({attributes})",
         )
