@@ -1,14 +1,14 @@
-"""What a migration leaves behind: items that nobody moved, and keys that nobody uses any more."""
+"""What a migration leaves behind: items that nobody moved, and those that nobody uses any more."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from keyfold.migrations.backend import Item
-from keyfold.migrations.moves import Route
+from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.progress import silent
 from keyfold.migrations.scanning import Pace, Scan
-from keyfold.migrations.sides import Sides
+from keyfold.migrations.sides import Refused, Sides
 from keyfold.migrations.state import StateStore, key_text
 
 
@@ -42,3 +42,32 @@ def remove_left_keys(store: StateStore, routes: Sequence[Route], pace: Pace) -> 
             return 0.0
 
         Scan(store, f"old keys of {table}", table, pace, silent).run(handle, resume=False)
+
+
+def remove_moved(store: StateStore, routes: Sequence[Route], pace: Pace) -> None:
+    """Delete what these routes moved to another table, where that table has it."""
+    backend = store.backend
+    sides = Sides(backend, [route for route in routes if route.source != route.target])
+
+    def has_arrived(output: Output) -> bool:
+        request = {
+            "TableName": backend.physical(output.table),
+            "Key": sides.key_of(output.table, output.item),
+            "ConsistentRead": True,
+        }
+        return "Item" in backend.call("GetItem", request)
+
+    for table in sides.sources:
+
+        def handle(items: list[Item], table: str = table) -> float:
+            for item in items:
+                try:
+                    outputs = sides.outputs(table, item)
+                except Refused:
+                    continue  # it was never moved
+                if outputs and has_arrived(next(iter(outputs.values()))):
+                    key = sides.key_of(table, item)
+                    backend.call("DeleteItem", {"TableName": backend.physical(table), "Key": key})
+            return 0.0
+
+        Scan(store, f"moved from {table}", table, pace, silent).run(handle, resume=False)

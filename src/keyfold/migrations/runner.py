@@ -20,7 +20,7 @@ from keyfold.limits import STREAM_RETENTION_SECONDS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.following import POLL_SECONDS, wait_for_routers
-from keyfold.migrations.leftovers import remove_left_keys, unmoved
+from keyfold.migrations.leftovers import remove_left_keys, remove_moved, unmoved
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.rewrites import Rewrite
@@ -344,13 +344,18 @@ class Migrator:
         self._refuse_problems()
         self._refuse_unmoved()
         if not self._state.contracting:
+            if self.migration.moves:
+                self._copier("old").catch_up()
             self._change(contracting=True)
         for rewrite in self.migration.rewrites("contract"):
             self.say(f"{self.migration.name}: {rewrite.words()}")
             self._rewrite_all(rewrite)
         self._refuse_problems()
         self._shaping.close_streams()
-        remove_left_keys(self.store, [m.forward for m in self.migration.moves], self.pace)
+        forward = [move.forward for move in self.migration.moves]
+        remove_left_keys(self.store, forward, self.pace)
+        staying = [route for route in forward if route.source not in self.migration.dropped]
+        remove_moved(self.store, staying, self.pace)
         self._shaping.contract()
         self.store.forget(keep_state=True)
 

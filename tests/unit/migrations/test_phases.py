@@ -196,6 +196,19 @@ def test_a_table_with_items_that_no_step_moves_is_not_dropped(shop: Shop) -> Non
     assert shop.backend.describe("Orders") is not None
 
 
+def test_items_moved_from_a_table_that_stays_are_gone_from_it_in_the_end(shop: Shop) -> None:
+    fill(shop, 20)
+    shop.migration = Migration("split", [CreateTable(new_table.schema), order_move()])
+    shop.migrator().apply("hold")
+    shop.new.delete(Order.key(season_id="s1", order_id="o001"))
+    other = {"orderId": {"S": "other"}, "kind": {"S": "nobody moves this"}}
+    shop.backend.call("PutItem", {"TableName": "Orders", "Item": other})
+    assert shop.backend.call("Scan", {"TableName": "Orders"})["Count"] == 21
+    shop.migrator().apply("contract")
+    assert shop.backend.call("Scan", {"TableName": "Orders"})["Items"] == [other]
+    assert len(shop.new_items()) == 2 * 19
+
+
 def record(shop: Shop, sequence: int, old: OldOrder | None, new: OldOrder | None) -> Record:
     spec = OldOrder.__spec__
     item = new or old
