@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         made = commands.add_parser(name, help=text, description=text)
         add_target(made)
         if name != "list":
-            made.add_argument("--id", help="the letter, as `list` shows it")
+            made.add_argument("--id", help="the letter, as `list` shows it, or how it begins")
         if name in ("replay", "drop"):
             made.add_argument("--all", action="store_true", help="all of them")
 
@@ -52,11 +52,14 @@ def _list(db: Db) -> int:
 
 def _one(db: Db, id: str | None) -> DeadLetter:
     from keyfold.errors import KeyfoldError
-    from keyfold.streams import letter
+    from keyfold.streams import letter, letters
 
     if not id:
         raise KeyfoldError("say which letter with --id; `keyfold deadletter list` shows all")
-    return db.run(letter(db.context, id))
+    begun = [one for one in db.run(letters(db.context)) if one.id.startswith(id)]
+    if len(begun) > 1 and all(one.id != id for one in begun):
+        raise KeyfoldError(f"{len(begun)} letters begin with {id}; say more of the one you mean")
+    return begun[0] if len(begun) == 1 else db.run(letter(db.context, id))
 
 
 def _show(letter: DeadLetter) -> int:

@@ -140,3 +140,20 @@ async def test_what_tells_kinds_apart_is_sent_though_it_has_a_default(tmp_path: 
         async with written.PetsClient("http://test", transport=transport) as client:
             assert await client.add_pet(written.Cat(lives=9)) == written.Cat(lives=9)
             assert await client.add_pet(written.Dog()) == written.Dog()
+
+
+class Shops(Service):
+    """Shops."""
+
+    @mutation("/shops/{shop_id}/close", allow=anyone)
+    async def close(self, shop_id: str) -> str:
+        """Close a shop."""
+        return f"{shop_id} is closed"
+
+
+async def test_an_operation_called_close_leaves_the_client_its_own(tmp_path: Path) -> None:
+    with written_for(Shops, tmp_path) as written:
+        transport = httpx.ASGITransport(rest_app(Dispatch(Shops())))
+        async with written.ShopsClient("http://test", transport=transport) as client:
+            assert await client.close_("corner") == "corner is closed"
+        assert client._http.is_closed

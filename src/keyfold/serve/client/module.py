@@ -196,6 +196,12 @@ def _imports(types: TypeWriter) -> str:
     return "\n".join(sorted(lines)) + "\n" + _PACKAGES
 
 
+def _method_name(one: Operation) -> str:
+    """An operation's method; the client's own `close` stays what ends its connections."""
+    name = to_snake(one.name)
+    return f"{name}_" if name == "close" else name
+
+
 def _constant(one: Operation) -> str:
     return f"_{to_snake(one.name).upper()}"
 
@@ -228,7 +234,7 @@ def _method(one: Operation, types: TypeWriter) -> str:
     signature = "".join(f"        {argument},\n" for argument in arguments)
     send = "".join(f"            {argument},\n" for argument in _sent(one))
     returned = _answer_type(one, types)
-    lines = [f"    async def {to_snake(one.name)}(\n{signature}    ) -> {returned}:"]
+    lines = [f"    async def {_method_name(one)}(\n{signature}    ) -> {returned}:"]
     if one.summary:
         lines.append(f'        """{one.summary}"""')
     call = f"await self._send(\n{send}        )"
