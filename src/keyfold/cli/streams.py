@@ -51,12 +51,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(db: Db, args: argparse.Namespace) -> int:
+    from keyfold.errors import KeyfoldError
     from keyfold.streams import Consumer, Options
 
     consumer = Consumer(db, sinks=_sinks(args), options=Options(batch=args.batch))
     if args.once:
         print(_words(consumer.drain()))
         return 0
+    if not consumer.tables:
+        raise KeyfoldError(
+            f"nothing of {db.context.design.name} follows a stream: it has no @design.on, and no "
+            'structure with sync="stream"'
+        )
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: consumer.stop())
     print(f"{consumer.worker} follows {db.context.design.name}; Ctrl-C stops it", file=sys.stderr)
@@ -98,9 +104,12 @@ def _events(db: Db, dropped: str | None) -> int:
 
 
 def _status(db: Db) -> int:
-    from keyfold.streams import status
+    from keyfold.streams import Consumer, status
 
     now = db.run(status(db.context))
+    if not now.shards and (tables := Consumer(db).tables):
+        print(f"no consumer has read the stream of {', '.join(tables)} yet: keyfold streams run")
+        return BEHIND
     for shard in now.shards:
         state = shard.lost or ("finished" if shard.finished else f"lag {shard.lag_seconds:.0f} s")
         print(f"{shard.shard}  {shard.owner or 'nobody'}  {state}")

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from threading import Thread
 
+from keyfold.errors import PlanError
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.streams.following import Following, Options
@@ -38,6 +39,11 @@ class Consumer:
     @property
     def worker(self) -> str:
         return self._following.worker
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables whose streams are read."""
+        return [table.name for table in self._following.tables]
 
     def run_once(self, threads: ThreadPoolExecutor | None = None) -> Outcome:
         """Read one batch of every shard that this worker holds."""
@@ -96,6 +102,8 @@ class Consumer:
 
     def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`; several processes may do so at once and share the shards."""
+        if threads < 1:
+            raise PlanError(f"{threads} threads read nothing; take 1 or more")
         pace, alarm = self._following.options.pace(), self._alarm
         with (
             ThreadPoolExecutor(threads, "keyfold-consumer") as pool,

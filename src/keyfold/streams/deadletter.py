@@ -105,7 +105,10 @@ def count(context: Context) -> Flow[int]:
 
 
 def letter(context: Context, id: str) -> Flow[DeadLetter]:
-    item = yield from support.find(context, support.key(_partition(context), id))
+    try:
+        item = yield from support.find(context, support.key(_partition(context), id))
+    except TableNotFound:
+        item = None
     if item is None:
         raise NotFound(f"there is no dead letter {id}; `keyfold deadletter list` shows all")
     return _read(item)

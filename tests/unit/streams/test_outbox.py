@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from keyfold import Db
-from keyfold.cli import main
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
@@ -153,44 +152,3 @@ def test_an_event_that_no_sink_will_ever_take_can_be_forgotten(
     assert db.run(waiting(db.context)) == []
     with pytest.raises(NotFound, match=event.id):
         db.run(forget(db.context, event.id))
-
-
-DESIGN = """
-from keyfold import Design, Entity, Id, Key
-
-design = Design("notes")
-table = design.table("Notes", stream="NEW_AND_OLD_IMAGES")
-
-
-class Note(Entity, table=table):
-    note_id: Id
-    key = Key("NOTE#{note_id}", "NOTE")
-
-
-@design.on(Note, "insert")
-def tell(old, new, delivery):
-    delivery.emit("noted", {"id": new.note_id})
-"""
-
-
-def test_waiting_events_are_listed_and_dropped_from_the_command_line(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "outbox_notes.py").write_text(DESIGN)
-    import outbox_notes  # type: ignore[import-not-found]
-
-    where = ["outbox_notes:design", "--backend", "notes.db"]
-    with outbox_notes.design.open("notes.db") as db:
-        db.create(outbox_notes.Note(note_id="n1"))
-    assert main(["streams", "run", *where, "--once"]) == 0
-    capsys.readouterr()
-    assert main(["streams", "events", *where]) == 0
-    listed = capsys.readouterr().out
-    assert "noted" in listed
-    assert '{"id":"n1"}' in listed
-    assert main(["streams", "events", *where, "--drop", listed.split()[0]]) == 0
-    assert "dropped" in capsys.readouterr().out
-    assert main(["streams", "events", *where]) == 0
-    assert capsys.readouterr().out == "no event waits\n"
