@@ -217,6 +217,23 @@ class AsyncConsumer:
             self._following.greedy = False
             await self.close()
 
+    async def catch_up(self) -> Outcome:
+        """Read, or let others read, what was written up to now; what comes meanwhile may wait."""
+        total, waits, left = Outcome(), 0, True
+        started = self.db.context.clock.now()
+        self._following.greedy = True
+        try:
+            while left:
+                outcome = await self._read()
+                outcome.unresolved = []
+                total += outcome
+                waits = 0 if outcome.records else waits + 1
+                left = await self.db.run(self._following.left_from(started, waits), "streams")
+            return total
+        finally:
+            self._following.greedy = False
+            await self.close()
+
     async def run(self, *, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`."""
         pace, alarm = self._following.options.pace(), self._alarm

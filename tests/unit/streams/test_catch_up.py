@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from keyfold import Db, create
+from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.clock import ManualClock
+from keyfold.engine import Engine
 from keyfold.errors import StreamError
-from keyfold.maintain import repair, verify
-from keyfold.streams import Consumer, Options
+from keyfold.maintain import repair, verification, verify
+from keyfold.streams import AsyncConsumer, Consumer, Options
 from keyfold.streams.lease import Group, take
 
 
@@ -55,6 +57,16 @@ def test_what_waits_in_the_stream_is_no_drift(db: Db, social: Any) -> None:
     like(db, social, "ada")
     assert not verify(db).clean
     assert verify(db, settle=Consumer(db).catch_up).clean
+
+
+async def test_on_an_event_loop_streams_are_caught_up_with_too(
+    db: Db, social: Any, engine: Engine, clock: ManualClock
+) -> None:
+    like(db, social, "ada")
+    opened = await social.design.open_async(AsyncEmbeddedClient(engine), clock=clock)
+    settle = AsyncConsumer(opened).catch_up
+    assert not (await opened.run(verification(opened.context))).clean
+    assert (await opened.run(verification(opened.context, settle=settle))).clean
 
 
 def test_a_counter_that_is_always_behind_by_the_same_is_not_repaired_away(
