@@ -21,17 +21,20 @@ class Paths:
     """Applications by verb and path; of several that fit, the first one added is found."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int], list[tuple[Segments, Names, ASGIApp]]]
+        self._known: dict[tuple[str, int], list[tuple[Segments, Names, ASGIApp | None]]]
         self._known = defaultdict(list)
 
     def add(self, verb: str, path: str, app: ASGIApp) -> None:
-        """A path has placeholders in braces; one with more in a segment goes the long way."""
+        """A path has placeholders in braces; one with more in a segment goes the long way.
+
+        So does what would be found after it: which of the two fits, the router knows.
+        """
         parts = path.split("/")
-        if any("{" in one and not _PLACEHOLDER.fullmatch(one) for one in parts):
-            return
+        mixed = any("{" in one and not _PLACEHOLDER.fullmatch(one) for one in parts)
         names = tuple((at, one[1:-1]) for at, one in enumerate(parts) if one.startswith("{"))
-        segments = tuple(None if one.startswith("{") else one for one in parts)
-        self._known[verb, len(parts)].append((segments, names, app))
+        segments = tuple(None if "{" in one else one for one in parts)
+        entry = (segments, (), None) if mixed else (segments, names, app)
+        self._known[verb, len(parts)].append(entry)
 
     def find(self, verb: str, path: str) -> tuple[ASGIApp, dict[str, str]] | None:
         """The application for a path, with what its placeholders stand for."""
@@ -41,7 +44,7 @@ class Paths:
                 part == wanted if wanted is not None else part
                 for part, wanted in zip(parts, segments, strict=True)
             ):
-                return app, {name: parts[at] for at, name in names}
+                return None if app is None else (app, {name: parts[at] for at, name in names})
         return None
 
 

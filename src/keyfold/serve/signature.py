@@ -137,11 +137,18 @@ class Operation:
 
 
 def in_routing_order(operations: Mapping[str, Operation]) -> list[Operation]:
-    """Literal segments before placeholders, so that `/rooms/mine` is not the room "mine"."""
+    """Literal segments before placeholders, so that `/rooms/mine` is not the room "mine".
+
+    Segments that are more than a placeholder stand between: `/days/{a}-{b}` before `/days/{day}`.
+    """
     return sorted(
         operations.values(),
-        key=lambda one: [part.startswith("{") for part in one.path.split("/")],
+        key=lambda one: [_openness(part) for part in one.path.split("/")],
     )
+
+
+def _openness(segment: str) -> int:
+    return ("{" in segment) + (placeholders(segment) == [segment[1:-1]])
 
 
 def _field(parameter: Parameter) -> Any:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import httpx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
-from keyfold.serve import Service
+from keyfold.serve import Service, anyone, query
 from keyfold.serve.app import create_app
+from keyfold.serve.lambdas import LambdaHandler
 from keyfold.serve.shortcut import Paths
 
 TEMPLATES = [
@@ -70,3 +74,39 @@ def test_a_segment_with_more_than_a_placeholder_is_left_to_the_router() -> None:
     known.add("GET", "/from/{start}-{end}", Named("range"))
     assert known.find("GET", "/clubs/chess.json") is None
     assert known.find("GET", "/from/1-2") is None
+
+
+class Days(Service):
+    """Days."""
+
+    @query("/days/{day}", allow=anyone)
+    async def day(self, day: str) -> str:
+        """One day."""
+        return f"day {day}"
+
+    @query("/days/{first}-{last}", allow=anyone)
+    async def days(self, first: str, last: str) -> str:
+        """Some days."""
+        return f"days {first} to {last}"
+
+    @query("/days/today", allow=anyone)
+    async def today(self) -> str:
+        """Today."""
+        return "today"
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [("today", "today"), ("1-2", "days 1 to 2"), ("monday", "day monday"), ("-", "day -")],
+)
+async def test_the_narrower_path_wins_wherever_it_is_asked(path: str, answer: str) -> None:
+    transport = httpx.ASGITransport(create_app([Days()]))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        assert (await client.get(f"/days/days/{path}")).json() == answer
+
+    async def opened() -> Service:
+        return Days()
+
+    event = {"rawPath": f"/days/{path}", "requestContext": {"http": {"method": "GET"}}}
+    made = await LambdaHandler(Days, opened).answer({**event, "rawQueryString": ""})
+    assert json.loads(made["body"]) == answer
