@@ -30,6 +30,8 @@ T = TypeVar("T")
 # DynamoDB compresses large answers only, and does not say from which size on.
 _GZIP_FROM = 8 * KB
 _GZIP_LEVEL = 1
+# More than anybody sends: each costs a copy of those behind it.
+_GZIP_MEMBERS = 16
 
 # What every client sends: only the 64 digits at the end are others with each request.
 _is_usual_signature = re.compile(
@@ -252,11 +254,16 @@ def _decoded(request: Request, limit: int) -> bytes:
         return request.body
     if encoding not in (b"gzip", b"x-gzip", b"deflate"):
         raise SerializationError
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    packed, body = request.body, b""
     try:
-        body = unpacker.decompress(request.body, limit + 1)
+        for _ in range(_GZIP_MEMBERS):
+            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+            body += unpacker.decompress(packed, limit + 1 - len(body))
+            if len(body) > limit or not unpacker.eof:
+                raise SerializationError
+            packed = unpacker.unused_data
+            if not packed:
+                return body
     except zlib.error:
         raise SerializationError from None
-    if len(body) > limit or not unpacker.eof:
-        raise SerializationError
-    return body
+    raise SerializationError
