@@ -104,6 +104,7 @@ class Consumer:
         """Read until `stop`; several processes may do so at once and share the shards."""
         if threads < 1:
             raise PlanError(f"{threads} threads read nothing; take 1 or more")
+        self._following.halted = lambda: self._alarm.stopped
         pace, alarm = self._following.options.pace(), self._alarm
         with (
             ThreadPoolExecutor(threads, "keyfold-consumer") as pool,
@@ -122,6 +123,7 @@ class Consumer:
                         on_progress(outcome)
                     alarm.wait(pace.rest(outcome))
             finally:
+                self._following.halted = bool
                 self.close()
 
     @contextmanager
@@ -158,7 +160,7 @@ class Consumer:
             return Round(refused=True)
 
     def stop(self) -> None:
-        """End `run` after the batch at hand; safe in a signal handler and in other threads."""
+        """End `run` after the record at hand; safe in a signal handler and in other threads."""
         self._alarm.stop()
 
     def status(self) -> Status:
@@ -237,6 +239,7 @@ class AsyncConsumer:
     async def run(self, *, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`."""
         pace, alarm = self._following.options.pace(), self._alarm
+        self._following.halted = lambda: alarm.stopped
         try:
             with alarm.listening(self.db.client):
                 async with self._bringing():
@@ -247,6 +250,7 @@ class AsyncConsumer:
                             on_progress(outcome)
                         await alarm.wait(pace.rest(outcome))
         finally:
+            self._following.halted = bool
             await self.close()
 
     async def _read_patiently(self) -> Outcome:
@@ -289,7 +293,7 @@ class AsyncConsumer:
             return Round(refused=True)
 
     def stop(self) -> None:
-        """End `run` after the batch at hand."""
+        """End `run` after the record at hand."""
         self._alarm.stop()
 
     async def status(self) -> Status:

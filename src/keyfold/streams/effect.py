@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, get_args
@@ -33,6 +33,8 @@ class Run:
     context: Context
     db: Db | AsyncDb
     policy: Policy = field(default_factory=Policy)
+    halted: Callable[[], bool] = bool
+    """Whether to leave the rest of a batch for later."""
 
 
 @dataclass

@@ -67,7 +67,9 @@ class Following:
         self.options = options
         self.sinks = list(sinks)
         self.effects = Effects(db.context.design)
-        self.run = Run(db.context, db, options.policy)
+        self.halted: Callable[[], bool] = bool
+        """Whether to stop in the middle of a batch."""
+        self.run = Run(db.context, db, options.policy, lambda: self.halted())
         self.group = Group(db.context.design.name, options.name)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
         self.tables = _followed(self.effects)

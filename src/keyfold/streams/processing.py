@@ -70,7 +70,10 @@ def process(
         except Exception as problem:
             yield from _bury_record(run, outcome, table, wire, problem)
     for together in _batches([unit for unit in units if unit.effect.additive]):
-        yield from _together(run, outcome, together)
+        if run.halted():
+            outcome.unresolved += sequences(together)
+        else:
+            yield from _together(run, outcome, together)
     single = [unit for unit in units if not unit.effect.additive]
     yield from _in_lanes(run, outcome, (yield from _unprocessed(run, outcome, single)))
     return outcome
@@ -169,6 +172,10 @@ def _in_lanes(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
 def _advance(run: Run, outcome: Outcome, queue: deque[Unit]) -> Flow[None]:
     """Carry out a lane's units until one fails and may be tried again."""
     while queue:
+        if run.halted():
+            outcome.unresolved += sequences(list(queue))
+            queue.clear()
+            return
         unit = queue[0]
         try:
             yield from _attempt(run, unit)

@@ -384,3 +384,22 @@ def test_a_drain_takes_every_free_shard_although_a_dead_worker_is_still_counted(
             db.run(release(db.context, dead._following.group, reader.lease))
         Consumer(db).drain()
         assert len(list(db.scan(social.pointer))) == 12
+
+
+def test_stopping_leaves_the_rest_of_a_batch_for_the_next_worker(db: Db, social: Any) -> None:
+    seen: list[str] = []
+    consumer = Consumer(db)
+
+    def react(_: Any, new: Any, __: Any) -> None:
+        seen.append(new.user_id)
+        consumer.stop()
+
+    social.react = react
+    db.create(social.post(post_id="p", title="P"))
+    for number in range(5):
+        db.create(social.like(post_id="p", user_id=f"u{number}"))
+    consumer.run()
+    assert len(seen) == 1
+    Consumer(db).drain()
+    assert sorted(seen) == [f"u{number}" for number in range(5)]
+    assert db.get(social.post.key(post_id="p")).likes == 5
