@@ -113,18 +113,38 @@ def transform_attribute(
     forward: Callable[[Any], Any],
     backward: Callable[[Any], Any] | None = None,
 ) -> Rewrite:
-    """Change an attribute's value; `forward` leaves values alone that it has changed before."""
+    """Change an attribute's value; `forward` leaves values alone that it has changed before.
 
-    def using(function: Callable[[Any], Any]) -> Change:
+    An item is met more than once, by the scan, by its stream and after a kill, and nothing tells
+    an old value from a new one but the functions themselves. Those that cannot are refused.
+    """
+
+    def using(function: Callable[[Any], Any], *checked: Callable[[Any], Any]) -> Change:
         def change(item: Item) -> Item:
             if attribute not in item:
                 return item
-            return {**item, attribute: encode(function(decode(item[attribute])))}
+            made = _once_and_for_all(function, decode(item[attribute]))
+            for one in checked:
+                _once_and_for_all(one, made)
+            return {**item, attribute: encode(made)}
 
         return change
 
     undo = using(backward) if backward is not None else None
-    return _rewrite(f"transform {attribute} in items", items, using(forward), undo)
+    back = () if backward is None else (backward,)
+    return _rewrite(f"transform {attribute} in items", items, using(forward, *back), undo)
+
+
+def _once_and_for_all(function: Callable[[Any], Any], value: Any) -> Any:
+    once = function(value)
+    twice = function(once)
+    if twice != once:
+        raise MigrationError(
+            f"it would make {once!r} of {value!r} and then {twice!r} of that, and items are met "
+            "more than once; let the function leave alone what it has changed, or write to a new "
+            "attribute with add_attribute"
+        )
+    return once
 
 
 def fill_indexes(entity: type[Entity]) -> Rewrite:

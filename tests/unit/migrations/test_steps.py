@@ -28,7 +28,7 @@ from keyfold.migrations import (
 from keyfold.migrations.migration import Step
 from keyfold.migrations.sides import Sides, rewrite_item
 
-from .conftest import Shop
+from .conftest import OldOrder, Shop
 
 people = Design("people")
 table = people.table("People", indexes=[Index("by-town", "townKey", "nameKey")])
@@ -348,3 +348,20 @@ def test_two_tables_become_one_and_two_again(shop: Shop) -> None:
     run(shop.backend, *merging())
     assert {cat.name for cat in new.scan(TheCat)} == {f"cat {n}" for n in range(9)}
     assert len(list(new.scan(TheDog))) == 10
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward"),
+    [(lambda n: n * 100, None), (lambda n: abs(n), lambda n: n // 100)],
+)
+def test_a_transform_that_would_change_its_own_result_again_is_refused(
+    shop: Shop, forward: Any, backward: Any
+) -> None:
+    shop.old_order("o1", 700)
+    step = transform_attribute(OldOrder, "total", forward, backward)
+    migrator = Migrator(Migration("cents", [step]), shop.backend)
+    with pytest.raises(VerifyFailed, match="items are met more than once"):
+        migrator.apply("hold")
+    assert shop.old.get(OldOrder.key(order_id="o1")).total == 700
+    migrator.rollback()
+    assert shop.old.get(OldOrder.key(order_id="o1")).total == 700
