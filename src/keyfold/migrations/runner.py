@@ -70,6 +70,11 @@ class Migrator:
         self.store.prepare()
         self._state = self.store.load()
         self._refuse_other_plan()
+        if self._state.returning:
+            raise Pending(
+                f"{self.migration.name} is on its way back: finish that first, with "
+                "`keyfold migrations rollback`"
+            )
         self._notice_absence()
         steps: dict[Phase, Callable[[], None]] = {
             "expand": self._shaping.expand,
@@ -113,6 +118,8 @@ class Migrator:
         if self._state.reads == "new":
             self._change(reads="old", phase="verify")
             wait_for_routers(self.store, self._state.epoch)
+        if not self._state.returning:
+            self._change(returning=True)
         for rewrite in reversed(self.migration.rewrites("backfill")):
             self._undo_rewrite(rewrite)
         remove_left_keys(self.store, self.migration.routes("old"), self.pace)
@@ -122,7 +129,14 @@ class Migrator:
     def _take_back(self) -> None:
         self._shaping.take_back()
         if self._state != State(epoch=self._state.epoch):
-            self._change(phase="planned", reads="old", writes="old", closed=False, plan="")
+            self._change(
+                phase="planned",
+                reads="old",
+                writes="old",
+                closed=False,
+                plan="",
+                returning=False,
+            )
         self.store.forget(keep_state=True)
 
     def follow(self, until: Callable[[], bool]) -> None:

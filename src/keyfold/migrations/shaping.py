@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from keyfold.errors import MigrationError, OperationError
+from keyfold.errors import Drifted, MigrationError, OperationError
 from keyfold.migrations.expectations import refuse_other_tables
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.operations import DisableStream, EnableStream, Operation
@@ -28,14 +28,19 @@ class Shaping:
         self._backend = store.backend
 
     @property
-    def has_begun(self) -> bool:
+    def _has_begun(self) -> bool:
         return bool(self._store.begun() or self._store.opened())
 
     def expand(self) -> None:
         """Make what is new, and open the streams that copying reads."""
         begun = self._store.begun()
-        if not self.has_begun:
-            refuse_other_tables(self._migration, self._backend)
+        if not self._has_begun:
+            try:
+                refuse_other_tables(self._migration, self._backend)
+            except Drifted:
+                # Another process may have begun since.
+                if not self._has_begun:
+                    raise
         for operation in self._migration.operations("expand"):
             words = operation.words()
             if words not in begun and operation.is_done(self._backend):

@@ -43,6 +43,8 @@ class State:
     plan: str = ""
     contracting: bool = False
     """What cannot be taken back has begun."""
+    returning: bool = False
+    """The new side is being taken away."""
 
     @property
     def active(self) -> bool:
