@@ -67,12 +67,10 @@ def _send(turns: Turns, db: Db, sinks: Sequence[Sink], policy: Policy) -> None:
 
 
 def _records(event: Event) -> Sequence[Mapping[str, Any]]:
-    if not isinstance(event.get("Records"), list):
-        raise PlanError(
-            f"this event is not of a DynamoDB stream: it has {', '.join(event) or 'nothing'}, "
-            "and no Records"
-        )
-    found: list[Mapping[str, Any]] = event["Records"]
+    found = event.get("Records") if isinstance(event, Mapping) else None
+    if not isinstance(found, list):
+        held = ", ".join(event) if isinstance(event, Mapping) else type(event).__name__
+        raise PlanError(f"this event is not of a DynamoDB stream, with a list of Records: {held}")
     return found
 
 

@@ -441,6 +441,7 @@ def test_on_an_event_loop_a_coroutine_reads_and_writes_and_a_hanging_one_is_give
     assert asyncio.run(story()) == ("Hello ada", ["Overdue"])
 
 
-def test_an_event_of_another_source_is_refused_by_its_shape(db: Db) -> None:
-    with pytest.raises(PlanError, match="not of a DynamoDB stream: it has httpMethod"):
-        stream_handler(db)({"httpMethod": "GET"}, None)
+@pytest.mark.parametrize("event", [{"httpMethod": "GET"}, {"Records": None}, [], None])
+def test_an_event_of_another_source_is_refused_by_its_shape(db: Db, event: Any) -> None:
+    with pytest.raises(PlanError, match="not of a DynamoDB stream"):
+        stream_handler(db)(event, None)
