@@ -55,10 +55,7 @@ def unchanged(
         name = expressions.name(spec.version.attribute)
         version = {"N": str(getattr(old, spec.version.name))}
         guards.append(f"{name} = {expressions.value(version)}")
-    else:
-        counted = {name for name, field in spec.fields.items() if is_counted(field)}
-        concerned = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
-        guarded |= concerned - counted
+    guarded |= _told_apart(spec, intent)
     if not guarded:
         return guards
     present = spec.attributes_of(old.__dict__) if stored is None else stored
@@ -73,6 +70,27 @@ def unchanged(
         else:
             guards.append(f"{name} = {expressions.value(wire)}")
     return guards
+
+
+def _told_apart(spec: EntitySpec, intent: Update | Delete) -> set[str]:
+    """The fields by which an item is what was read.
+
+    An item that was deleted and made again counts from one again. So with a version, too, those
+    fields are compared that something else is written from.
+    """
+    wanted = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
+    if spec.version is not None:
+        wanted &= _written_from(spec)
+    return {name for name in wanted if not is_counted(spec.fields[name])}
+
+
+def _written_from(spec: EntitySpec) -> set[str]:
+    """The fields that index keys and transactional maintainers are written from."""
+    found = {name for placement in spec.placements.values() for name in placement.fields}
+    for maintainer in spec.table.design.maintainers:
+        if maintainer.source is spec.entity and maintainer.sync == "transaction":
+            found |= maintainer.fields
+    return found & set(spec.fields)
 
 
 def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
@@ -117,7 +135,7 @@ def refusal_of(
     def refusal(item: WireItem | None) -> KeyfoldError:
         if item is None:
             return NotFound(f"there is no {ref}")
-        if old is not None and _differs(spec, old, item):
+        if old is not None and _differs(spec, old, item, intent):
             return VersionConflict(f"{ref} was changed by somebody else since it was read")
         if old is not None and not isinstance(intent, Check):
             found = spec.decode(item)
@@ -130,13 +148,14 @@ def refusal_of(
     return refusal
 
 
-def _differs(spec: EntitySpec, old: Entity, item: WireItem) -> bool:
+def _differs(
+    spec: EntitySpec, old: Entity, item: WireItem, intent: Update | Delete | Check
+) -> bool:
+    names = {name for name, field in spec.fields.items() if not is_counted(field)}
     if spec.version is not None:
         version = item.get(spec.version.attribute, {}).get("N")
-        return bool(version != str(getattr(old, spec.version.name)))
-    stored = spec.decode(item)
-    return any(
-        getattr(stored, name) != getattr(old, name)
-        for name, field in spec.fields.items()
-        if not is_counted(field)
-    )
+        if version != str(getattr(old, spec.version.name)):
+            return True
+        names = set() if isinstance(intent, Check) else _told_apart(spec, intent)
+    stored = spec.decode(item) if names else None
+    return any(getattr(stored, name) != getattr(old, name) for name in names)

@@ -55,6 +55,8 @@ class Plan:
     entailed: deque[tuple[Maintainer, Entity | None, Entity | None]] = dataclass_field(
         default_factory=deque
     )
+    entailing: bool = False
+    """What the caller wants is in it, and what follows from that is being added."""
     can_overflow: bool = False
     stored: Mapping[Any, dict[str, Any]] = dataclass_field(default_factory=dict)
     """Items whose form in the table is another than their declaration's, as it was met."""
@@ -66,19 +68,35 @@ class Plan:
 
     def add(self, address: Any, step: Step) -> None:
         existing = self.steps.get(address)
-        self.steps[address] = step if existing is None else _joined(existing, step)
+        joined = step if existing is None else _joined(existing, step)
+        if joined is None:
+            del self.steps[address]
+        else:
+            self.steps[address] = joined
+
+    def is_deleted(self, address: Any) -> bool:
+        """Whether the item is deleted already, with all that follows from it."""
+        step = self.steps.get(address)
+        return step is not None and isinstance(step.intent, Delete)
 
 
-def _joined(first: Step, second: Step) -> Step:
+def _joined(first: Step, second: Step) -> Step | None:
     """Two writes to one item as one: DynamoDB takes an item once per transaction."""
     if isinstance(first.intent, Check):
         return _guarded(second, first.intent)
     if isinstance(second.intent, Check):
         return _guarded(first, second.intent)
-    if isinstance(first.intent, Delete):
+    if isinstance(first.intent, Delete) and isinstance(second.intent, Delete):
+        condition = _both(first.intent.condition, second.intent.condition)
+        must_exist = first.intent.must_exist or second.intent.must_exist
+        return replace(
+            first, intent=replace(first.intent, condition=condition, must_exist=must_exist)
+        )
+    if isinstance(first.intent, Delete) and isinstance(second.intent, Update):
         return first
-    if isinstance(second.intent, Delete):
-        return second
+    if isinstance(first.intent, Update) and isinstance(second.intent, Delete):
+        condition = _both(first.intent.condition, second.intent.condition)
+        return Step(replace(second.intent, condition=condition), first.old or second.old)
     if isinstance(first.intent, Update) and isinstance(second.intent, Update):
         merged = dict(first.intent.changes)
         for name, one in second.intent.changes.items():
@@ -91,6 +109,8 @@ def _joined(first: Step, second: Step) -> Step:
         assert second.new is not None
         return Step(replace(first.intent, new=second.new), first.old, second.new)
     if isinstance(first.intent, Marker) and isinstance(second.intent, Marker):
+        if _is_undone(first.intent, second.intent):
+            return None
         return Step(_joined_markers(first.intent, second.intent))
     raise PlanError(
         f"one transaction writes {_subject(first.intent)} twice; DynamoDB takes one write of an "
@@ -102,6 +122,14 @@ def _subject(intent: Intent) -> str:
     if isinstance(intent, Put):
         return str(intent.new.ref())
     return "a support item" if isinstance(intent, Marker) else str(intent.ref)
+
+
+def _is_undone(first: Marker, second: Marker) -> bool:
+    """Whether what one item claimed is freed again by the same item."""
+    if first.action != "Put" or second.action != "Delete":
+        return False
+    claimed = first.request["ExpressionAttributeValues"].get(":holder")
+    return bool(claimed == second.request["ExpressionAttributeValues"].get(":former", claimed))
 
 
 def _joined_markers(first: Marker, second: Marker) -> Marker:

@@ -58,6 +58,7 @@ def commit(
         # made in the same breath meets it.
         for place in sorted(range(len(intents)), key=lambda i: not isinstance(intents[i], Put)):
             plan.results[place] = yield from _expand(context, plan, intents[place])
+        plan.entailing = True
         while plan.entailed:
             maintainer, old, new = plan.entailed.popleft()
             if overflowing and _may_overflow(maintainer):
@@ -143,6 +144,8 @@ def _expand_put(context: Context, plan: Plan, intent: Put) -> Flow[Entity]:
     if not intent.absent and (maintainers or spec.version is not None):
         old = yield from find(context, intent.new.ref())
         if old is None:
+            if _version(intent.new):
+                raise VersionConflict(f"{intent.new.ref()} was deleted since it was read")
             intent = replace(intent, absent=True, unless_raced=True)
         else:
             if _version(intent.new) not in (None, 0, _version(old)):
@@ -182,6 +185,12 @@ def _expand_update(
     concerned = [m for m in transactional(spec) if m.fields & touched]
     address = _address(spec, intent.ref.wire())
     pending = plan.steps.get(address)
+    if plan.is_deleted(address):
+        if not plan.entailing:
+            raise PlanError(f"one transaction deletes {intent.ref} and writes it; do one of them")
+        if intent.counting and not intent.lenient:
+            raise PlanError(f"one transaction deletes {intent.ref}, on which it counts a new item")
+        return None
     old = pending.new if pending is not None and pending.new is not None else intent.known or read
     if old is not None and old is intent.known:
         old = yield from _with_present_counts(context, intent, old)
@@ -204,6 +213,14 @@ def _expand_update(
 def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
     spec = intent.ref.entity.__spec__
     maintainers = transactional(spec)
+    address = _address(spec, intent.ref.wire())
+    pending = plan.steps.get(address)
+    if pending is not None and (pending.new is not None or plan.is_deleted(address)):
+        # What follows from it is reckoned from what it is by now: nothing, or changed.
+        plan.add(address, Step(intent, pending.old))
+        if pending.new is not None:
+            plan.entail(maintainers, pending.new, None)
+        return
     old = intent.known
     if maintainers and old is None:
         old = yield from find(context, intent.ref)
@@ -213,7 +230,7 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
             return
     elif old is not None:
         old = yield from _with_present_counts(context, intent, old)
-    plan.add(_address(spec, intent.ref.wire()), Step(intent, old))
+    plan.add(address, Step(intent, old))
     plan.entail(maintainers, old, None)
 
 
@@ -296,11 +313,19 @@ def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]
     if not isinstance(target, Ref) and _version(old) != _version(target):
         raise VersionConflict(_CHANGED.format(ref))
     checked = {name: validate(ref.entity, name, value) for name, value in changes.items()}
-    new = old.model_copy(update=checked)
+    new = old.model_copy(update={**_uncounted(ref.entity), **checked})
     if new.ref().wire() == ref.wire():
         raise PlanError(f"{ref} would not move: none of its key fields changes")
     results = yield from commit(context, [Delete(ref, known=old), Put(new)])
     return results[1]
+
+
+def _uncounted(entity: type[Entity]) -> dict[str, Any]:
+    """Counted fields as they begin: what was counted under the old key is not under the new one."""
+    counted = (name for name, field in entity.__spec__.fields.items() if is_counted(field))
+    return {
+        name: entity.model_fields[name].get_default(call_default_factory=True) for name in counted
+    }
 
 
 def _version(item: Entity) -> Any:
