@@ -115,7 +115,7 @@ def _from_file(file: Path) -> tuple[Credentials, ...]:
         parser.read_string(file.read_text(), source=str(file))
     except OSError as error:
         raise ServeError(f"cannot read credentials from {file}: {error.strerror}") from error
-    except configparser.Error as error:
+    except (configparser.Error, UnicodeDecodeError) as error:
         raise ServeError(f"{file} is not a credentials file: {error}") from error
     found = []
     for name in parser.sections():

@@ -66,14 +66,15 @@ def test_credentials_come_from_the_environment_too() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no credentials"),
-        ("[a]\naws_access_key_id = A\n", r"\[a\] needs aws_access_key_id and"),
-        ("not ini", "is not a credentials file"),
+        (b"", "has no credentials"),
+        (b"[a]\naws_access_key_id = A\n", r"\[a\] needs aws_access_key_id and"),
+        (b"not ini", "is not a credentials file"),
+        (b"\xff\xfe", "is not a credentials file"),
     ],
 )
-def test_a_wrong_credentials_file_is_explained(tmp_path: Path, text: str, message: str) -> None:
+def test_a_wrong_credentials_file_is_explained(tmp_path: Path, text: bytes, message: str) -> None:
     file = tmp_path / "credentials"
-    file.write_text(text)
+    file.write_bytes(text)
     with pytest.raises(ServeError, match=message):
         read_credentials(file, {})
 
