@@ -55,10 +55,9 @@ class Visitor:
         """Choose a name on the sign-in page."""
         self._page.goto(f"{self._site}/")
         self._page.click("#who")
-        token = self._page.locator("#token")
-        before = token.input_value()
         self._page.locator(f"button[data-user='{who}']").first.click()
-        expect(token).not_to_have_value(before)
+        signed_in = "who => localStorage.getItem('keyfold-user') === who"
+        self._page.wait_for_function(signed_in, arg=who)
 
     def open(self, kind: str) -> None:
         """Follow the system's link on the start page."""
