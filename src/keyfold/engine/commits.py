@@ -18,13 +18,17 @@ from keyfold.engine.storage import Session
 T = TypeVar("T")
 
 
+class _HalfDone(errors.StorageError):
+    """A write that cannot be taken back without those it shares a transaction with."""
+
+
 class _Job(Generic[T]):
     """One write request waiting for its commit."""
 
-    __slots__ = ("done", "error", "result", "work")
+    __slots__ = ("changes_last", "done", "error", "result", "work")
 
-    def __init__(self, work: Callable[[Session], T]) -> None:
-        self.work = work
+    def __init__(self, work: Callable[[Session], T], changes_last: bool) -> None:
+        self.work, self.changes_last = work, changes_last
         self.done = False
         self.error: BaseException | None = None
         self.result: Any = None
@@ -50,8 +54,8 @@ class Commits:
     """One file's connections.
 
     A writer puts its job into the queue and then takes the lock. Whoever gets the lock runs all
-    jobs that wait, each under its own savepoint, and commits once for all of them; the others
-    find their job done when they get the lock in turn. A lone writer never changes threads.
+    jobs that wait, each so that it can be taken back alone, and commits once for all of them; the
+    others find their job done when they get the lock in turn. A lone writer never changes threads.
     """
 
     def __init__(
@@ -78,16 +82,20 @@ class Commits:
         """The thread whose writes join the transaction, if there is one."""
         self._listeners: tuple[Callable[[], None], ...] = ()
 
-    def write(self, work: Callable[[Session], T]) -> T:
-        """Run `work` in a transaction; returns after the commit."""
+    def write(self, work: Callable[[Session], T], *, changes_last: bool = False) -> T:
+        """Run `work` in a transaction; returns after the commit.
+
+        Work that `changes_last` fails before its first change, if it does, or guards its changes
+        itself: nobody else has to, for the sake of the others in the transaction.
+        """
         if self._gathering == threading.get_ident():
-            return self._join(work)
+            return self._join(work, changes_last)
         if not self._queue and self._lock.acquire(blocking=False):
             try:
                 return self._alone(work)
             finally:
                 self._lock.release()
-        job = _Job(work)
+        job = _Job(work, changes_last)
         self._queue.append(job)
         with self._lock:
             if not job.done:
@@ -294,21 +302,26 @@ class Commits:
     def _run_together(self, jobs: list[_Job[Any]]) -> None:
         for job in jobs:
             try:
-                job.result = self._join(job.work)
-            except apsw.Error:
+                job.result = self._join(job.work, job.changes_last)
+            except (apsw.Error, _HalfDone):
                 raise
             except Exception as error:
                 job.error = error
         self._commit()
 
-    def _join(self, work: Callable[[Session], T]) -> T:
-        self._writer.savepoint()
+    def _join(self, work: Callable[[Session], T], changes_last: bool) -> T:
+        session = self._writer
+        if not changes_last:
+            session.guard()
+        before = session.changes()
         try:
-            result = work(self._writer)
+            result = work(session)
         except apsw.Error:
             raise
-        except Exception:
-            self._writer.rollback_to_savepoint()
+        except Exception as error:
+            if not session.is_guarded and session.changes() != before:
+                raise _HalfDone(f"{self.path}: a write failed in the middle: {error!r}") from error
+            session.take_back_guarded()
             raise
-        self._writer.release()
+        session.keep_guarded()
         return result

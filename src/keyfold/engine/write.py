@@ -144,6 +144,9 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     if write.change is None:
         return
     table = write.table
+    if table.local_indexes:
+        # Only the item's collection can turn out too large when it is changed already.
+        session.guard()
     if database.heat is not None:
         database.heat.write(table.id, write.place, prepared.capacity().table)
     if database.hot is not None:

@@ -11,7 +11,7 @@ import apsw
 import orjson
 import pytest
 
-from keyfold.engine import Engine
+from keyfold.engine import Engine, streams
 from keyfold.errors import ConditionFailed, SerializationError, StorageError, TableNotFound
 
 TABLE = {
@@ -96,6 +96,27 @@ def test_when_the_commit_fails_nothing_was_done_and_all_are_told(
     assert keys(engine) == set()
     assert engine.call_many_bytes([put("c"), put("d")]) == [b"{}", b"{}"]
     assert keys(engine) == {"c", "d"}
+
+
+def test_a_write_that_breaks_in_the_middle_takes_all_with_it(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("a mistake in the engine")
+
+    engine.call(
+        "UpdateTable",
+        {
+            "TableName": "Things",
+            "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+        },
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(streams, "record", broken)
+        results = engine.call_many_bytes([put("a"), put("b")])
+    assert all(isinstance(result, StorageError) for result in results)
+    assert keys(engine) == set()
+    assert engine.call_many_bytes([put("c"), put("d")]) == [b"{}", b"{}"]
 
 
 def test_calls_that_are_started_count_when_their_commit_is_made(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import orjson
 import pytest
 
 from keyfold.engine import Engine
@@ -156,6 +157,16 @@ def test_growth_beyond_the_limit_is_refused_and_nothing_is_written(
     assert small.call("Scan", {"TableName": "Songs", "Select": "COUNT"})["Count"] == 1
     assert _kept(path) == _counted(path)
     small.call("PutItem", _put(_song(2, "b", 200)))
+
+
+def test_growth_that_is_refused_takes_back_nothing_of_others_in_its_commit(
+    small: Engine, path: Path
+) -> None:
+    songs = [_song(2, "a", 200), _song(1, "b", 200), _song(2, "b", 200)]
+    results = small.call_many_bytes([("PutItem", orjson.dumps(_put(song))) for song in songs])
+    assert [type(result) for result in results] == [bytes, CollectionTooLarge, bytes]
+    assert small.call("Scan", {"TableName": "Songs", "Select": "COUNT"})["Count"] == 3
+    assert _kept(path) == _counted(path)
 
 
 def test_entries_in_local_indexes_count(small: Engine) -> None:

@@ -41,7 +41,7 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         write.store(database, session, prepared)
         return prepared
 
-    done = database.write(work)
+    done = database.write(work, changes_last=True)
     answer: dict[str, Any] = {}
     if returns == "ALL_OLD" and done.stored is not None:
         answer["Attributes"] = answers.stored(done.stored)

@@ -39,7 +39,7 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         write.store(database, session, prepared)
         return prepared, update
 
-    done, update = database.write(work)
+    done, update = database.write(work, changes_last=True)
     answer: dict[str, Any] = {}
     attributes = _returned(request.get("ReturnValues", "NONE"), done, update)
     if attributes:

@@ -10,12 +10,13 @@ import apsw
 class Connected:
     """One connection, its transactions, and short ways to ask it."""
 
-    __slots__ = ("_execute", "connection")
+    __slots__ = ("_execute", "_guarded", "connection")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         # Rows come as SQLite has them; the signatures below say what that is.
         self._execute: Any = connection.execute
+        self._guarded = False
 
     def _all(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[Any]:
         rows: list[Any] = self._execute(sql, bindings).fetchall()
@@ -33,20 +34,37 @@ class Connected:
 
     def commit(self) -> None:
         self._execute("COMMIT")
+        self._guarded = False
 
     def rollback(self) -> None:
+        self._guarded = False
         if self.connection.in_transaction:
             self._execute("ROLLBACK")
 
-    def savepoint(self) -> None:
-        self._execute("SAVEPOINT request")
+    def guard(self) -> None:
+        """Let the changes from here on be taken back without those before them."""
+        if not self._guarded:
+            self._execute("SAVEPOINT request")
+            self._guarded = True
 
-    def release(self) -> None:
-        self._execute("RELEASE request")
+    def keep_guarded(self) -> None:
+        """What was guarded stays."""
+        if self._guarded:
+            self._execute("RELEASE request")
+            self._guarded = False
 
-    def rollback_to_savepoint(self) -> None:
-        self._execute("ROLLBACK TO request")
-        self._execute("RELEASE request")
+    def take_back_guarded(self) -> None:
+        if self._guarded:
+            self._execute("ROLLBACK TO request")
+            self.keep_guarded()
+
+    @property
+    def is_guarded(self) -> bool:
+        return self._guarded
+
+    def changes(self) -> int:
+        """How many rows this connection has ever changed."""
+        return self.connection.total_changes()
 
     def version(self) -> int:
         """A number that changes whenever any connection commits a change."""
