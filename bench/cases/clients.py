@@ -11,12 +11,15 @@ from typing import Any
 
 from bench import load, peers
 from bench.cases import typed
+from bench.core import one_core
 from bench.harness import Budget, Case, Outcome, Side, compare
 from bench.items import TABLE, item, key
 from keyfold.clients import AsyncClient, connect, connect_async
 
 BATCH = 20
 FLOOR = "a bare socket with prepared bytes"
+SYNC = "client, GetItem, sync (CPU)"
+REQUEST: dict[str, Any] = {"TableName": "bench", "Key": key(1)}
 
 
 class Loop:
@@ -33,34 +36,50 @@ class Loop:
         self.loop.run_until_complete(several())
 
 
-def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
+def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
+    with one_core(), ExitStack() as stack:
+        url = _server(stack)
+        yield _sync(SYNC, url, stack, budget, "pydynox_client", "dyntastic_model")
+        yield _async(url, stack, budget)
+    with ExitStack() as stack:
+        yield _sync(f"{SYNC}, client and server on two cores", _server(stack), stack, budget)
+
+
+def _server(stack: ExitStack) -> str:
     port = peers.free_port()
     stack.enter_context(peers.server(peers.keyfold(port), port))
     url = f"http://127.0.0.1:{port}"
     client = connect(url)
-    stack.callback(client.close)
     client.call("CreateTable", TABLE)
     client.call("PutItem", {"TableName": "bench", "Item": item(1)})
+    client.close()
     typed.fill(url)
-    request = {"TableName": "bench", "Key": key(1)}
-    missing: list[str] = []
+    return url
 
+
+def _sync(title: str, url: str, stack: ExitStack, budget: Budget, *strangers: str) -> Outcome:
     import boto3
 
-    options = {"endpoint_url": url, "region_name": "us-east-1"}
-    secrets = {"aws_access_key_id": "keyfold", "aws_secret_access_key": "keyfold"}
-    boto = boto3.client("dynamodb", **options, **secrets)
-    sync = [
-        Side("keyfold", lambda: client.call("GetItem", request), cpu=True),
-        Side("boto3", lambda: boto.get_item(**request), cpu=True),
-        Side("PynamoDB", _pynamodb(url), cpu=True),
-        Side(FLOOR, _floor(port, request, stack), cpu=True),
-    ]
-    sync += _strangers(stack, url, missing, "pydynox_client", "dyntastic_model")
+    client = connect(url)
+    stack.callback(client.close)
+    boto = boto3.client(
+        "dynamodb",
+        endpoint_url=url,
+        region_name="us-east-1",
+        aws_access_key_id="keyfold",
+        aws_secret_access_key="keyfold",
+    )
+    missing: list[str] = []
     outcome = compare(
         "clients",
-        "client, GetItem, sync (CPU)",
-        sync,
+        title,
+        [
+            Side("keyfold", lambda: client.call("GetItem", REQUEST), cpu=True),
+            Side("boto3", lambda: boto.get_item(**REQUEST), cpu=True),
+            Side("PynamoDB", _pynamodb(url), cpu=True),
+            Side(FLOOR, _floor(url, stack), cpu=True),
+            *_strangers(stack, url, missing, *strangers),
+        ],
         budget,
         reference="boto3",
         goal="at most 1/20 of boto3",
@@ -70,26 +89,28 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
     # No client, but the least that any of them can take.
     outcome.figures[FLOOR] = f"{outcome.time(FLOOR):.1f} µs"
     outcome.rows = [row for row in outcome.rows if row.side != FLOOR]
-    yield outcome
+    return outcome
 
+
+def _async(url: str, stack: ExitStack, budget: Budget) -> Outcome:
     loop = Loop()
     ours = loop.loop.run_until_complete(_opened(url))
     stack.callback(lambda: loop.loop.run_until_complete(ours.close()))
     sides = [
         Side(
             "keyfold",
-            lambda: loop.run(lambda: ours.call("GetItem", request)),
+            lambda: loop.run(lambda: ours.call("GetItem", REQUEST)),
             operations=BATCH,
             cpu=True,
         )
     ]
-    missing = []
+    missing: list[str] = []
     try:
         sides += _aiodynamo(url, loop, stack)
     except ImportError as problem:
         missing.append(f"aiodynamo: {problem}")
     sides += _strangers(stack, url, missing, "pydynox_client_async")
-    yield compare(
+    return compare(
         "clients",
         "client, GetItem, async (CPU)",
         sides,
@@ -101,9 +122,10 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
     )
 
 
-def _floor(port: int, request: dict[str, Any], stack: ExitStack) -> Callable[[], object]:
+def _floor(url: str, stack: ExitStack) -> Callable[[], object]:
     """Sends prepared bytes and receives the answer, without looking at it."""
-    (data,) = load.prepared(load.local(port), "GetItem", [request])
+    port = int(url.rpartition(":")[2])
+    (data,) = load.prepared(load.local(port), "GetItem", [REQUEST])
     bare = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
     bare.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     room = bytearray(64 * 1024)
