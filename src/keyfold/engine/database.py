@@ -68,18 +68,19 @@ class Database:
     def find(self, table: Table, place: bytes) -> StoredItem | None:
         """An item as the last commit left it."""
         hot = self.hot
-        if hot is None:
-            with self.read() as session:
-                return session.find(table.id, place)
-        kept = hot.find(table.id, place)
-        if kept is not None:
+        if hot is not None and (kept := hot.find(table.id, place)) is not None:
             return kept
-        with self.read() as session:
+        session = self.commits.take()
+        try:
+            if hot is None:
+                return session.find(table.id, place)
             marks = hot.marks()
             stored = session.find(table.id, place)
             if stored is not None:
                 hot.keep(table.id, place, stored, marks)
-        return stored
+            return stored
+        finally:
+            self.commits.put_back(session)
 
     def arn(self, resource: str) -> str:
         return f"arn:aws:dynamodb:{self.region}:{self.account}:{resource}"
