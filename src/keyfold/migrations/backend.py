@@ -90,6 +90,11 @@ class Backend:
         enabled = ttl.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
         return _read(table, found, ttl.get("AttributeName") if enabled else None)
 
+    def billing(self, table: str) -> str:
+        """How the table is billed; DynamoDB tells only what is not provisioned."""
+        summary = (self.describe(table) or {}).get("BillingModeSummary", {})
+        return str(summary.get("BillingMode", "PROVISIONED"))
+
     def key_attributes(self, table: str) -> tuple[str, ...]:
         found = self.describe(table)
         if found is None:

@@ -115,11 +115,12 @@ class CreateIndex(Operation):
         if self.index.sort:
             types[self.index.sort] = self.index.sort_type
         definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
+        create = {"Create": index_request(self.index, backend.billing(self.table))}
         _update(
             backend,
             self.table,
             AttributeDefinitions=definitions,
-            GlobalSecondaryIndexUpdates=[{"Create": index_request(self.index)}],
+            GlobalSecondaryIndexUpdates=[create],
         )
 
     def reverse(self) -> Operation:

@@ -34,10 +34,7 @@ def create_request(table: Table, name: str) -> Request:
         if index.sort is not None:
             types[index.sort] = index.sort_type
         member = "LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes"
-        asked = index_request(index)
-        if table.billing == "PROVISIONED" and not index.local:
-            asked["ProvisionedThroughput"] = _THROUGHPUT
-        request.setdefault(member, []).append(asked)
+        request.setdefault(member, []).append(index_request(index, table.billing))
     request["AttributeDefinitions"] = [
         {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
     ]
@@ -46,15 +43,19 @@ def create_request(table: Table, name: str) -> Request:
     return request
 
 
-def index_request(index: Index) -> Request:
+def index_request(index: Index, billing: str) -> Request:
+    """An index of a table that is billed so."""
     projection: Request = {"ProjectionType": index.projection}
     if index.projection == "INCLUDE":
         projection["NonKeyAttributes"] = list(index.included)
-    return {
+    request: Request = {
         "IndexName": index.name,
         "KeySchema": key_schema(index.partition, index.sort),
         "Projection": projection,
     }
+    if billing == "PROVISIONED" and not index.local:
+        request["ProvisionedThroughput"] = _THROUGHPUT
+    return request
 
 
 def key_schema(partition: str, sort: str | None) -> list[Request]:

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Unique
+from keyfold.design.schema import Index as IndexSchema
 from keyfold.errors import MigrationError, VerifyFailed
 from keyfold.migrations import (
     Backend,
+    CreateIndex,
     CreateTable,
     DropTable,
     Migration,
@@ -110,6 +112,23 @@ def test_index_keys_are_filled_so_that_the_index_finds_old_items(shop: Shop, db:
     assert list(db.read(Person.by_town.query(town="Turin"))) == []
     run(shop.backend, fill_indexes(Person))
     assert [p.name for p in db.read(Person.by_town.query(town="Turin"))] == ["Ada"]
+
+
+def test_a_new_index_of_a_provisioned_table_has_units_to_begin_with(shop: Shop) -> None:
+    throughput = {"ReadCapacityUnits": 2, "WriteCapacityUnits": 2}
+    shop.backend.call(
+        "UpdateTable",
+        {
+            "TableName": "Orders",
+            "BillingMode": "PROVISIONED",
+            "ProvisionedThroughput": throughput,
+        },
+    )
+    CreateIndex("Orders", IndexSchema("by-total", "totalKey", "orderKey")).apply(shop.backend)
+    described = shop.backend.describe("Orders")
+    assert described is not None
+    indexes = {one["IndexName"]: one for one in described["GlobalSecondaryIndexes"]}
+    assert indexes["by-total"]["ProvisionedThroughput"]["WriteCapacityUnits"] > 0
 
 
 def test_unique_markers_are_made_and_a_value_held_twice_is_listed(shop: Shop, db: Db) -> None:
