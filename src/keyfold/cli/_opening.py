@@ -24,17 +24,26 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 def existing(backend: str) -> str:
     """A backend that holds something; a command that only reads makes no data file."""
+    if missing := _missing_file(backend):
+        raise KeyfoldError(
+            f"there is no data file {missing}; `keyfold settings` shows which one is set"
+        )
+    return backend
+
+
+def existing_or_empty(backend: str) -> str:
+    """A backend to compare with: a data file that is not there has no tables."""
+    return ":memory:" if _missing_file(backend) else backend
+
+
+def _missing_file(backend: str) -> str | None:
     from pathlib import Path
 
     from keyfold.clients.address import Embedded, parse
 
     address = parse(backend)
     path = address.path if isinstance(address, Embedded) else ":memory:"
-    if path != ":memory:" and not Path(path).exists():
-        raise KeyfoldError(
-            f"there is no data file {path}; `keyfold settings` shows which one is set"
-        )
-    return backend
+    return None if path == ":memory:" or Path(path).exists() else path
 
 
 def opened(args: argparse.Namespace) -> Db:

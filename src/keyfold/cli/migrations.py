@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
+from keyfold.cli._opening import existing, existing_or_empty
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema
@@ -141,7 +143,7 @@ def _differences(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     schema = _schema(args)
     kept = read(args.folder / SNAPSHOT)
     since = ["there is no snapshot"] if kept is None else [str(c) for c in diff(kept, schema)]
-    live = _live(_backend(args, schema), schema)
+    live = _live(_backend(args, existing_or_empty, schema), schema)
     return [
         ("Since the snapshot", since),
         ("On the backend", [str(change) for change in diff_tables(live, schema)]),
@@ -164,7 +166,7 @@ def _plan(args: argparse.Namespace) -> int:
             "nothing changed since the snapshot: there is nothing to plan. To make the last plan "
             f"again, put {args.folder / SNAPSHOT} back as it was before it, and delete its file"
         )
-    backend = _backend(args, schema)
+    backend = _backend(args, existing_or_empty, schema)
     live = _live(backend, schema)
     if missing and live.tables:
         raise MigrationError(
@@ -194,7 +196,7 @@ def _apply(args: argparse.Namespace) -> int:
         raise MigrationError(
             f"there is no phase {args.to!r}; {settings.nearest(args.to, PHASES[1:])}"
         )
-    migrator = _migrator(args)
+    migrator = _migrator(args, str)
     state = migrator.apply(args.to, repair=not args.no_repair)
     print(f"{migrator.migration.name}: {state.phase} is complete")
     if args.follow:
@@ -204,7 +206,7 @@ def _apply(args: argparse.Namespace) -> int:
 
 
 def _status(args: argparse.Namespace) -> int:
-    status = _migrator(args).status()
+    status = _migrator(args, existing_or_empty).status()
     state = status.state
     print(f"{status.name}: {state.phase}")
     print(f"  reads {state.reads}, writes {state.writes}{', closed' if state.closed else ''}")
@@ -220,7 +222,7 @@ def _status(args: argparse.Namespace) -> int:
 
 
 def _rollback(args: argparse.Namespace) -> int:
-    migrator = _migrator(args)
+    migrator = _migrator(args, existing)
     migrator.rollback()
     print(f"{migrator.migration.name}: back where it began")
     return 0
@@ -250,13 +252,16 @@ def _defaults(target: str) -> set[tuple[str, str]]:
     }
 
 
-def _backend(args: argparse.Namespace, schema: Schema | None = None) -> Backend:
+def _backend(
+    args: argparse.Namespace, address: Callable[[str], str], schema: Schema | None = None
+) -> Backend:
+    """The backend of the settings; `address` says what to make of it."""
     from keyfold.clients import connect
     from keyfold.migrations import backend_of
 
     chosen = settings.from_arguments(args)
     return backend_of(
-        connect(chosen.backend),
+        connect(address(chosen.backend)),
         prefix=chosen.table_prefix,
         names=chosen.table_names,
         tables=schema.tables if schema else (),
@@ -289,10 +294,10 @@ def _migration(args: argparse.Namespace) -> Migration:
     return load(path if path.suffix == ".py" else args.folder / f"{args.plan}.py")
 
 
-def _migrator(args: argparse.Namespace) -> Migrator:
+def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrator:
     from keyfold.migrations import Migrator, Pace
 
-    backend = _backend(args)
+    backend = _backend(args, address)
     remote = "://" in settings.from_arguments(args).backend
     given = vars(args)
     settle = given.get("settle")

@@ -189,6 +189,19 @@ def shop_module() -> Any:
     return importlib.import_module("shopdesign")
 
 
+def test_commands_that_only_look_make_no_data_file(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, V1)
+    assert cli.main(["migrations", "diff"]) == 0
+    assert "Orders" in capsys.readouterr().out
+    assert cli.main(["migrations", "plan", "first"]) == 0
+    assert cli.main(["migrations", "status", "0001_first"]) == 0
+    assert cli.main(["migrations", "rollback", "0001_first"]) == 2
+    assert "there is no data file" in capsys.readouterr().err
+    assert not (project / "shop.db").exists()
+
+
 def test_a_whole_change_by_commands_alone(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
