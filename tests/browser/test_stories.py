@@ -55,6 +55,8 @@ class Visitor:
         """Choose a name on the sign-in page."""
         self._page.goto(f"{self._site}/")
         self._page.click("#who")
+        # Loaded with its scripts: a button does nothing before.
+        self._page.wait_for_url("**/sign-in")
         self._page.locator(f"button[data-user='{who}']").first.click()
         signed_in = "who => localStorage.getItem('keyfold-user') === who"
         self._page.wait_for_function(signed_in, arg=who)
@@ -63,6 +65,7 @@ class Visitor:
         """Follow the system's link on the start page."""
         self._page.goto(f"{self._site}/")
         self._page.click(f"#{self._system} a[href$='/{kind}']")
+        self._page.wait_for_url(re.compile(f"/{self._system}/{kind}"))
 
     def execute(self, operation: str, **path: str) -> Any:
         """Try an operation on the REST page, with the body that it suggests."""
