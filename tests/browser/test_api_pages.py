@@ -56,6 +56,7 @@ def site() -> Iterator[str]:
 def sign_in(page: Page, site: str) -> None:
     page.goto(f"{site}/")
     page.click("text=Sign in as a demo user")
+    page.wait_for_url("**/sign-in")
     page.click("button[data-user=mia]")
     expect(page.locator("#token")).to_have_value(re.compile(r".+\..+\..+"))
 
