@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -83,3 +86,51 @@ def test_temporary_credentials_are_asked_for_again(monkeypatch: pytest.MonkeyPat
     moment[0] += 31
     assert renewing.ready() is None
     assert renewing.load().token == "second"
+
+
+class _Role(BaseHTTPRequestHandler):
+    """What a container's agent and an instance's metadata service answer."""
+
+    def do_PUT(self) -> None:
+        self._answer(b"a token for the session")
+
+    def do_GET(self) -> None:
+        if self.path.endswith("security-credentials/"):
+            self._answer(b"the-role")
+            return
+        found = {
+            "Code": "Success",
+            "AccessKeyId": "ROLE",
+            "SecretAccessKey": "s",
+            "Token": "t",
+            "Expiration": "2099-01-01T00:00:00Z",
+        }
+        self._answer(json.dumps(found).encode())
+
+    def _answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("variable", "path"),
+    [
+        ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "/credentials"),
+        ("AWS_EC2_METADATA_SERVICE_ENDPOINT", "/"),
+    ],
+)
+def test_a_role_is_taken_from_the_container_or_the_instance(
+    monkeypatch: pytest.MonkeyPatch, variable: str, path: str
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Role) as service:
+        Thread(target=service.serve_forever, daemon=True).start()
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "false")
+        monkeypatch.setenv(variable, f"http://127.0.0.1:{service.server_port}{path}")
+        found = source(profile=None, is_amazon=True).load()
+        service.shutdown()
+    assert found == Credentials("ROLE", "s", "t")
