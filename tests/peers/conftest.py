@@ -22,7 +22,13 @@ from pathlib import Path
 import pytest
 
 PEERS = Path(__file__).parents[2] / "bench" / ".peers"
-NODE_PACKAGES = ["@aws-sdk/client-dynamodb", "@aws-sdk/lib-dynamodb", "dynalite", "electrodb"]
+NODE_PACKAGES = [
+    "@aws-sdk/client-dynamodb",
+    "@aws-sdk/lib-dynamodb",
+    "dynalite",
+    "dynamodb-admin",
+    "electrodb",
+]
 if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
     NODE_PACKAGES.append("@dynoxide/linux-x64")
 NODE_PACKAGES_OF = "2026-11-01"
@@ -87,12 +93,11 @@ def node_modules() -> Path:
         pytest.skip("Node and npm are not installed")
     folder = PEERS / "node"
     with installing():
-        if not (folder / "installed").exists():
+        if not all((folder / "node_modules" / package).exists() for package in NODE_PACKAGES):
             folder.mkdir(exist_ok=True)
             (folder / "package.json").write_text("{}")
             options = ("--no-audit", "--no-fund", "--no-package-lock", "--before", NODE_PACKAGES_OF)
             run_installer("npm packages", ["npm", "install", *options, *NODE_PACKAGES], folder)
-            (folder / "installed").touch()
     return folder / "node_modules"
 
 
