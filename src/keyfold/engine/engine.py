@@ -137,6 +137,39 @@ class Engine:
             return partial(_all_told, self._told(error), len(calls))
         return self._carried_out(calls, requests)
 
+    def release_indexes(self) -> None:
+        """Let global indexes see every change, whatever their lag."""
+        self._database.lag.release()
+
+    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Call `tell` after each commit of this process, until the result is called.
+
+        It is called while others wait to write: it has to be quick and may not call the engine.
+        """
+        return self._database.commits.on_commit(tell)
+
+    def sweep(self) -> int:
+        """Delete items whose time to live is over and stream records past their day."""
+        database = self._database
+        database.write(lambda session: streams.trim(database, session))
+        database.write(lambda session: backups.trim(database, session))
+        return ttl.sweep(database)
+
+    def close(self) -> None:
+        """Close the file; waits for work under way."""
+        self._database.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
     def _carried_out(
         self, calls: Sequence[tuple[str, bytes]], requests: Sequence[dict[str, Any] | Exception]
     ) -> Callable[[], list[Result]]:
@@ -170,39 +203,6 @@ class Engine:
         if isinstance(error, apsw.Error):
             return storage.translated(error, self._database.commits.path)
         return error
-
-    def release_indexes(self) -> None:
-        """Let global indexes see every change, whatever their lag."""
-        self._database.lag.release()
-
-    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Call `tell` after each commit of this process, until the result is called.
-
-        It is called while others wait to write: it has to be quick and may not call the engine.
-        """
-        return self._database.commits.on_commit(tell)
-
-    def sweep(self) -> int:
-        """Delete items whose time to live is over and stream records past their day."""
-        database = self._database
-        database.write(lambda session: streams.trim(database, session))
-        database.write(lambda session: backups.trim(database, session))
-        return ttl.sweep(database)
-
-    def close(self) -> None:
-        """Close the file; waits for work under way."""
-        self._database.close()
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _read(self, operation: str, body: bytes) -> dict[str, Any]:
         try:
