@@ -197,11 +197,19 @@ def ministack(folder: Path) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module", params=["dynoxide", "dynalite", "moto", "ministack"])
+OTHERS = ["dynoxide", "dynalite", "moto", "ministack"]
+if GIVEN := os.environ.get("KEYFOLD_PEER", ""):
+    OTHERS.append("given")
+
+
+@pytest.fixture(scope="module", params=OTHERS)
 def other_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, str]]:
-    """The name and address of somebody else's server."""
+    """The name and address of somebody else's server; KEYFOLD_PEER=http://... is one more."""
+    if request.param == "given":
+        yield "given", GIVEN
+        return
     folder = tmp_path_factory.mktemp(request.param)
     if request.param in ("dynoxide", "dynalite"):
         node: Path = request.getfixturevalue("node_modules")

@@ -17,7 +17,7 @@ from .conftest import free_port, running
 def admin(node_modules: Path, keyfold_url: str, tmp_path: Path) -> Iterator[str]:
     port = free_port()
     program = node_modules / ".bin" / "dynamodb-admin"
-    command = [program, "--host", "127.0.0.1", "--port", str(port)]
+    command: list[str | Path] = [program, "--host", "127.0.0.1", "--port", str(port)]
     with running(
         command, port, tmp_path, AWS_REGION="us-east-1", DYNAMO_ENDPOINT=keyfold_url
     ) as url:
