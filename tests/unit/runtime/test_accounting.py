@@ -11,6 +11,7 @@ from keyfold import Db, Design, Entity, Id, Key, Query, check, create, update
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.engine.faults import Faults
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound, RequestReused
 
 design = Design("accounting")
@@ -55,6 +56,16 @@ def test_batches_tell_how_far_they_are(db: Db) -> None:
     told.clear()
     assert db.delete_collection(Note.key.query(user_id="u"), progress=told.append) == 30
     assert told == [25, 30]
+
+
+def test_what_a_batch_left_unprocessed_is_sent_again() -> None:
+    faults = Faults(seed=3, unprocessed=0.5)
+    told: list[int] = []
+    with design.open(EmbeddedClient(Engine.open(":memory:", faults=faults))) as db:
+        assert db.put_many(_notes(60), progress=told.append) == 60
+        found = db.get_many([note.ref() for note in _notes(60)])
+    assert found == _notes(60)
+    assert told[-1] == 60
 
 
 def test_units_are_counted_by_pattern_while_measuring(db: Db) -> None:
