@@ -15,15 +15,15 @@ from bench import load
 from bench.cases.wire import ITEMS, OPERATIONS, requests_of
 from bench.items import TABLE, item
 from keyfold.engine import Engine
-from keyfold.serve.dynamodb import Server, Settings
-from keyfold.serve.dynamodb.server import loop_runner
+from keyfold.wire import Server, Settings
+from keyfold.wire.server import loop_runner
 
 _SAMPLE_SECONDS = 0.001
 _CONNECTIONS = 16
 
 # The innermost frame that is in one of these modules says where a sample was taken.
 LAYERS = {
-    "keyfold.serve": "sockets, HTTP, answer",
+    "keyfold.api": "sockets, HTTP, answer",
     "keyfold.engine.shapes": "shape check",
     "keyfold.expressions": "expressions",
     "keyfold.values": "values: keys, sizes",

@@ -18,10 +18,10 @@ from sphinx.application import Sphinx
 
 import keyfold
 from keyfold import cli, errors, settings
+from keyfold.api import codes as serve_codes
 from keyfold.design import codes as design_codes
 from keyfold.review.check import FAMILIES, RULES, rules
 from keyfold.review.check.page import page
-from keyfold.serve import codes as serve_codes
 
 INTERNAL = {"cli", "engine", "expressions", "values", "errors", "settings"}
 """Packages that are no API, or have a page of their own."""

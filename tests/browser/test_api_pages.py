@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
-from keyfold.serve import Identity, Payload, Service, anyone, authenticated, mutation, query
-from keyfold.serve.app import Settings, create_app
+from keyfold.api import Identity, Payload, Service, anyone, authenticated, mutation, query
+from keyfold.api.app import Settings, create_app
 
 from .conftest import served
 

@@ -18,9 +18,9 @@ from graphql import build_client_schema, get_introspection_query, parse, validat
 from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
-from keyfold.serve.app import Settings, create_app
-from keyfold.serve.demo.process import following
-from keyfold.serve.demo.systems import find_systems
+from keyfold.api.app import Settings, create_app
+from keyfold.demo.process import following
+from keyfold.demo.systems import find_systems
 
 from .conftest import served
 

@@ -15,12 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyfold import Design, Entity, Id, Key
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.problems import NotAuthenticated
 from keyfold.design.file import loads
 from keyfold.errors import CursorRefused, KeyfoldError
 from keyfold.expressions import parser
 from keyfold.runtime.cursor import seal, unseal
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.problems import NotAuthenticated
 
 KEY = b"k" * 32
 design = Design("fuzz")

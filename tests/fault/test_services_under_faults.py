@@ -22,11 +22,11 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb, Design, Entity
+from keyfold.api import Identity
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import KeyfoldError, StreamError
 from keyfold.maintain import verification
-from keyfold.serve import Identity
 from keyfold.streams import AsyncConsumer, Options, Policy, letters
 from keyfold_systems.gg_core import design as gg_core
 from keyfold_systems.gg_core.entities import Activity, Goal

@@ -27,7 +27,7 @@ from keyfold.errors import (
     TransportError,
     VersionConflict,
 )
-from keyfold.serve.dynamodb import BackgroundServer
+from keyfold.wire import BackgroundServer
 
 T = TypeVar("T")
 

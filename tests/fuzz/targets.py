@@ -17,6 +17,8 @@ from typing import Final
 
 import orjson
 
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.problems import NotAuthenticated
 from keyfold.clients.signer import Credentials
 from keyfold.clock import ManualClock
 from keyfold.design.file import loads
@@ -24,11 +26,9 @@ from keyfold.engine import Engine, exports
 from keyfold.errors import CursorRefused, InternalFailure, KeyfoldError, OperationError
 from keyfold.expressions import keys, parser
 from keyfold.runtime.cursor import unseal
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.dynamodb import BackgroundServer
-from keyfold.serve.dynamodb.settings import Settings
-from keyfold.serve.dynamodb.verify import Verifier
-from keyfold.serve.problems import NotAuthenticated
+from keyfold.wire import BackgroundServer
+from keyfold.wire.settings import Settings
+from keyfold.wire.sigv4 import Verifier
 
 Target = Callable[[bytes], object]
 

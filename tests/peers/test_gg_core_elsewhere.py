@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from keyfold.api import Identity, PageRequest
 from keyfold.errors import UnknownOperation
-from keyfold.serve import Identity, PageRequest
 from keyfold.streams import AsyncConsumer, letters
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.payloads import (

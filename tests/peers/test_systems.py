@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from keyfold.clients import AsyncClient, connect, connect_async
+from keyfold.demo.systems import System, find_systems
 from keyfold.errors import TableNotFound, UnknownOperation
-from keyfold.serve.demo.systems import System, find_systems
 
 SYSTEMS = find_systems()
 CALLS = 60

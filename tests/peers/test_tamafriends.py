@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Conflict, Identity, NotAllowed, PageRequest
+from keyfold.api.auth import DevelopmentTokens
 from keyfold.errors import NotFound, UniqueTaken, UnknownOperation
 from keyfold.maintain import verification
-from keyfold.serve import Conflict, Identity, NotAllowed, PageRequest
-from keyfold.serve.auth import DevelopmentTokens
 from keyfold.streams import AsyncConsumer, letters
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.payloads import Login, NewAccount, ProfileChange

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyfold import AsyncDb, Design, Entity, Key, Page
-from keyfold.serve import Identity, PageRequest, Service, authenticated, mutation, query
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.dispatch import Dispatch
-from keyfold.serve.rest import rest_app
+from keyfold.api import Identity, PageRequest, Service, authenticated, mutation, query
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.dispatch import Dispatch
+from keyfold.api.rest import rest_app
 
 design = Design("served-ids")
 table = design.table("ServedIds")

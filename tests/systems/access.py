@@ -19,12 +19,12 @@ from urllib.parse import quote
 import httpx
 
 from keyfold import AsyncDb, Design
+from keyfold.api import ANONYMOUS, Identity, Service
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.dispatch import Dispatch
+from keyfold.api.parameters import Operation
+from keyfold.api.rest import rest_app
 from keyfold.clock import ManualClock
-from keyfold.serve import ANONYMOUS, Identity, Service
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.dispatch import Dispatch
-from keyfold.serve.rest import rest_app
-from keyfold.serve.signature import Operation
 from tests.systems.conftest import recording
 from tests.systems.opening import stored
 from tests.systems.repeats import filled

@@ -17,14 +17,14 @@ import pytest
 import uvicorn
 
 from keyfold import new_ulid
+from keyfold.api import Service
+from keyfold.api.app import Settings, create_app
+from keyfold.api.auth import DevelopmentTokens
 from keyfold.clients import AsyncClient, connect_async
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
-from keyfold.serve import Service
-from keyfold.serve.app import Settings, create_app
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.dynamodb import BackgroundServer
+from keyfold.wire import BackgroundServer
 
 pytest.register_assert_rewrite(
     "tests.systems.access", "tests.systems.patterns", "tests.systems.repeats"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb, Db, Design, new_ulid
-from keyfold.serve import Identity, Service
-from keyfold.serve.dispatch import Caller, Dispatch
-from keyfold.serve.dynamodb import BackgroundServer
+from keyfold.api import Identity, Service
+from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.testing import Sandbox
+from keyfold.wire import BackgroundServer
 from tests.systems.conftest import ADDRESS
 
 LATER = pytest.mark.sandbox(start=datetime(2031, 1, 1, tzinfo=UTC))

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from mypy import api as mypy
 
-from keyfold.serve import Service
-from keyfold.serve.demo.systems import find_systems
+from keyfold.api import Service
+from keyfold.demo.systems import find_systems
 from tests.systems.conftest import Web, served
 
 SYSTEMS = {system.name: system for system in find_systems()}

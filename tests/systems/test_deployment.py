@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb, Db, Design
+from keyfold.api import Identity, PageRequest
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import AccessDenied
 from keyfold.maintain import verification
 from keyfold.review.infra import cloudformation
-from keyfold.serve import Identity, PageRequest
 from keyfold.streams import Queue, letters, stream_handler
 from keyfold_systems.gg_core.design import design as gg_core
 from keyfold_systems.gg_core.payloads import NewActivity, NewGoal, NewQuest, NewTask, NewUser

@@ -26,14 +26,14 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from keyfold import AsyncDb
-from keyfold.serve import ANONYMOUS, Identity, Service
-from keyfold.serve.app import create_app
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.client import client_source
-from keyfold.serve.demo.systems import System, find_systems
-from keyfold.serve.dispatch import Caller, Dispatch
-from keyfold.serve.graphql.endpoint import Executor, GraphQLRequest
-from keyfold.serve.rest import rest_app
+from keyfold.api import ANONYMOUS, Identity, Service
+from keyfold.api.app import create_app
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.client import client_source
+from keyfold.api.dispatch import Caller, Dispatch
+from keyfold.api.graphql.endpoint import Executor, GraphQLRequest
+from keyfold.api.rest import rest_app
+from keyfold.demo.systems import System, find_systems
 
 CHECKS = [
     not_a_server_error,

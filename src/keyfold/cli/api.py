@@ -58,8 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        from keyfold.serve.process import Options
-        from keyfold.serve.process import run as serve
+        from keyfold.api.process import Options
+        from keyfold.api.process import run as serve
     except ModuleNotFoundError as missing:
         raise KeyfoldError(
             f"serving needs {missing.name}; install it with: pip install 'keyfold[web]'"

@@ -19,8 +19,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold.serve.client import client_source
-    from keyfold.serve.target import load_service
+    from keyfold.api.client import client_source
+    from keyfold.api.target import load_service
 
     source = client_source(load_service(args.target), asynchronous=not args.sync)
     if args.output is None:

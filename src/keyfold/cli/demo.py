@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        from keyfold.serve.demo import Options, run_demo
+        from keyfold.demo import Options, run_demo
     except ModuleNotFoundError as missing:
         raise KeyfoldError(
             f"the demo needs {missing.name}; install it with: pip install 'keyfold[all]'"

@@ -62,8 +62,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold.serve.dynamodb import ClientLimits, Settings, serve
-    from keyfold.serve.dynamodb.settings import LOOPBACK_ORIGINS, read_credentials
+    from keyfold.wire import ClientLimits, Settings, serve
+    from keyfold.wire.settings import LOOPBACK_ORIGINS, read_credentials
 
     settings = Settings(
         data=args.data,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.serve import Payload
+from keyfold.api import Payload
 from keyfold_systems.gg_core.entities import (
     MOST_MEMBERS_OF_A_ROOM,
     LongText,

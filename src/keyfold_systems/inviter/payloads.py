@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.serve import Payload
+from keyfold.api import Payload
 from keyfold_systems.inviter.entities import MOST_GROUPS_INVITED, MOST_USERS_INVITED, LongText, Text
 
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]

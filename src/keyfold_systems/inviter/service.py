@@ -19,9 +19,7 @@ from keyfold import (
     remove,
     update,
 )
-from keyfold.errors import AlreadyExists, ConditionFailed
-from keyfold.runtime import Intent
-from keyfold.serve import (
+from keyfold.api import (
     Arguments,
     Conflict,
     Identity,
@@ -34,6 +32,8 @@ from keyfold.serve import (
     query,
     rule,
 )
+from keyfold.errors import AlreadyExists, ConditionFailed
+from keyfold.runtime import Intent
 from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.entities import (
     MOST_GROUPS_INVITED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from keyfold import AsyncDb
-from keyfold.serve import Arguments, Identity, rule
+from keyfold.api import Arguments, Identity, rule
 from keyfold_systems.search_room.entities import Role
 from keyfold_systems.search_room.patterns import membership
 

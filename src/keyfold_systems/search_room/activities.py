@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from keyfold import AsyncDb, Page, Timestamp, new_ulid
-from keyfold.serve import Identity, PageRequest, mutation, query
+from keyfold.api import Identity, PageRequest, mutation, query
 from keyfold_systems.search_room.access import member
 from keyfold_systems.search_room.entities import Activity
 from keyfold_systems.search_room.patterns import activities_after, room_activities

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from keyfold import Page, check, create, new_ulid, put, update
+from keyfold.api import Conflict, Identity, Missing, PageRequest, mutation, query
 from keyfold.errors import AlreadyExists, ConditionFailed
 from keyfold.runtime import Intent
-from keyfold.serve import Conflict, Identity, Missing, PageRequest, mutation, query
 from keyfold_systems.search_room.access import member
 from keyfold_systems.search_room.activities import ActivityOperations
 from keyfold_systems.search_room.entities import (

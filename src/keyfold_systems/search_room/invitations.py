@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from keyfold import Page, check, create, delete, missing, put, update
-from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Identity,
     Missing,
@@ -20,6 +19,7 @@ from keyfold.serve import (
     mutation,
     query,
 )
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.search_room.access import member, owner
 from keyfold_systems.search_room.activities import ActivityOperations
 from keyfold_systems.search_room.entities import (

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from keyfold.serve import Payload
+from keyfold.api import Payload
 from keyfold_systems.search_room.entities import Member, Name, Room, Status
 from keyfold_systems.search_room.wishes import Criterion, Wishes
 

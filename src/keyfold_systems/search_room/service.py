@@ -15,9 +15,7 @@ from keyfold import (
     new_ulid,
     update,
 )
-from keyfold.errors import ConditionFailed, UniqueTaken
-from keyfold.runtime import Intent
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Identity,
     Missing,
@@ -28,6 +26,8 @@ from keyfold.serve import (
     mutation,
     query,
 )
+from keyfold.errors import ConditionFailed, UniqueTaken
+from keyfold.runtime import Intent
 from keyfold_systems.search_room.access import member, owner
 from keyfold_systems.search_room.criteria import CriteriaOperations
 from keyfold_systems.search_room.design import design

@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from keyfold.serve import Payload
+from keyfold.api import Payload
 
 Mode = Literal["all", "mixed", "strict"]
 Criterion = Literal["price", "rooms", "surface", "locations", "features"]

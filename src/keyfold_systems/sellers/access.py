@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keyfold.serve import Identity, Missing, NotAllowed
+from keyfold.api import Identity, Missing, NotAllowed
 from keyfold_systems.sellers.design import Order, Profile, Season
 from keyfold_systems.sellers.layouts import Layout
 from keyfold_systems.sellers.values import Permission

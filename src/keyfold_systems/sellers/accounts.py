@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.serve import Identity, admin, authenticated, itself, mutation, query
+from keyfold.api import Identity, admin, authenticated, itself, mutation, query
 from keyfold_systems.sellers.design import Account, account, account_by_email
 from keyfold_systems.sellers.parts import Part, there
 from keyfold_systems.sellers.payloads import NewAccount

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from keyfold import AsyncDb, Page, check, exists, missing, new_ulid
-from keyfold.runtime import Intent
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Identity,
     Invalid,
@@ -16,6 +15,7 @@ from keyfold.serve import (
     mutation,
     query,
 )
+from keyfold.runtime import Intent
 from keyfold_systems.sellers.design import Catalog, catalog, my_catalogs, public_catalogs
 from keyfold_systems.sellers.parts import Part, given, there
 from keyfold_systems.sellers.payloads import CatalogChanges, NewCatalog, SellingSeason

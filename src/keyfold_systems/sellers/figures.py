@@ -14,8 +14,8 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
+from keyfold.api import Identity, PageRequest
 from keyfold.clients import AsyncClient, connect_async
-from keyfold.serve import Identity, PageRequest
 from keyfold_systems.sellers import current, design
 from keyfold_systems.sellers.layout_current import current_layout
 from keyfold_systems.sellers.layout_proposed import proposed_layout

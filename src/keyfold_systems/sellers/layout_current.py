@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from keyfold import AsyncDb, Entity, Page, check, create, exists, missing, put, update
+from keyfold.api import Conflict, PageRequest
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.runtime import Intent
-from keyfold.serve import Conflict, PageRequest
 from keyfold_systems.sellers import current, mapping
 from keyfold_systems.sellers.design import Invite, Order, Profile, Season, Share
 from keyfold_systems.sellers.layout_proposed import created

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from keyfold import AsyncDb, Page, check, create, exists, missing, put, update
+from keyfold.api import Conflict, Missing, PageRequest
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.runtime import Intent
-from keyfold.serve import Conflict, Missing, PageRequest
 from keyfold_systems.sellers.design import (
     Invite,
     Order,

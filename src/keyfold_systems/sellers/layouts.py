@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from keyfold import AsyncDb, Page
+from keyfold.api import PageRequest
 from keyfold.migrations import Router, Side
 from keyfold.runtime import Intent
-from keyfold.serve import PageRequest
 from keyfold_systems.sellers.design import Invite, Order, Profile, Season, Share
 
 

@@ -6,7 +6,7 @@ import base64
 from decimal import Decimal
 
 from keyfold import Page, new_ulid
-from keyfold.serve import Identity, PageRequest, authenticated, mutation, query
+from keyfold.api import Identity, PageRequest, authenticated, mutation, query
 from keyfold_systems.sellers import report
 from keyfold_systems.sellers.access import order_for, require, season_for
 from keyfold_systems.sellers.design import Order, Season

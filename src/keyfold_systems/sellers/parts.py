@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from keyfold import AsyncDb, Page
-from keyfold.serve import Missing, PageRequest
+from keyfold.api import Missing, PageRequest
 from keyfold_systems.sellers.layouts import Layouts
 
 T = TypeVar("T")

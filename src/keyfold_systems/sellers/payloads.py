@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.serve import Payload
+from keyfold.api import Payload
 from keyfold_systems.sellers.design import Profile, Share
 from keyfold_systems.sellers.values import (
     CleanId,

@@ -6,7 +6,7 @@ import secrets
 from datetime import timedelta
 
 from keyfold import Page, new_ulid
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Identity,
     Invalid,

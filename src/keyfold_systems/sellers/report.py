@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from xml.sax.saxutils import escape
 
-from keyfold.serve import Payload
+from keyfold.api import Payload
 from keyfold_systems.sellers.design import Order, Season
 
 Cell = str | int | Decimal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 
 from keyfold import Page, new_ulid
-from keyfold.serve import Identity, Invalid, PageRequest, authenticated, mutation, query
+from keyfold.api import Identity, Invalid, PageRequest, authenticated, mutation, query
 from keyfold_systems.sellers.access import require, season_for
 from keyfold_systems.sellers.catalogs import usable
 from keyfold_systems.sellers.design import Season

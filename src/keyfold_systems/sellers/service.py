@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from keyfold import AsyncDb, Design
-from keyfold.serve import Service
+from keyfold.api import Service
 from keyfold_systems.sellers.accounts import AccountOperations
 from keyfold_systems.sellers.catalogs import CatalogOperations
 from keyfold_systems.sellers.design import design

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from keyfold.serve import Payload
+from keyfold.api import Payload
 from keyfold_systems.tamafriends.design import Email, Handle, Text, Username
 
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]

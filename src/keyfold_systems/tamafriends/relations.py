@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from keyfold import AsyncDb, Entity, Page, Ref, check, create, delete, missing, put
-from keyfold.errors import AlreadyExists, ConditionFailed
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Invalid,
     NotAllowed,
@@ -16,6 +15,7 @@ from keyfold.serve import (
     mutation,
     query,
 )
+from keyfold.errors import AlreadyExists, ConditionFailed
 from keyfold_systems.tamafriends.design import Block, Follow, UserProfile, followers, following
 
 E = TypeVar("E", bound=Entity)

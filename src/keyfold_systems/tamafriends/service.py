@@ -13,8 +13,7 @@ from keyfold import (
     create,
     new_ulid,
 )
-from keyfold.errors import AlreadyExists, NotFound
-from keyfold.serve import (
+from keyfold.api import (
     Arguments,
     Conflict,
     Identity,
@@ -30,6 +29,7 @@ from keyfold.serve import (
     query,
     rule,
 )
+from keyfold.errors import AlreadyExists, NotFound
 from keyfold_systems.tamafriends import passwords
 from keyfold_systems.tamafriends.design import (
     Comment,

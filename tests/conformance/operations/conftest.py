@@ -11,7 +11,7 @@ import pytest
 from keyfold.clients import connect
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
-from keyfold.serve.dynamodb.background import BackgroundServer
+from keyfold.wire.background import BackgroundServer
 
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Identity, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.maintain import verification
-from keyfold.serve import Identity, PageRequest
 from keyfold.streams import AsyncConsumer, Queue, letters
 from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design

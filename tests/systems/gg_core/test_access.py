@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from keyfold.serve import ANONYMOUS, Identity
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.dispatch import Dispatch
-from keyfold.serve.media import LocalMedia
-from keyfold.serve.rest import rest_app
+from keyfold.api import ANONYMOUS, Identity
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.dispatch import Dispatch
+from keyfold.api.media import LocalMedia
+from keyfold.api.rest import rest_app
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Role
 from keyfold_systems.gg_core.payloads import (

@@ -12,8 +12,8 @@ import httpx
 import pytest
 import uvicorn
 
-from keyfold.serve.app import Settings, create_app
-from keyfold.serve.auth import DevelopmentTokens
+from keyfold.api.app import Settings, create_app
+from keyfold.api.auth import DevelopmentTokens
 from keyfold.streams import AsyncConsumer, Options
 from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.serve import Conflict, Invalid, NotAllowed, PageRequest
+from keyfold.api import Conflict, Invalid, NotAllowed, PageRequest
 from keyfold_systems.gg_core.entities import Room
 from keyfold_systems.gg_core.payloads import NewRoom
 from tests.systems.opening import LATER

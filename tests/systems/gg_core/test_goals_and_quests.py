@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from keyfold.api import Conflict, Invalid
 from keyfold.errors import NotFound
-from keyfold.serve import Conflict, Invalid
 from keyfold.streams import stream_handler
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Award, QuestStep

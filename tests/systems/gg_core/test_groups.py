@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from keyfold.api import Conflict, Missing, NotAllowed
 from keyfold.errors import NotFound
-from keyfold.serve import Conflict, Missing, NotAllowed
 from keyfold_systems.gg_core.entities import Role
 from keyfold_systems.gg_core.payloads import GroupChange
 from tests.systems.opening import LATER

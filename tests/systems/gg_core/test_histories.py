@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Identity, PageRequest, Refused
 from keyfold.clients import AsyncClient
 from keyfold.engine import Faults
 from keyfold.errors import KeyfoldError
-from keyfold.serve import Identity, PageRequest, Refused
 from keyfold.streams import AsyncConsumer, Options
 from keyfold.streams.policy import TRANSIENT
 from keyfold.testing import Sandbox

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from keyfold.serve import Invalid, Missing, NotAllowed, PageRequest
-from keyfold.serve.media import LocalMedia
+from keyfold.api import Invalid, Missing, NotAllowed, PageRequest
+from keyfold.api.media import LocalMedia
 from keyfold_systems.gg_core.entities import FeedItem, Media
 from keyfold_systems.gg_core.patterns import activities_of, feed_items
 from keyfold_systems.gg_core.payloads import NewActivity

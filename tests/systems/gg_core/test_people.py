@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed
 from keyfold.errors import NotFound, RequestReused, UniqueTaken
-from keyfold.serve import Conflict, Identity, Invalid, Missing, NotAllowed
 from keyfold_systems.gg_core.payloads import NewUser, UserChange
 from tests.systems.opening import LATER, ask
 

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from keyfold.serve.app import Settings, create_app
-from keyfold.serve.auth import DevelopmentTokens
+from keyfold.api.app import Settings, create_app
+from keyfold.api.auth import DevelopmentTokens
 from keyfold_systems.gg_core.payloads import NewRoom
 from tests.systems.opening import LATER, stored
 from tests.systems.repeats import shown

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Identity
 from keyfold.clock import ManualClock
-from keyfold.serve import Identity
 from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.entities import Group, Hangout
 from keyfold_systems.inviter.payloads import NewHangout

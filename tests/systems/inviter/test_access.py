@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from keyfold.serve import ANONYMOUS, Identity
+from keyfold.api import ANONYMOUS, Identity
 from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.payloads import Guests
 from keyfold_systems.inviter.service import Inviter

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Conflict, Invalid, PageRequest
 from keyfold.errors import BudgetExceeded, NotFound, VersionConflict
-from keyfold.serve import Conflict, Invalid, PageRequest
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.entities import (

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Conflict, Identity, PageRequest
 from keyfold.errors import KeyfoldError, NotFound
 from keyfold.maintain import verification
-from keyfold.serve import Conflict, Identity, PageRequest
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.inviter import service as inviter_service
 from keyfold_systems.inviter.entities import (

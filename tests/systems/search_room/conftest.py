@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Identity
 from keyfold.clock import ManualClock
-from keyfold.serve import Identity
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import Listing, Member, Room
 from keyfold_systems.search_room.payloads import NewCriteria, NewListing, NewRoom

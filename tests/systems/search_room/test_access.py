@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from keyfold.serve import ANONYMOUS, Identity
+from keyfold.api import ANONYMOUS, Identity
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import Role
 from keyfold_systems.search_room.service import SearchRoom

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Conflict, Missing, NotAllowed, PageRequest, Refused
 from keyfold.clock import ManualClock
 from keyfold.errors import NotFound
 from keyfold.maintain import verification
-from keyfold.serve import Conflict, Missing, NotAllowed, PageRequest, Refused
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.entities import INVITATION_DAYS, Invitation, Member, Role
 from tests.systems.conftest import Recorder

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Identity, PageRequest
 from keyfold.clock import ManualClock
-from keyfold.serve import Identity, PageRequest
 from keyfold_systems.search_room.entities import Activity, CombinedCriteria, Compatibility, Status
 from keyfold_systems.search_room.patterns import (
     all_users_criteria,

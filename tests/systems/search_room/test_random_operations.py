@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Conflict, Identity, Missing, NotAllowed, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
-from keyfold.serve import Conflict, Identity, Missing, NotAllowed, PageRequest
 from keyfold.streams import AsyncConsumer, Options, Policy
 from keyfold_systems.search_room.entities import (
     Activity,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from keyfold import AsyncDb
+from keyfold.api import PageRequest
 from keyfold.clock import ManualClock
-from keyfold.serve import PageRequest
 from keyfold_systems.search_room.entities import SUPERSEDED_CRITERIA_DAYS, UserCriteria
 from keyfold_systems.search_room.patterns import latest_user_criteria
 from keyfold_systems.search_room.retention import tidy

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Conflict, Identity, Missing, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.errors import KeyfoldError, NotFound, VersionConflict
 from keyfold.maintain import verification
-from keyfold.serve import Conflict, Identity, Missing, PageRequest
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import (

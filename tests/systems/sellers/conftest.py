@@ -14,9 +14,9 @@ from decimal import Decimal
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Identity
 from keyfold.clients import AsyncClient
 from keyfold.clock import ManualClock
-from keyfold.serve import Identity
 from keyfold_systems.sellers import current, design
 from keyfold_systems.sellers.design import Catalog, Order, Season
 from keyfold_systems.sellers.layout_current import current_layout

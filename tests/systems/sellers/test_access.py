@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from keyfold.serve import ANONYMOUS, Identity, PageRequest
+from keyfold.api import ANONYMOUS, Identity, PageRequest
 from keyfold_systems.sellers import current, design
 from keyfold_systems.sellers.layout_current import current_layout
 from keyfold_systems.sellers.layouts import Layouts

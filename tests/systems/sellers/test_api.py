@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from keyfold.serve.app import Settings, create_app
-from keyfold.serve.auth import DevelopmentTokens
+from keyfold.api.app import Settings, create_app
+from keyfold.api.auth import DevelopmentTokens
 
 from .conftest import World
 

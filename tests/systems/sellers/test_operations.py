@@ -13,10 +13,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed, PageRequest
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import NotFound, UniqueTaken
-from keyfold.serve import Conflict, Identity, Invalid, Missing, NotAllowed, PageRequest
 from keyfold_systems.sellers import design
 from keyfold_systems.sellers.payloads import (
     CatalogChanges,

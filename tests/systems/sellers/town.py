@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from keyfold import AsyncDb, Page
-from keyfold.serve import Identity, PageRequest
+from keyfold.api import Identity, PageRequest
 from keyfold_systems.sellers import current
 from keyfold_systems.sellers.payloads import (
     NewInvite,

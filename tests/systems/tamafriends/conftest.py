@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Identity, PageRequest
 from keyfold.maintain import verification
-from keyfold.serve import Identity, PageRequest
 from keyfold.streams import AsyncConsumer, letters
 from keyfold.testing import Sandbox
 from keyfold_systems.tamafriends.design import Comment, Follow, Like, Post, UserProfile, design

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from keyfold.serve import ANONYMOUS, Identity
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.dispatch import Dispatch
-from keyfold.serve.rest import rest_app
+from keyfold.api import ANONYMOUS, Identity
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.dispatch import Dispatch
+from keyfold.api.rest import rest_app
 from keyfold_systems.tamafriends import passwords
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.payloads import NewAccount

@@ -12,8 +12,8 @@ import httpx
 import pytest
 import uvicorn
 
+from keyfold.api.app import Settings, create_app
 from keyfold.maintain import verification
-from keyfold.serve.app import Settings, create_app
 from keyfold.streams import AsyncConsumer, Options
 from keyfold.testing import Sandbox
 from keyfold_systems.tamafriends import demo

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
+from keyfold.api import Conflict, Invalid, Missing, NotAllowed, NotAuthenticated
+from keyfold.api.auth import DevelopmentTokens
 from keyfold.errors import NotFound, RequestReused, UniqueTaken, VersionConflict
-from keyfold.serve import Conflict, Invalid, Missing, NotAllowed, NotAuthenticated
-from keyfold.serve.auth import DevelopmentTokens
 from keyfold_systems.tamafriends.design import Block, Credential, Follow, UserProfile
 from keyfold_systems.tamafriends.payloads import Login, NewAccount, ProfileChange
 from tests.systems.opening import LATER, ask

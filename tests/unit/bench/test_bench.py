@@ -14,7 +14,7 @@ import pytest
 
 from keyfold.cli import main
 from keyfold.engine import Engine
-from keyfold.serve.dynamodb import BackgroundServer
+from keyfold.wire import BackgroundServer
 
 ROOT = Path(__file__).parents[3]
 

@@ -13,7 +13,7 @@ import pytest
 from keyfold.clients import Options
 from keyfold.clients.retry import RetryPolicy
 from keyfold.engine import Engine
-from keyfold.serve.dynamodb import BackgroundServer
+from keyfold.wire import BackgroundServer
 
 TABLE = {
     "TableName": "Things",

@@ -16,7 +16,7 @@ from keyfold.errors import (
     TransportError,
     UnexpectedAnswer,
 )
-from keyfold.serve.dynamodb.answer import render
+from keyfold.wire.answer import render
 
 BODIES = st.binary(max_size=300)
 

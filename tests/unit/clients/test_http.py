@@ -32,7 +32,7 @@ from keyfold.errors import (
     Unreachable,
     Untrusted,
 )
-from keyfold.serve.dynamodb import BackgroundServer, Settings
+from keyfold.wire import BackgroundServer, Settings
 
 ITEM = {"pk": {"S": "é✓"}, "n": {"N": "1.5"}, "b": {"B": "AAEC"}, "l": {"L": [{"NULL": True}]}}
 GET = {"TableName": "Things", "Key": {"pk": {"S": "é✓"}}}

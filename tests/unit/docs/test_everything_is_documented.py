@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from keyfold import cli, errors, settings
+from keyfold.api import codes as serve_codes
 from keyfold.design import codes as design_codes
 from keyfold.review import check
 from keyfold.review.check import RULES
 from keyfold.review.check.page import page
-from keyfold.serve import codes as serve_codes
 
 ROOT = Path(__file__).parents[3]
 FENCED = re.compile(r"^ *```\w+[^\n]*\n(.*?)^ *```$", re.M | re.S)

@@ -26,12 +26,12 @@ from keyfold import (
     Ttl,
     Unique,
 )
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.dispatch import Dispatch
+from keyfold.api.rest import rest_app
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.engine import Engine
 from keyfold.maintain import verify
-from keyfold.serve.auth import DevelopmentTokens
-from keyfold.serve.dispatch import Dispatch
-from keyfold.serve.rest import rest_app
 from keyfold.streams import Consumer
 from keyfold_systems.inviter import design as inviter
 from keyfold_systems.inviter.service import Inviter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyfold import AsyncDb
-from keyfold.serve import Arguments, Identity, Service, rule
+from keyfold.api import Arguments, Identity, Service, rule
 from keyfold_systems.gg_core.entities import Activity, GroupMember, Role, Room, User
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from keyfold import Page, add, new_ulid, remove
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Identity,
     Invalid,

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from typing import Literal
 
 from keyfold import Page, Timestamp, new_ulid
-from keyfold.errors import NotFound
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Identity,
     Invalid,
@@ -21,6 +20,7 @@ from keyfold.serve import (
     query,
     related,
 )
+from keyfold.errors import NotFound
 from keyfold_systems.gg_core.entities import Activity, FeedItem, Goal, Group, Promotion, User, home
 from keyfold_systems.gg_core.operations.access import (
     Part,

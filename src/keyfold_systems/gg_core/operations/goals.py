@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from keyfold import Page, check, create, missing, new_ulid
-from keyfold.errors import ConditionFailed
-from keyfold.serve import (
+from keyfold.api import (
     Arguments,
     Identity,
     PageRequest,
@@ -13,6 +12,7 @@ from keyfold.serve import (
     query,
     rule,
 )
+from keyfold.errors import ConditionFailed
 from keyfold_systems.gg_core.entities import Goal, Task
 from keyfold_systems.gg_core.operations.access import Part, registered
 from keyfold_systems.gg_core.patterns import goals_of_user, tasks_due, tasks_of_goal

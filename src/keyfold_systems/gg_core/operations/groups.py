@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from keyfold import Page, check, create, delete, new_ulid, update
-from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Identity,
     Missing,
@@ -18,6 +17,7 @@ from keyfold.serve import (
     mutation,
     query,
 )
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Group, GroupMember, Role, home
 from keyfold_systems.gg_core.operations.access import (
     Part,

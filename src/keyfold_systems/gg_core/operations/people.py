@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from keyfold import Page, check, missing, put
-from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
-from keyfold.serve import (
+from keyfold.api import (
     Conflict,
     Identity,
     Invalid,
@@ -19,6 +18,7 @@ from keyfold.serve import (
     mutation,
     query,
 )
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Block, Follow, User, home
 from keyfold_systems.gg_core.operations.access import Part, registered
 from keyfold_systems.gg_core.patterns import (

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from keyfold import Page, check, create, missing, new_ulid
-from keyfold.errors import ConditionFailed, NotFound
-from keyfold.serve import (
+from keyfold.api import (
     Arguments,
     Conflict,
     Identity,
@@ -19,6 +18,7 @@ from keyfold.serve import (
     query,
     rule,
 )
+from keyfold.errors import ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Goal, Quest, Task
 from keyfold_systems.gg_core.operations.access import Part, registered
 from keyfold_systems.gg_core.patterns import quests_of_user

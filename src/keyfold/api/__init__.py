@@ -1,0 +1,108 @@
+"""Operations, declared once and served as REST, GraphQL and AWS Lambda handlers.
+
+from keyfold.api import Identity, PageRequest, Service, authenticated, mutation, query
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keyfold.api.identity import ANONYMOUS, Identity
+    from keyfold.api.links import MediaLink, MediaStore
+    from keyfold.api.names import Payload
+    from keyfold.api.operation import mutation, query, related
+    from keyfold.api.paging import PageRequest
+    from keyfold.api.problems import (
+        Conflict,
+        FieldError,
+        Invalid,
+        Missing,
+        NotAllowed,
+        NotAuthenticated,
+        Refused,
+        TooMany,
+    )
+    from keyfold.api.rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
+    from keyfold.api.service import Service
+
+__all__ = [
+    "ANONYMOUS",
+    "Arguments",
+    "Conflict",
+    "FieldError",
+    "Identity",
+    "Invalid",
+    "MediaLink",
+    "MediaStore",
+    "Missing",
+    "NotAllowed",
+    "NotAuthenticated",
+    "PageRequest",
+    "Payload",
+    "Refused",
+    "Rule",
+    "Service",
+    "TooMany",
+    "admin",
+    "anyone",
+    "authenticated",
+    "itself",
+    "mutation",
+    "query",
+    "related",
+    "rule",
+]
+
+# `keyfold serve` needs none of these and starts without them.
+_HOMES = {
+    "keyfold.api.identity": (
+        "ANONYMOUS",
+        "Identity",
+    ),
+    "keyfold.api.links": (
+        "MediaLink",
+        "MediaStore",
+    ),
+    "keyfold.api.names": ("Payload",),
+    "keyfold.api.operation": (
+        "mutation",
+        "query",
+        "related",
+    ),
+    "keyfold.api.paging": ("PageRequest",),
+    "keyfold.api.problems": (
+        "Conflict",
+        "FieldError",
+        "Invalid",
+        "Missing",
+        "NotAllowed",
+        "NotAuthenticated",
+        "Refused",
+        "TooMany",
+    ),
+    "keyfold.api.rules": (
+        "Arguments",
+        "Rule",
+        "admin",
+        "anyone",
+        "authenticated",
+        "itself",
+        "rule",
+    ),
+    "keyfold.api.service": ("Service",),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(home), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'keyfold.api' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

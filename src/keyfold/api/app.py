@@ -1,0 +1,235 @@
+"""One ASGI application for one or several services.
+
+    app = create_app([Inviter(db)], Settings(development=True))
+
+Each service is under its name: `/inviter/docs`, `/inviter/groups/{groupId}/feed`,
+`/inviter/graphql`. Beside them are the index at `/`, `/health`, `/ready`, `/metrics` and, in
+development, `/sign-in`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from keyfold.api import metrics, pages
+from keyfold.api.auth import DevelopmentTokens, Tokens
+from keyfold.api.cors import cross_origin
+from keyfold.api.dispatch import Dispatch, OperationMetrics
+from keyfold.api.graphql import GraphQLEndpoint, graphql_routes
+from keyfold.api.identity import Identity
+from keyfold.api.links import MediaStore
+from keyfold.api.media import LocalMedia
+from keyfold.api.middleware import RequestScope
+from keyfold.api.ratelimit import RateLimit
+from keyfold.api.rest import Endpoint, problem_handlers, rest_app
+from keyfold.api.service import Service
+from keyfold.api.shortcut import Paths, Shortcut
+from keyfold.api.signin import sign_in_routes
+from keyfold.errors import DeclarationError
+from keyfold.runtime.budget import OnLoop
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
+log = logging.getLogger("keyfold.api")
+RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How services are served; development mode adds the sign-in page and introspection.
+
+    `people` are whom the sign-in page offers, under the names of what they use. `origins` are
+    those whose pages may call the services from a browser.
+    """
+
+    development: bool = False
+    tokens: Tokens | None = None
+    people: Mapping[str, Sequence[Identity]] = field(default_factory=dict)
+    limit: RateLimit | None = None
+    tracer: Tracer | None = None
+    media: MediaStore | None = None
+    origins: Sequence[str] = ()
+    on_loop: OnLoop = "log"
+    registry: metrics.Registry = field(default_factory=metrics.Registry)
+
+
+def create_app(services: Sequence[Service], settings: Settings | None = None) -> Starlette:
+    """The application; services are started with it and stopped with it."""
+    chosen = settings or Settings()
+    tokens = chosen.tokens
+    if tokens is None and chosen.development:
+        tokens = DevelopmentTokens()
+    counted = OperationMetrics(chosen.registry)
+    dispatches = [
+        Dispatch(
+            one,
+            metrics=counted,
+            limit=chosen.limit,
+            tracer=chosen.tracer,
+            on_loop=chosen.on_loop,
+        )
+        for one in services
+    ]
+    names = [one.name for one in services]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise DeclarationError(
+            "O12",
+            f"two services are named {', '.join(sorted(twice))}.",
+            suggestion='Give one another name: class Clubs(Service, name="...").',
+        )
+    paths = Paths()
+    routes: list[BaseRoute] = []
+    for dispatch in dispatches:
+        root, app = f"/{_mount_name(dispatch)}", _service_app(dispatch, tokens, chosen)
+        routes.append(Mount(root, app))
+        _add_paths(paths, root, app)
+    routes += _own_routes(services, chosen)
+    if chosen.development and isinstance(tokens, DevelopmentTokens):
+        routes += sign_in_routes(tokens, chosen.people)
+    if isinstance(tokens, DevelopmentTokens):
+        for one in services:
+            one.issue = tokens.issue
+    if chosen.media is not None:
+        for one in services:
+            one.media = chosen.media
+        if isinstance(chosen.media, LocalMedia):
+            routes += chosen.media.routes()
+    return Starlette(
+        routes=routes,
+        middleware=_middleware(chosen, paths),
+        exception_handlers=problem_handlers(),
+        lifespan=_lifespan(services),
+    )
+
+
+def _middleware(settings: Settings, paths: Paths) -> list[Middleware]:
+    around = [Middleware(RequestScope), Middleware(Shortcut, paths)]
+    if settings.origins:
+        around.insert(1, cross_origin(settings.origins))
+    if settings.tracer is not None:
+        from keyfold.api.spans import Continued
+
+        around.insert(0, Middleware(Continued))
+    return around
+
+
+def _mount_name(dispatch: Dispatch) -> str:
+    name = dispatch.service.name
+    if name in RESERVED_NAMES:
+        raise DeclarationError("O12", f"a service cannot be named {name!r}.")
+    return name
+
+
+def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: Settings) -> FastAPI:
+    service = type(dispatch.service)
+    app = rest_app(dispatch, tokens)
+    app.router.routes += graphql_routes(dispatch, tokens, introspection=settings.development)
+
+    def shown(path: str, page: str | Callable[[], str]) -> Route:
+        async def show(_request: Request) -> Response:
+            return HTMLResponse(page if isinstance(page, str) else page())
+
+        return Route(path, show)
+
+    app.router.routes += [
+        shown("/docs", pages.swagger(service.name, development=settings.development)),
+        shown("/redoc", pages.redoc(service.name)),
+        shown("/graphql", pages.explorer(service.name, development=settings.development)),
+    ]
+    if _has_design(service):
+        app.router.routes.append(shown("/design", cache(partial(_design_document, service))))
+    return app
+
+
+def _add_paths(paths: Paths, root: str, app: FastAPI) -> None:
+    for route in app.routes:
+        if isinstance(route, Route) and isinstance(route.endpoint, Endpoint | GraphQLEndpoint):
+            for verb in route.methods or ():
+                paths.add(verb, f"{root}{route.path}", route.endpoint)
+
+
+def _has_design(service: type[Service]) -> bool:
+    return getattr(service, "design", None) is not None
+
+
+def _design_document(service: type[Service]) -> str:
+    from keyfold.review import docs
+
+    return docs.html(docs.document(service.design.schema))
+
+
+def _own_routes(services: Sequence[Service], settings: Settings) -> list[BaseRoute]:
+    systems = [_system(type(one)) for one in services]
+
+    async def index(_request: Request) -> Response:
+        return HTMLResponse(pages.index(systems, development=settings.development))
+
+    async def health(_request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_request: Request) -> Response:
+        verdicts = {one.name: await _is_ready(one) for one in services}
+        return JSONResponse(verdicts, 200 if all(verdicts.values()) else 503)
+
+    async def measured(_request: Request) -> Response:
+        return PlainTextResponse(settings.registry.text(), media_type=metrics.CONTENT_TYPE)
+
+    async def asset(request: Request) -> Response:
+        return pages.asset_response(request.path_params["name"])
+
+    return [
+        Route("/", index),
+        Route("/health", health),
+        Route("/ready", ready),
+        Route("/metrics", measured),
+        Route("/assets/{name}", asset),
+    ]
+
+
+async def _is_ready(service: Service) -> bool:
+    try:
+        return await service.ready()
+    except Exception:
+        log.exception("%s cannot tell whether it is ready", service.name)
+        return False
+
+
+def _system(service: type[Service]) -> pages.System:
+    root = service.name
+    links = [
+        pages.Link("REST: try it (Swagger UI)", f"{root}/docs"),
+        pages.Link("REST: read it (ReDoc)", f"{root}/redoc"),
+        pages.Link("OpenAPI document", f"{root}/openapi.json"),
+        pages.Link("GraphQL", f"{root}/graphql"),
+    ]
+    if _has_design(service):
+        links.append(pages.Link("Design document", f"{root}/design"))
+    description = (service.__doc__ or "").strip().partition("\n")[0]
+    return pages.System(service.name, description, len(service.operations), links)
+
+
+def _lifespan(
+    services: Sequence[Service],
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for one in services:
+                await one.start()
+                stack.push_async_callback(one.stop)
+            yield
+
+    return lifespan

@@ -1,0 +1,125 @@
+"""From what a caller sent to an operation's typed arguments: parsed once, for every surface."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pydantic
+from pydantic import BaseModel
+
+from keyfold.api.paging import PageRequest
+from keyfold.api.parameters import Operation
+from keyfold.api.problems import FieldError, Invalid, invalid_input
+
+_REQUEST_ID = re.compile(r"[!-~]{1,255}")
+_DIGITS = re.compile(r"[0-9]{1,15}")
+
+Texts = Mapping[str, Sequence[str]]
+PAGE_ARGUMENTS: Final = {"first": "limit", "after": "cursor"}
+
+
+def from_request(
+    operation: Operation,
+    path: Mapping[str, str],
+    query: Texts,
+    headers: Mapping[str, str],
+    body: bytes,
+) -> dict[str, Any]:
+    """The arguments in an HTTP request: texts are converted, the JSON body is read strictly."""
+    given: dict[str, Any] = dict(path)
+    for name, texts in query.items():
+        if name in path:
+            raise Invalid(name, "is in the path already")
+        if len(texts) > 1 and name in operation.taking_one:
+            raise Invalid(name, f"is given {len(texts)} times, and can have one value")
+        given[name] = list(texts) if name in operation.taking_many else texts[0]
+    arguments = _plain(operation, given)
+    if operation.body is not None:
+        try:
+            value = operation.body.validate_json(body, strict=True)
+        except pydantic.ValidationError as wrong:
+            raise invalid_input(wrong) from None
+        _add_body(operation, arguments, value)
+    if operation.takes_request_id:
+        arguments["request_id"] = _request_id("Idempotency-Key", headers.get("idempotency-key"))
+    if operation.takes_version:
+        tag = headers.get("if-match", "*").strip()
+        # A weak tag comes from a proxy that compressed the answer; the version is the same.
+        version = None if tag == "*" else _version("If-Match", tag.removeprefix("W/").strip('"'))
+        arguments["expected_version"] = version
+    return arguments
+
+
+def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments in parsed JSON values by public name, as GraphQL and AppSync give them."""
+    values = {k: v for k, v in values.items() if v is not None or k not in operation.null_left_out}
+    injected: dict[str, Any] = {}
+    if operation.takes_request_id:
+        injected["request_id"] = _request_id("requestId", values.pop("requestId", None))
+    if operation.takes_version:
+        version = values.pop("expectedVersion", None)
+        injected["expected_version"] = _version("expectedVersion", version)
+    in_body = operation.in_body
+    plain = {k: v for k, v in values.items() if k not in in_body}
+    arguments = _plain(operation, plain, PAGE_ARGUMENTS if operation.page is not None else {})
+    if operation.body is not None:
+        given: Any = {k: v for k, v in values.items() if k in in_body}
+        prefix = ""
+        if operation.body_parameter is not None:
+            (prefix,) = in_body
+            if prefix not in given:
+                raise Invalid([FieldError(prefix, "is required")])
+            given = given[prefix]
+        try:
+            value = operation.body.validate_python(given)
+        except pydantic.ValidationError as wrong:
+            raise invalid_input(wrong, prefix) from None
+        _add_body(operation, arguments, value)
+    return arguments | injected
+
+
+def _plain(
+    operation: Operation, given: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Parameters outside the body; `names` are what the caller calls them, where it differs."""
+    if not given and not operation.takes_plain:
+        return {}
+    named = names or {}
+    try:
+        model = operation.plain.model_validate({named.get(k, k): v for k, v in given.items()})
+    except pydantic.ValidationError as wrong:
+        raise invalid_input(wrong, names={ours: theirs for theirs, ours in named.items()}) from None
+    arguments = _unpacked(model)
+    if operation.page is not None:
+        limit, cursor = arguments.pop("limit"), arguments.pop("cursor")
+        arguments[operation.page] = PageRequest(limit, cursor or None)
+    return arguments
+
+
+def _add_body(operation: Operation, arguments: dict[str, Any], value: Any) -> None:
+    if operation.body_parameter is not None:
+        arguments[operation.body_parameter] = value
+    else:
+        arguments.update(_unpacked(value))
+
+
+def _unpacked(model: BaseModel) -> dict[str, Any]:
+    return dict(model.__dict__)
+
+
+def _request_id(where: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _REQUEST_ID.fullmatch(value):
+        raise Invalid(where, "must be 1 to 255 printable characters")
+    return value
+
+
+def _version(where: str, value: object) -> int | None:
+    if value is None:
+        return None
+    if not _DIGITS.fullmatch(str(value)):
+        raise Invalid(where, 'must be a version as it was answered, like "3"')
+    return int(str(value))

@@ -1,0 +1,194 @@
+"""One way into every operation: authorise, call, measure, whatever surface the call came by."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+
+from keyfold.api.identity import Identity
+from keyfold.api.metrics import Registry
+from keyfold.api.parameters import Operation
+from keyfold.api.problems import NotAuthenticated, problem_for
+from keyfold.api.ratelimit import RateLimit
+from keyfold.api.service import Service
+from keyfold.errors import ValidationError
+from keyfold.runtime.budget import OnLoop, Work, current_work
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
+    from keyfold.api.spans import Spans
+
+Surface = Literal["rest", "graphql", "lambda"]
+log = logging.getLogger("keyfold.api")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls and from where; anonymous callers are told apart by their address."""
+
+    identity: Identity
+    address: str = ""
+
+    @property
+    def bucket(self) -> str:
+        return f"user:{self.identity.id}" if self.identity.id else f"address:{self.address}"
+
+
+class OperationMetrics:
+    """The figures kept for every operation."""
+
+    def __init__(self, registry: Registry) -> None:
+        labels = ("service", "operation", "surface")
+        self.requests = registry.counter(
+            "keyfold_operation_requests_total", "Calls of operations.", (*labels, "code")
+        )
+        self.seconds = registry.histogram(
+            "keyfold_operation_seconds", "How long operations take.", labels
+        )
+        self.units = registry.counter(
+            "keyfold_operation_consumed_units_total",
+            "Read and write units that operations consume.",
+            ("service", "operation", "kind"),
+        )
+        self.calls = registry.counter(
+            "keyfold_design_calls_total",
+            "Calls of access patterns, and writes by what they write.",
+            ("service", "name"),
+        )
+
+
+class Dispatch:
+    """The way into one service's operations."""
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        metrics: OperationMetrics | None = None,
+        limit: RateLimit | None = None,
+        tracer: Tracer | None = None,
+        on_loop: OnLoop = "log",
+    ) -> None:
+        self.service = service
+        self._metrics = metrics or OperationMetrics(Registry())
+        self._limit, self._on_loop = limit, on_loop
+        self._spans: Spans | None = None
+        if tracer is not None:
+            from keyfold.api.spans import Spans
+
+            self._spans = Spans(tracer)
+
+    async def call(
+        self,
+        operation: Operation,
+        parse: Callable[[], dict[str, Any]],
+        caller: Caller,
+        surface: Surface,
+    ) -> Any:
+        """Run an operation; raises what it raises, after it was counted and logged."""
+        started = time.perf_counter()
+        code = "OK"
+        try:
+            if self._spans is None:
+                return await self._run(operation, parse, caller)
+            with self._spans.operation(self.service.name, operation.name, surface):
+                return await self._run(operation, parse, caller)
+        except Exception as error:
+            problem = problem_for(error)
+            code = problem.code
+            if problem.status >= 500:
+                log.error("%s failed", operation.name, exc_info=error)
+            elif isinstance(error, ValidationError):
+                # Mostly a value that no item can hold, but it may be a mistake of the service.
+                log.warning("%s was refused by the store", operation.name, exc_info=error)
+            raise
+        finally:
+            self.note(operation, code, caller, surface, time.perf_counter() - started)
+
+    def note(
+        self, operation: Operation, code: str, caller: Caller, surface: Surface, seconds: float
+    ) -> None:
+        """Count and log a call that ended with this code."""
+        labels = (self.service.name, operation.name, surface)
+        self._metrics.requests.add(1, *labels, code)
+        self._metrics.seconds.observe(seconds, *labels)
+        if log.isEnabledFor(logging.INFO):
+            fields = {
+                "service": self.service.name,
+                "operation": operation.name,
+                "surface": surface,
+                "code": code,
+                "milliseconds": round(seconds * 1000, 3),
+                "caller": caller.identity.id or None,
+            }
+            log.info("%s %s", operation.name, code, extra={"fields": fields})
+
+    async def _run(
+        self, operation: Operation, parse: Callable[[], dict[str, Any]], caller: Caller
+    ) -> Any:
+        if self._limit is not None:
+            self._limit.take(caller.bucket)
+        # Who must sign in first hears that, and nothing about the input.
+        if caller.identity.is_anonymous and not operation.allow.anonymous:
+            raise NotAuthenticated()
+        arguments = parse()
+        request_id = arguments.get("request_id") if operation.takes_request_id else None
+        if request_id is not None:
+            arguments["request_id"] = self._scoped(operation, caller, request_id)
+        carry_out = self._run_once if operation.remembered else self._authorised
+        if current_work.get() is not None:
+            # The caller counts for itself, with its own budget.
+            return await carry_out(operation, arguments, caller)
+        watch = None if self._spans is None else self._spans.request
+        work = Work(operation.name, self._on_loop, watch=watch)
+        token = current_work.set(work)
+        try:
+            return await carry_out(operation, arguments, caller)
+        finally:
+            current_work.reset(token)
+            self._count(operation, work)
+
+    async def _run_once(
+        self, operation: Operation, arguments: dict[str, Any], caller: Caller
+    ) -> Any:
+        request_id = arguments.pop("request_id")
+        if request_id is None:
+            return await self._authorised(operation, arguments, caller)
+
+        async def work() -> Any:
+            return await self._authorised(operation, dict(arguments), caller)
+
+        # The id is looked at before the rule: who has deleted something may repeat it.
+        return await self.service.db.once(
+            request_id, work, result=operation.result, payload=arguments
+        )
+
+    async def _authorised(
+        self, operation: Operation, arguments: dict[str, Any], caller: Caller
+    ) -> Any:
+        await operation.allow.require(self.service, caller.identity, arguments)
+        if operation.caller is not None:
+            arguments[operation.caller] = caller.identity
+        return await operation.function(self.service, **arguments)
+
+    def _scoped(self, operation: Operation, caller: Caller, request_id: str) -> str:
+        """One caller's request id for one operation, which nobody else's can be equal to."""
+        parts = [self.service.name, operation.name, caller.bucket, request_id]
+        return hashlib.sha256(orjson.dumps(parts)).hexdigest()
+
+    def _count(self, operation: Operation, work: Work) -> None:
+        metrics, service = self._metrics, self.service.name
+        for name, usage in work.usage.items():
+            if usage.calls:
+                metrics.calls.add(usage.calls, service, name)
+            if usage.read_units:
+                metrics.units.add(usage.read_units, service, operation.name, "read")
+            if usage.write_units:
+                metrics.units.add(usage.write_units, service, operation.name, "write")

@@ -1,0 +1,153 @@
+"""An HTTP request in, an HTTP answer out: what the ASGI app and the Lambda proxy share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import orjson
+from pydantic import TypeAdapter
+
+from keyfold.api.arguments import Texts, from_request
+from keyfold.api.auth import Tokens, authenticate
+from keyfold.api.dispatch import Caller, Dispatch, Surface
+from keyfold.api.identity import ANONYMOUS, Identity
+from keyfold.api.parameters import Operation
+from keyfold.api.problems import Problem, Refused, problem_for
+from keyfold.design import Page
+from keyfold.tracing import instance
+
+JSON: Final = "application/json"
+PROBLEM_JSON: Final = "application/problem+json"
+BODY_BYTES: Final = 1024 * 1024
+
+
+class UnsupportedMedia(Refused):
+    status = 415
+    title = "Unsupported media type"
+    default_code = "UNSUPPORTED_MEDIA_TYPE"
+
+
+class BodyTooLarge(Refused):
+    status = 413
+    title = "Body too large"
+    default_code = "BODY_TOO_LARGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request to one operation; header names are in lower case."""
+
+    operation: Operation
+    url: str
+    path: Mapping[str, str]
+    query: Texts
+    headers: Mapping[str, str]
+    body: bytes
+    address: str = ""
+    identity: Identity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+async def answer(
+    dispatch: Dispatch, tokens: Tokens | None, request: Request, surface: Surface = "rest"
+) -> Answer:
+    """Run the operation; every error becomes a problem+json answer."""
+    try:
+        return await _answer(dispatch, tokens, request, surface)
+    except Exception as error:
+        return problem_answer(problem_for(error))
+
+
+def problem_answer(problem: Problem) -> Answer:
+    """A problem as problem+json, with the headers its status calls for."""
+    headers = {"content-type": PROBLEM_JSON}
+    if problem.retry_after is not None:
+        headers["retry-after"] = str(problem.retry_after)
+    if problem.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return Answer(problem.status, orjson.dumps(problem.body(instance())), headers)
+
+
+async def _answer(
+    dispatch: Dispatch, tokens: Tokens | None, request: Request, surface: Surface
+) -> Answer:
+    operation, headers = request.operation, request.headers
+    identity = request.identity
+    if identity is None:
+        try:
+            identity = await authenticate(tokens, headers.get("authorization"))
+        except Refused as refused:
+            nobody = Caller(ANONYMOUS, request.address)
+            dispatch.note(operation, refused.code, nobody, surface, 0.0)
+            raise
+    result = await dispatch.call(
+        operation,
+        lambda: _arguments(request),
+        Caller(identity, request.address),
+        surface,
+    )
+    if operation.result is type(None):
+        return Answer(operation.status)
+    if operation.item is not None:
+        return _page(operation, request, result)
+    tag = _etag(result)
+    if tag is not None and operation.kind == "query" and _known(headers, tag):
+        return Answer(304, headers={"etag": tag})
+    sent = {"content-type": JSON} | ({"etag": tag} if tag is not None else {})
+    return Answer(operation.status, dump(operation.answer, result), sent)
+
+
+def dump(adapter: TypeAdapter[Any], value: Any) -> bytes:
+    """A result as JSON; one that does not fit its declared type is a mistake of the service."""
+    return adapter.dump_json(value, by_alias=True, warnings="error")
+
+
+def _arguments(request: Request) -> dict[str, Any]:
+    if request.operation.body is not None:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != JSON:
+            raise UnsupportedMedia(f"Send the body as {JSON}.")
+        refuse_encoding(request.headers)
+    return from_request(
+        request.operation, request.path, request.query, request.headers, request.body
+    )
+
+
+def refuse_encoding(headers: Mapping[str, str]) -> None:
+    """A compressed body is not unpacked: a small one could become any size."""
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise UnsupportedMedia(f"Send the body without Content-Encoding, not as {encoding[:40]}.")
+
+
+def _page(operation: Operation, request: Request, page: Page[Any]) -> Answer:
+    items = dump(operation.items_answer, page.items)
+    headers = {"content-type": JSON}
+    following: str | None = None
+    if page.cursor is not None:
+        asked = [(name, text) for name, texts in request.query.items() for text in texts]
+        kept = [(name, text) for name, text in asked if name != "cursor"]
+        following = f"{quote(request.url)}?{urlencode([*kept, ('cursor', page.cursor)])}"
+        headers["link"] = f'<{following}>; rel="next"'
+    tail = orjson.dumps({"cursor": page.cursor, "next": following})
+    return Answer(operation.status, b'{"items":' + items + b"," + tail[1:], headers)
+
+
+def _known(headers: Mapping[str, str], tag: str) -> bool:
+    """Whether If-None-Match has this tag; proxies that compress make a weak one of it."""
+    given = [one.strip() for one in headers.get("if-none-match", "").split(",")]
+    return given == ["*"] or tag in {one.removeprefix("W/") for one in given}
+
+
+def _etag(result: Any) -> str | None:
+    name = getattr(type(result), "__version_field__", None)
+    return None if name is None else f'"{getattr(result, name)}"'

@@ -1,0 +1,213 @@
+"""GraphQL over HTTP: one POST endpoint, bounded before anything runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Mapping, Sequence
+from functools import lru_cache
+from types import CoroutineType
+from typing import Any, TypeGuard
+
+import orjson
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLSchema,
+    MaxIntrospectionDepthRule,
+    NoSchemaIntrospectionCustomRule,
+    OperationDefinitionNode,
+    execute,
+    get_operation_ast,
+    parse,
+    specified_rules,
+    validate,
+)
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from keyfold.api.asgi import address_of, headers_of, read_body, send_answer
+from keyfold.api.auth import Tokens, authenticate
+from keyfold.api.dispatch import Caller, Dispatch
+from keyfold.api.exchange import (
+    JSON,
+    Answer,
+    BodyTooLarge,
+    UnsupportedMedia,
+    problem_answer,
+    refuse_encoding,
+)
+from keyfold.api.graphql.appsync import appsync_schema
+from keyfold.api.graphql.execution import PlainFieldsFirst, Plans
+from keyfold.api.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
+from keyfold.api.graphql.schema import Context, build_schema
+from keyfold.api.identity import Identity
+from keyfold.api.problems import Problem, Refused, invalid_input, problem_for
+from keyfold.tracing import instance
+
+KEPT_DOCUMENTS = 512
+log = logging.getLogger("keyfold.api")
+
+
+class GraphQLRequest(BaseModel):
+    """The JSON body of a GraphQL request."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
+
+    query: str
+    variables: dict[str, Any] | None = None
+    operation_name: str | None = None
+
+
+class Executor:
+    """Runs GraphQL requests against one service."""
+
+    def __init__(self, dispatch: Dispatch, *, introspection: bool) -> None:
+        self._dispatch = dispatch
+        strawberry_schema = build_schema(type(dispatch.service))
+        self.sdl = strawberry_schema.as_str()
+        self._schema: GraphQLSchema = strawberry_schema._schema
+        extra = MaxIntrospectionDepthRule if introspection else NoSchemaIntrospectionCustomRule
+        self._rules = [*specified_rules, extra]
+        self._document = lru_cache(KEPT_DOCUMENTS)(self._checked)
+
+    async def run(self, request: GraphQLRequest, caller: Caller) -> tuple[int, dict[str, Any]]:
+        """HTTP status and body; a request that cannot run at all is 400."""
+        try:
+            document, kept = self._document(request.query)
+            operation = self._operation(document, request.operation_name)
+            variables = request.variables or {}
+            check(self._schema, document, operation, variables)
+        except Refused as refused:
+            return 400, {"errors": [_refusal(problem_for(refused))]}
+        except GraphQLError as error:
+            return 400, {"errors": [_formatted(error)]}
+        made = execute(
+            self._schema,
+            document,
+            context_value=Context(self._dispatch, caller, {} if kept is None else kept),
+            variable_values=variables,
+            operation_name=request.operation_name,
+            executor_class=PlainFieldsFirst,
+            is_awaitable=_is_awaitable,
+        )
+        result = made if isinstance(made, ExecutionResult) else await made
+        if result.data is None and result.errors and not any(e.path for e in result.errors):
+            return 400, {"errors": [_formatted(one) for one in result.errors]}
+        body: dict[str, Any] = {"data": result.data}
+        if result.errors:
+            body["errors"] = [_formatted(one) for one in result.errors]
+        return 200, body
+
+    def _checked(self, query: str) -> tuple[DocumentNode, Plans | None]:
+        """The document, and the plans that are made for it; with directives none can be kept."""
+        if len(query) > QUERY_CHARACTERS:
+            raise QueryRefused(f"The query has more than {QUERY_CHARACTERS} characters.")
+        document = parse(query, max_tokens=QUERY_TOKENS)
+        errors: Sequence[GraphQLError] = validate(self._schema, document, self._rules, max_errors=5)
+        if errors:
+            raise errors[0]
+        return document, None if "@" in query else {}
+
+    def _operation(self, document: DocumentNode, name: str | None) -> OperationDefinitionNode:
+        operation = get_operation_ast(document, name)
+        if operation is None:
+            raise QueryRefused(
+                "Name one operation of the query in operationName.", code="NO_OPERATION"
+            )
+        return operation
+
+
+class GraphQLEndpoint:
+    """GraphQL requests by POST, as an ASGI application."""
+
+    def __init__(self, executor: Executor, tokens: Tokens | None) -> None:
+        self._executor, self._tokens = executor, tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await read_body(receive)
+        except BodyTooLarge as refused:
+            made = _refused(refused)
+        except ClientDisconnect:
+            return
+        else:
+            made = await self.answer(headers_of(scope), body, address_of(scope))
+        await send_answer(send, made)
+
+    async def answer(
+        self,
+        headers: Mapping[str, str],
+        body: bytes,
+        address: str,
+        identity: Identity | None = None,
+    ) -> Answer:
+        """The answer to a request; header names are in lower case."""
+        try:
+            request = _read(headers, body)
+            if identity is None:
+                identity = await authenticate(self._tokens, headers.get("authorization"))
+        except Refused as refused:
+            return _refused(refused)
+        status, answered = await self._executor.run(request, Caller(identity, address))
+        return Answer(status, orjson.dumps(answered), {"content-type": JSON})
+
+
+def graphql_routes(
+    dispatch: Dispatch, tokens: Tokens | None = None, *, introspection: bool = False
+) -> list[Route]:
+    """POST /graphql runs a request; where introspection is on, GET /graphql/schema is the SDL."""
+    executor = Executor(dispatch, introspection=introspection)
+
+    async def sdl(http: Request) -> Response:
+        for_appsync = http.query_params.get("for") == "appsync"
+        text = appsync_schema(executor.sdl) if for_appsync else executor.sdl
+        return Response(text, media_type="text/plain; charset=utf-8")
+
+    routes = [Route("/graphql", GraphQLEndpoint(executor, tokens), methods=["POST"])]
+    if introspection:
+        routes.append(Route("/graphql/schema", sdl))
+    return routes
+
+
+def _is_awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
+    # Resolvers here give values or coroutines; asked for every field, so it must be quick.
+    return isinstance(value, CoroutineType)
+
+
+def _read(headers: Mapping[str, str], body: bytes) -> GraphQLRequest:
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise UnsupportedMedia(f"Send the query as {JSON}.")
+    refuse_encoding(headers)
+    try:
+        return GraphQLRequest.model_validate_json(body)
+    except ValidationError as wrong:
+        raise invalid_input(wrong) from None
+
+
+def _refused(refused: Refused) -> Answer:
+    problem = problem_for(refused)
+    body = {"errors": [_refusal(problem)]}
+    headers = {**problem_answer(problem).headers, "content-type": JSON}
+    return Answer(problem.status, orjson.dumps(body), headers)
+
+
+def _refusal(problem: Problem) -> dict[str, Any]:
+    return {"message": problem.detail, "extensions": problem.extensions(instance())}
+
+
+def _formatted(error: GraphQLError) -> dict[str, Any]:
+    formatted: dict[str, Any] = dict(error.formatted)
+    original = error.original_error
+    if original is None or isinstance(original, GraphQLError):
+        formatted["extensions"] = {"code": "BAD_QUERY"}
+        return formatted
+    problem = problem_for(original)
+    if problem.status >= 500 and len(error.path or ()) > 1:
+        # An operation logs its own failure; this one is inside its result.
+        log.error("a field failed: %s", error.path, exc_info=original)
+    return {**formatted, **_refusal(problem)}

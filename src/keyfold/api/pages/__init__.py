@@ -1,0 +1,20 @@
+"""The pages people see: index, REST and GraphQL documentation, development sign-in.
+
+Everything is served from here or from an installed package; nothing is loaded from elsewhere.
+"""
+
+from __future__ import annotations
+
+from keyfold.api.pages.assets import asset_response
+from keyfold.api.pages.html import Link, System, explorer, index, redoc, sign_in, swagger
+
+__all__ = [
+    "Link",
+    "System",
+    "asset_response",
+    "explorer",
+    "index",
+    "redoc",
+    "sign_in",
+    "swagger",
+]

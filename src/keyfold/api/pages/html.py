@@ -1,0 +1,130 @@
+"""The HTML of the pages.
+
+Links are relative, so that the pages work under any prefix: the index and the sign-in are at the
+top, a service's pages one level below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from keyfold.api.identity import Identity
+
+_BELOW = "../"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A served service, as the index lists it."""
+
+    name: str
+    description: str
+    operations: int
+    links: Sequence[Link]
+
+
+def index(systems: Sequence[System], *, development: bool) -> str:
+    """The first page: what is served here and where its documentation is."""
+    cards = "".join(_card(one) for one in systems)
+    sign_in = f"<p>{_who()}</p>" if development else ""
+    body = f"""
+<header><h1>keyfold</h1><p>Your DynamoDB design document, running.</p>{sign_in}</header>
+<main class="cards">{cards}</main>
+<footer><a href="health">health</a> <a href="ready">ready</a>
+<a href="metrics">metrics</a></footer>"""
+    return _page("keyfold", body)
+
+
+def _card(system: System) -> str:
+    links = "".join(
+        f'<li><a href="{escape(one.url)}">{escape(one.text)}</a></li>' for one in system.links
+    )
+    return f"""<section class="card" id="{escape(system.name)}">
+<h2>{escape(system.name)}</h2><p>{escape(system.description)}</p>
+<p class="quiet">{system.operations} operations</p><ul>{links}</ul></section>"""
+
+
+def swagger(name: str, *, development: bool) -> str:
+    """Swagger UI on a service's OpenAPI document."""
+    styles = '<link rel="stylesheet" href="../assets/swagger-ui.css">'
+    body = f"""<nav class="bar"><a href="../">keyfold</a> <b>{escape(name)}</b>
+<a href="redoc">ReDoc</a> <a href="graphql">GraphQL</a> {_who(_BELOW) if development else ""}</nav>
+<div id="docs" data-openapi="openapi.json"></div>
+<script src="../assets/swagger-ui-bundle.js"></script><script src="../assets/docs.js"></script>"""
+    return _page(f"{name}: REST", body, styles, kind="light", top=_BELOW)
+
+
+def redoc(name: str) -> str:
+    """ReDoc on a service's OpenAPI document."""
+    body = """<redoc spec-url="openapi.json"></redoc>
+<script src="../assets/redoc.standalone.js"></script>"""
+    return _page(f"{name}: REST", body, kind="light", top=_BELOW)
+
+
+def explorer(name: str, *, development: bool) -> str:
+    """A page to write and run GraphQL queries on, with the schema beside."""
+    body = f"""<nav class="bar"><a href="../">keyfold</a> <b>{escape(name)}</b>
+<a href="docs">REST</a> {_who(_BELOW) if development else ""}</nav>
+<main class="explorer">
+<section><label for="query">Query</label>
+<textarea id="query" spellcheck="false" autofocus></textarea>
+<label for="variables">Variables (JSON)</label>
+<textarea id="variables" spellcheck="false">{{}}</textarea>
+<label for="token">Token</label><input id="token" autocomplete="off" placeholder="from sign-in">
+<button id="run">Run (Ctrl+Enter)</button></section>
+<section><label for="answer">Answer</label><pre id="answer" tabindex="0"></pre></section>
+<section><label for="filter">Schema</label><input id="filter" placeholder="find a field">
+<div id="schema"></div></section>
+</main><script src="../assets/explorer.js"></script>"""
+    return _page(f"{name}: GraphQL", body, top=_BELOW)
+
+
+def sign_in(people: Mapping[str, Sequence[Identity]]) -> str:
+    """The development sign-in: choose or name a user, get a token."""
+    choices = "".join(
+        f"<h2>{escape(where)}</h2><ul class='people'>{''.join(map(_person, those))}</ul>"
+        for where, those in people.items()
+    )
+    body = f"""<nav class="bar"><a href="./">keyfold</a> <b>development sign-in</b></nav>
+<main class="card"><p>Tokens from here work on this development server only.</p>
+{choices}
+<form id="sign-in"><label>User id <input name="user" required maxlength="200"></label>
+<label>Groups <input name="groups" placeholder="admin"></label>
+<button>Sign in</button></form>
+<label for="token">Your token</label><textarea id="token" readonly></textarea>
+<p class="quiet">It is kept in this browser and used by the REST and GraphQL pages.</p></main>
+<script src="assets/sign-in.js"></script>"""
+    return _page("keyfold: sign in", body)
+
+
+def _person(one: Identity) -> str:
+    groups = escape(" ".join(sorted(one.groups)))
+    name = escape(one.id)
+    note = f" <small>{groups}</small>" if groups else ""
+    return (
+        f'<li><button type="button" data-user="{name}" data-groups="{groups}">{name}{note}'
+        "</button></li>"
+    )
+
+
+def _who(top: str = "") -> str:
+    return (
+        f'<a href="{top}sign-in" id="who">Sign in as a demo user</a>'
+        f'<script src="{top}assets/who.js"></script>'
+    )
+
+
+def _page(title: str, body: str, head: str = "", *, kind: str = "", top: str = "") -> str:
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">{head}<link rel="stylesheet" href="{top}assets/site.css">
+</head><body class="{kind}">{body}</body></html>"""

@@ -1,0 +1,205 @@
+"""Serving from the command line: options that travel to worker processes, and the application."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Final, cast
+
+import orjson
+import uvicorn
+from starlette.applications import Starlette
+from starlette.types import Receive, Scope, Send
+
+from keyfold.api.app import Settings, create_app
+from keyfold.api.auth import DevelopmentTokens, JwksTokens, Tokens
+from keyfold.api.cors import cross_origin
+from keyfold.api.media import LocalMedia
+from keyfold.api.metrics import Registry
+from keyfold.api.ratelimit import RateLimit
+from keyfold.api.service import Service
+from keyfold.api.target import load_service
+from keyfold.errors import KeyfoldError
+from keyfold.tracing import JsonLines, process_tracer, send_spans
+
+_TO_WORKERS: Final = "_KEYFOLD_API"
+SHUTDOWN_SECONDS: Final = 10
+SWITCH_SECONDS: Final = 0.0001
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `keyfold api` was told."""
+
+    targets: list[str]
+    backend: str
+    host: str = "127.0.0.1"
+    port: int = 8080
+    workers: int = 1
+    table_prefix: str = ""
+    table_names: Mapping[str, str] = field(default_factory=dict)
+    development_key: str | None = None
+    issuer: str | None = None
+    audience: str | None = None
+    jwks: str | None = None
+    admin_group: str = "admin"
+    rate: float | None = None
+    burst: int | None = None
+    media: str | None = None
+    media_secret: str = ""
+    origins: list[str] = field(default_factory=list)
+    tracing: bool = False
+    metrics_folder: str | None = None
+
+    def check(self) -> None:
+        """Refuse what would not work or would not be safe."""
+        if self.development_key is None and (self.issuer is None or self.audience is None):
+            raise KeyfoldError(
+                "nobody could sign in: say --issuer and --audience of your tokens, "
+                "or --development for tokens of this machine"
+            )
+        if self.development_key is not None and not _is_loopback(self.host):
+            raise KeyfoldError(
+                f"--development gives tokens to anybody, so it cannot listen on {self.host}; "
+                "use 127.0.0.1, or --issuer and --audience"
+            )
+        if not 1 <= self.port <= 65535:
+            raise KeyfoldError(f"--port {self.port} is no port; take one from 1 to 65535")
+        if self.workers < 1:
+            raise KeyfoldError(f"--workers {self.workers} serves nobody; take 1 or more")
+        if self.rate is not None and self.rate <= 0:
+            raise KeyfoldError(f"--rate {self.rate:g} lets nobody in; take more than 0 a second")
+        if self.burst is not None and self.burst < 1:
+            raise KeyfoldError(f"--burst {self.burst} lets nobody in; take 1 or more")
+        if self.burst is not None and self.rate is None:
+            raise KeyfoldError("--burst goes with --rate: say how many requests a second refill it")
+        if self.workers > 1 and self.backend == ":memory:":
+            raise KeyfoldError("workers share nothing in memory; choose a file as --backend")
+        cross_origin(self.origins)
+        if len(self.targets) != len({load_service(target) for target in self.targets}):
+            raise KeyfoldError(f"a service is named twice: {' '.join(self.targets)}")
+
+
+def run(options: Options) -> None:
+    """Serve until told to stop; requests under way are finished first."""
+    options.check()
+    with tempfile.TemporaryDirectory(prefix="keyfold-") as folder:
+        sent = {**asdict(options), "metrics_folder": folder}
+        os.environ[_TO_WORKERS] = orjson.dumps(sent).decode()
+        uvicorn.run(
+            "keyfold.api.process:application",
+            factory=True,
+            host=options.host,
+            port=options.port,
+            workers=options.workers if options.workers > 1 else None,
+            access_log=False,
+            log_level="warning",
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+
+
+def application() -> Application:
+    """What each worker serves."""
+    log_to_stderr()
+    return Application(Options(**orjson.loads(os.environ[_TO_WORKERS])))
+
+
+class Application:
+    """Opens the databases in the server's event loop, then is the application on them."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._app: Starlette | None = None
+        self._open = AsyncExitStack()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        else:
+            assert self._app is not None
+            await self._app(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            await self._start()
+        except Exception as error:
+            await self._open.aclose()
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self._open.aclose()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _start(self) -> None:
+        if self._options.tracing:
+            self._open.push_async_callback(asyncio.to_thread, send_spans)
+        services = [await self._service(target) for target in self._options.targets]
+        self._app = create_app(services, _settings(self._options))
+        await self._open.enter_async_context(self._app.router.lifespan_context(self._app))
+        # All this stays: looking through it again and again would hold requests up for 30 ms each.
+        gc.collect()
+        gc.freeze()
+        # The thread that commits gives way at each statement, and would wait 5 ms for its turn.
+        sys.setswitchinterval(SWITCH_SECONDS)
+
+    async def _service(self, target: str) -> Service:
+        options, kind = self._options, load_service(target)
+        db = await kind.design.open_async(
+            options.backend,
+            table_prefix=options.table_prefix,
+            table_names=options.table_names,
+        )
+        self._open.push_async_callback(db.close)
+        return cast("Any", kind)(db)  # type: ignore[no-any-return]
+
+
+def _settings(options: Options) -> Settings:
+    tokens: Tokens
+    if options.development_key is not None:
+        tokens = DevelopmentTokens(options.development_key)
+    else:
+        issuer, audience = options.issuer or "", options.audience or ""
+        url = options.jwks or f"{issuer.rstrip('/')}/.well-known/jwks.json"
+        tokens = JwksTokens(url, issuer=issuer, audience=audience, admin_group=options.admin_group)
+    limit = None
+    if options.rate is not None:
+        limit = RateLimit(options.rate, options.burst or max(1, int(options.rate * 10)))
+    media = None
+    if options.media is not None:
+        media = LocalMedia(Path(options.media), secret=bytes.fromhex(options.media_secret))
+    return Settings(
+        development=options.development_key is not None,
+        tokens=tokens,
+        limit=limit,
+        media=media,
+        origins=options.origins,
+        registry=Registry(Path(options.metrics_folder) if options.metrics_folder else None),
+        tracer=process_tracer("keyfold") if options.tracing else None,
+    )
+
+
+def log_to_stderr() -> None:
+    """keyfold's log records as JSON lines."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logger = logging.getLogger("keyfold")
+    logger.handlers, logger.propagate = [handler], False
+    logger.setLevel(logging.INFO)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,136 @@
+"""A service's operations as REST: a FastAPI application with one route for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
+
+from keyfold.api.asgi import address_of, headers_of, query_of, read_body, send_answer
+from keyfold.api.auth import Tokens
+from keyfold.api.dispatch import Dispatch
+from keyfold.api.exchange import Answer, BodyTooLarge, Request, answer, problem_answer
+from keyfold.api.openapi import paths_and_schemas
+from keyfold.api.parameters import Operation, in_routing_order
+from keyfold.api.problems import INTERNAL, Problem, problem_for
+
+
+def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
+    """The REST application of a service; more routes can be added to it as to any FastAPI."""
+    service = type(dispatch.service)
+    app = FastAPI(
+        title=service.name,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=problem_handlers(),
+    )
+    for operation in in_routing_order(service.operations):
+        app.router.routes.append(
+            Route(
+                operation.path,
+                Endpoint(operation, dispatch, tokens),
+                methods=[operation.verb],
+                name=operation.name,
+            )
+        )
+    document: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not document:
+            paths, schemas = paths_and_schemas(service)
+            document.update(
+                get_openapi(
+                    title=service.name,
+                    version="1",
+                    description=(service.__doc__ or "").strip(),
+                    routes=app.routes,
+                )
+            )
+            document["paths"] = paths | document["paths"]
+            components = document.setdefault("components", {})
+            components["schemas"] = schemas | components.get("schemas", {})
+            scheme = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+            components["securitySchemes"] = {"bearer": scheme}
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    return app
+
+
+class Endpoint:
+    """One operation over HTTP, as an ASGI application."""
+
+    def __init__(self, operation: Operation, dispatch: Dispatch, tokens: Tokens | None) -> None:
+        self._operation, self._dispatch, self._tokens = operation, dispatch, tokens
+        self._reads_body = operation.body is not None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await read_body(receive) if self._reads_body else b""
+        except BodyTooLarge as error:
+            await send_answer(send, problem_answer(problem_for(error)))
+            return
+        except ClientDisconnect:
+            return
+        request = Request(
+            operation=self._operation,
+            url=scope["path"],
+            path=scope["path_params"],
+            query=query_of(scope),
+            headers=headers_of(scope),
+            body=body,
+            address=address_of(scope),
+        )
+        await send_answer(send, await answer(self._dispatch, self._tokens, request))
+
+
+def problem_handlers() -> dict[Any, Any]:
+    """Exception handlers that answer every error as problem+json."""
+    return {
+        HTTPException: _http_problem,
+        RequestValidationError: _validation_problem,
+        Exception: _internal_problem,
+    }
+
+
+def response(made: Answer) -> Response:
+    """An answer as Starlette sends it."""
+    return Response(made.body, made.status, headers=made.headers)
+
+
+async def _http_problem(request: HttpRequest, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    title = str(error.detail)
+    code = title.upper().replace(" ", "_")
+    made = problem_answer(Problem(error.status_code, code, title, f"{title}."))
+    made.headers.update(error.headers or {})
+    if error.status_code == 405:
+        made.headers["Allow"] = ", ".join(sorted(_methods_at(request)))
+    return response(made)
+
+
+def _methods_at(request: HttpRequest) -> set[str]:
+    """What the path can be asked for: several routes may share it, one for each method."""
+    return {
+        method
+        for route in request.app.routes
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
+
+
+async def _validation_problem(_request: HttpRequest, error: Exception) -> Response:
+    return response(problem_answer(problem_for(error)))
+
+
+async def _internal_problem(_request: HttpRequest, _error: Exception) -> Response:
+    return response(problem_answer(INTERNAL))

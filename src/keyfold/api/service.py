@@ -1,0 +1,86 @@
+"""A service: the operations of one system over one database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from keyfold.api.identity import Identity
+from keyfold.api.links import MediaStore
+from keyfold.api.parameters import Operation, RelatedField, read_operation, read_related
+from keyfold.errors import DeclarationError
+from keyfold.runtime import AsyncDb, Design
+
+
+class Service:
+    """Subclass it, take the database in `__init__`, declare operations with decorators.
+
+    `design` is what `keyfold api` opens the database from. `name` is where the service is
+    mounted; it defaults to the class's name in lower case with dashes. `media` is the store of
+    uploads that the application was given, if any; `issue` makes a token for a user, where the
+    application has a key to sign with, for services that check passwords themselves.
+
+    Where `idempotent` is set, every mutation takes an Idempotency-Key: a repeated request gets the
+    first one's result, which is kept in `db`.
+    """
+
+    name: ClassVar[str] = "service"
+    design: ClassVar[Design]
+    idempotent: ClassVar[bool] = False
+    db: AsyncDb
+    operations: ClassVar[dict[str, Operation]] = {}
+    related: ClassVar[list[RelatedField]] = []
+    media: MediaStore | None = None
+    issue: Callable[[str], str] | None = None
+
+    def __init_subclass__(cls, *, name: str | None = None) -> None:
+        super().__init_subclass__()
+        cls.name = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        cls.operations, cls.related = {}, []
+        routes: dict[tuple[str, str], str] = {}
+        for attribute in _attributes(cls):
+            if hasattr(attribute, "__operation__"):
+                operation = read_operation(attribute, idempotent=cls.idempotent)
+                _claim(cls.operations, routes, operation)
+            elif hasattr(attribute, "__related__"):
+                cls.related.append(read_related(attribute))
+
+    async def start(self) -> None:
+        """Called once before the first request: start consumers here."""
+
+    async def stop(self) -> None:
+        """Called once after the last request."""
+
+    async def ready(self) -> bool:
+        """Whether requests can be served now; `/ready` asks it."""
+        return True
+
+    async def verdicts(
+        self, method: str, callers: Mapping[str, Identity], **arguments: Any
+    ) -> dict[str, int]:
+        """What each caller would get from an operation's rule: 200, 401 or 403; for tests."""
+        operation = next(one for one in self.operations.values() if one.function.__name__ == method)
+        found = {}
+        for who, caller in callers.items():
+            allowed = await operation.allow.allows(self, caller, arguments)
+            found[who] = 200 if allowed else 401 if caller.is_anonymous else 403
+        return found
+
+
+def _attributes(cls: type) -> list[Any]:
+    found: dict[str, Any] = {}
+    for owner in reversed(cls.__mro__):
+        found.update(vars(owner))
+    return list(found.values())
+
+
+def _claim(
+    operations: dict[str, Operation], routes: dict[tuple[str, str], str], new: Operation
+) -> None:
+    if new.name in operations:
+        raise DeclarationError("O10", f"two operations are named {new.name!r}.")
+    shape = re.sub(r"\{\w+\}", "{}", new.path)
+    if (other := routes.setdefault((new.verb, shape), new.name)) != new.name:
+        raise DeclarationError("O10", f"{new.name} and {other} share {new.verb} {new.path}.")
+    operations[new.name] = new

@@ -1,0 +1,50 @@
+"""The development sign-in: tokens for anybody who asks, on a development server only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import StringConstraints, ValidationError
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from keyfold.api import pages
+from keyfold.api.asgi import read_body
+from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.exchange import problem_answer
+from keyfold.api.identity import Identity
+from keyfold.api.names import Payload
+from keyfold.api.problems import Refused, invalid_input, problem_for
+from keyfold.api.rest import response
+
+Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class SignIn(Payload):
+    user: Word
+    groups: tuple[Word, ...] = ()
+
+
+def sign_in_routes(
+    tokens: DevelopmentTokens, people: Mapping[str, Sequence[Identity]]
+) -> list[Route]:
+    """The page, and the POST that it makes."""
+
+    async def page(_request: Request) -> Response:
+        return HTMLResponse(pages.sign_in(people))
+
+    async def issue(request: Request) -> Response:
+        try:
+            wanted = SignIn.model_validate_json(await read_body(request.receive))
+        except ValidationError as wrong:
+            return response(problem_answer(problem_for(invalid_input(wrong))))
+        except Refused as refused:
+            return response(problem_answer(problem_for(refused)))
+        return JSONResponse({"token": tokens.issue(wanted.user, *wanted.groups)})
+
+    return [
+        Route("/sign-in", page, methods=["GET"]),
+        Route("/sign-in", issue, methods=["POST"]),
+    ]

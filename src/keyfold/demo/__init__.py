@@ -1,0 +1,7 @@
+"""The demo: every system on one data file, with its pages and a DynamoDB endpoint."""
+
+from __future__ import annotations
+
+from keyfold.demo.process import Options, run_demo
+
+__all__ = ["Options", "run_demo"]

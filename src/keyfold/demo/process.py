@@ -1,0 +1,145 @@
+"""The running demo: one engine, the systems' pages on one port, DynamoDB's protocol on another."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+
+from keyfold.api.app import Settings as WebSettings
+from keyfold.api.app import create_app
+from keyfold.api.media import LocalMedia
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.demo.data import catch_up, fill, open_data, unfilled
+from keyfold.demo.examples import REGION, overview
+from keyfold.demo.systems import System, find_systems
+from keyfold.demo.visitors import VisitorTokens
+from keyfold.errors import KeyfoldError
+from keyfold.runtime import AsyncDb
+from keyfold.streams import AsyncConsumer
+from keyfold.wire import Server as DynamoDbServer
+from keyfold.wire import Settings as DynamoDbSettings
+
+HOST = "127.0.0.1"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `keyfold demo` can be told."""
+
+    data: Path
+    port: int
+    dynamodb_port: int
+
+
+def run_demo(options: Options, say: Say) -> None:
+    """Serve until Ctrl-C; a second run finds the data of the first."""
+    web = listen(options.port, "--port")
+    dynamodb = listen(options.dynamodb_port, "--dynamodb-port")
+    with web, dynamodb, open_data(options.data) as engine:
+        client = AsyncEmbeddedClient(engine)
+        asyncio.run(_serve(client, find_systems(), web, dynamodb, options, say))
+
+
+def listen(port: int, flag: str) -> socket.socket:
+    """A listening socket on this machine alone."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = error.strerror if isinstance(error, OSError) else "no such port"
+        raise KeyfoldError(
+            f"cannot listen on port {port} ({reason}); stop what uses it, "
+            f"or choose another: keyfold demo {flag} NUMBER"
+        ) from None
+    return listener
+
+
+async def _serve(
+    client: AsyncEmbeddedClient,
+    systems: Sequence[System],
+    web: socket.socket,
+    dynamodb: socket.socket,
+    options: Options,
+    say: Say,
+) -> None:
+    for system in await unfilled(client, systems):
+        say(f"Filling {system.title} ...")
+        say(f"  {await fill(client, system):,} items")
+    for system in systems:
+        catch_up(client.engine, system)
+    databases = [await system.design.open_async(client) for system in systems]
+    services = [system.serve(db) for system, db in zip(systems, databases, strict=True)]
+    people = {system.short_title: system.users for system in systems}
+    settings = WebSettings(
+        development=True,
+        tokens=VisitorTokens(one for those in people.values() for one in those),
+        people=people,
+        media=LocalMedia(options.data.parent / "media", base_url=_address(web)),
+    )
+    settings_of_server = DynamoDbSettings(
+        data=str(options.data), durability="relaxed", region=REGION
+    )
+    database = await DynamoDbServer(client.engine, settings_of_server).start(dynamodb)
+
+    addresses = _address(web), _address(dynamodb)
+    served = [(system, service.name) for system, service in zip(systems, services, strict=True)]
+    page = PageServer(
+        create_app(services, settings), lambda: say(overview(served, *addresses, options.data))
+    )
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, page.stop)
+    async with following(databases):
+        await page.serve(sockets=[web])
+    await database.drain()
+    if not page.started:
+        raise KeyfoldError("a system could not be started; see its error above")
+    say("Stopped.")
+
+
+@asynccontextmanager
+async def following(databases: Sequence[AsyncDb]) -> AsyncIterator[None]:
+    """Consumers of the systems' streams, as long as the systems are served."""
+    consumers = [AsyncConsumer(db) for db in databases]
+    async with asyncio.TaskGroup() as group:
+        for consumer in consumers:
+            group.create_task(consumer.run())
+        yield
+        for consumer in consumers:
+            consumer.stop()
+
+
+class PageServer(uvicorn.Server):
+    """Uvicorn, quiet, and without signal handlers of its own: the demo stops both servers."""
+
+    def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
+        super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3))
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()
+    return f"http://{host}:{port}"

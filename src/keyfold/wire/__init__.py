@@ -1,0 +1,10 @@
+"""DynamoDB's own API, served: JSON 1.0 and Streams on one port."""
+
+from __future__ import annotations
+
+from keyfold.wire.background import BackgroundServer
+from keyfold.wire.server import Server
+from keyfold.wire.settings import ClientLimits, ServeError, Settings
+from keyfold.wire.workers import serve
+
+__all__ = ["BackgroundServer", "ClientLimits", "ServeError", "Server", "Settings", "serve"]

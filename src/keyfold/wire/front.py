@@ -1,0 +1,269 @@
+"""The front door: what a request is, whether it may come in, and what it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import perf_counter
+from typing import TypeVar
+
+from keyfold.clock import Clock
+from keyfold.engine.gathering import Engine, Result, Writes
+from keyfold.errors import InternalFailure, OperationError, SerializationError, UnknownOperation
+from keyfold.limits import KB
+from keyfold.wire import answer, sigv4
+from keyfold.wire.log import RequestLog
+from keyfold.wire.metrics import Metrics
+from keyfold.wire.protocol import Request
+from keyfold.wire.settings import Settings
+from keyfold.wire.targets import TARGETS, Run, Target
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# DynamoDB compresses large answers only, and does not say from which size on.
+_GZIP_FROM = 8 * KB
+_GZIP_LEVEL = 1
+# More than anybody sends: each costs a copy of those behind it.
+_GZIP_MEMBERS = 16
+
+# What every client sends: only the 64 digits at the end are others with each request.
+_is_usual_signature = re.compile(
+    rb"AWS4-HMAC-SHA256 Credential=[!-+\--~]+, SignedHeaders=[!-+\--~]+, Signature=[0-9a-f]{64}"
+).fullmatch
+_SIGNATURES_REMEMBERED = 1000
+
+# Members of an enumeration are slow to look up.
+_INLINE, _COMMIT = Run.INLINE, Run.COMMIT
+
+_ALLOWED_HEADERS = (
+    b"authorization,content-type,content-encoding,x-amz-content-sha256,x-amz-date,"
+    b"x-amz-security-token,x-amz-target,x-amz-user-agent,x-amzn-platform-id,x-amzn-trace-id,"
+    b"amz-sdk-invocation-id,amz-sdk-request"
+)
+
+
+class FrontDoor:
+    """Answers every request of one worker."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Settings,
+        metrics: Metrics,
+        clock: Clock,
+        logs: Sequence[RequestLog],
+        *,
+        loop: asyncio.AbstractEventLoop,
+        writer: ThreadPoolExecutor | None,
+        threads: ThreadPoolExecutor,
+    ) -> None:
+        self._engine, self._settings, self._metrics, self._logs = engine, settings, metrics, logs
+        self._loop, self._threads = loop, threads
+        self._writes = Writes(engine, loop, writer)
+        self._verifier = (
+            sigv4.Verifier(settings.credentials, settings.region, clock)
+            if settings.credentials
+            else None
+        )
+        self._signed_alike: set[bytes] = set()
+        """Well-formed `Authorization` headers, without the signature that ends them."""
+        self._request_id = answer.RequestIds()
+
+    def handle(self, request: Request) -> None:
+        """Answer a request, now or when its work is done."""
+        started = perf_counter()
+        headers = request.headers
+        if b"origin" in headers and not self._admit(request):
+            return
+        if request.method != b"POST":
+            self._other(request)
+            return
+        kind = headers.get(b"content-type", b"")
+        if kind != answer.JSON_1_0:
+            kind = _json_kind(kind)
+            if not kind:
+                self._unknown(request)
+                return
+            request.content_type = kind
+        target = TARGETS.get(headers.get(b"x-amz-target", b""))
+        try:
+            if target is None:
+                raise UnknownOperation
+            self._check_signature(request)
+            body = request.body
+            if b"content-encoding" in headers:
+                body = _decoded(request, self._settings.clients.body_bytes)
+        except OperationError as refusal:
+            self._finish(request, target, started, refusal)
+            return
+        if target.run is _INLINE:
+            self._finish(request, target, started, self._result(target.operation, body))
+        elif target.run is _COMMIT:
+            done = partial(self._finish, request, target, started)
+            self._writes.submit(target.operation, body, done)
+        else:
+            done = partial(self._finish, request, target, started)
+            self._in_thread(partial(self._result, target.operation, body), done)
+
+    def _finish(
+        self, request: Request, target: Target | None, started: float, result: Result
+    ) -> None:
+        """Make the answer of what came out."""
+        request_id = self._request_id()
+        status = 200
+        if not isinstance(result, bytes):
+            if not isinstance(result, OperationError):
+                logger.error("request %s failed", request_id.decode(), exc_info=result)
+                result = InternalFailure("Internal server error")
+            status, result = answer.error_body(result)
+        elif len(result) >= _GZIP_FROM and _takes_gzip(request.headers):
+            request.extra += b"Content-Encoding: gzip\r\n"
+            done = partial(self._send, request, target, started, request_id, status)
+            self._in_thread(partial(_zipped, result), done)
+            return
+        self._send(request, target, started, request_id, status, result)
+
+    def _send(
+        self,
+        request: Request,
+        target: Target | None,
+        started: float,
+        request_id: bytes,
+        status: int,
+        body: bytes,
+    ) -> None:
+        """Send the answer, count it and log it."""
+        keep_alive = request.keep_alive
+        data = answer.render(
+            status, body, request_id, request.content_type, request.extra, keep_alive
+        )
+        request.connection.reply(data, keep_alive)
+        seconds = perf_counter() - started
+        if target is not None:
+            self._metrics.answered(target.slot, status, seconds)
+        for log in self._logs:
+            operation = target.operation if target else "Unknown"
+            log.write(request_id.decode(), operation, status, len(body), seconds)
+
+    def _admit(self, request: Request) -> bool:
+        """Whether the page that asks may do so; its answer then says that it may."""
+        origin = request.headers[b"origin"]
+        if not self._settings.allows_origin(origin.decode("latin-1")):
+            self._plain(request, 403, b"origin %b is not allowed here" % origin)
+            return False
+        request.extra = (
+            b"Access-Control-Allow-Origin: %b\r\nVary: Origin\r\n"
+            b"Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n" % origin
+        )
+        return True
+
+    def _check_signature(self, request: Request) -> None:
+        headers = request.headers
+        if self._verifier is not None:
+            method = request.method.decode("latin-1")
+            self._verifier.verify(method, request.url, headers, request.body)
+            return
+        header = headers.get(b"authorization", b"")
+        if (
+            header[:-64] in self._signed_alike
+            and header[-64:].isalnum()
+            and request.url == b"/"
+            and b"x-amz-date" in headers
+        ):
+            return
+        sigv4.read(request.url, headers)
+        if _is_usual_signature(header):
+            if len(self._signed_alike) >= _SIGNATURES_REMEMBERED:
+                self._signed_alike.clear()
+            self._signed_alike.add(header[:-64])
+
+    def _result(self, operation: str, body: bytes) -> Result:
+        try:
+            return self._engine.call_bytes(operation, body)
+        except Exception as error:
+            return error
+
+    def _in_thread(self, work: Callable[[], T], done: Callable[[T], None]) -> None:
+        running = self._threads.submit(work)
+        running.add_done_callback(lambda ran: self._loop.call_soon_threadsafe(done, ran.result()))
+
+    def _other(self, request: Request) -> None:
+        """Requests that are not the API: health, metrics, and a browser asking whether it may."""
+        path = request.url.partition(b"?")[0]
+        asks = request.method in (b"GET", b"HEAD")
+        if request.method == b"OPTIONS" and b"origin" in request.headers:
+            request.extra += (
+                b"Access-Control-Allow-Methods: POST,GET,OPTIONS\r\n"
+                b"Access-Control-Allow-Headers: %b\r\n"
+                b"Access-Control-Max-Age: 172800\r\n" % _ALLOWED_HEADERS
+            )
+            self._plain(request, 200, b"")
+        elif asks and path == b"/":
+            # The blank at the end is DynamoDB's.
+            region = self._settings.region.encode()
+            self._plain(request, 200, b"healthy: dynamodb.%b.amazonaws.com " % region)
+        elif asks and path == b"/healthz":
+            self._plain(request, 200, b"ok\n")
+        elif asks and path == b"/metrics":
+            self._plain(request, 200, self._metrics.render())
+        else:
+            self._unknown(request)
+
+    def _unknown(self, request: Request) -> None:
+        request.extra = b""
+        self._plain(request, 404, b"<UnknownOperationException/>\n")
+
+    def _plain(self, request: Request, status: int, text: bytes) -> None:
+        data = answer.render(
+            status, text, self._request_id(), answer.TEXT, request.extra, request.keep_alive
+        )
+        if request.method == b"HEAD":
+            data = data[: len(data) - len(text)]
+        request.connection.reply(data, request.keep_alive)
+
+
+def _json_kind(content_type: bytes) -> bytes:
+    """The content type of the answer to one; empty if it is no JSON."""
+    kind = content_type.partition(b";")[0].strip().lower()
+    return kind if kind in (answer.JSON_1_0, answer.JSON) else b""
+
+
+def _takes_gzip(headers: dict[bytes, bytes]) -> bool:
+    for choice in headers.get(b"accept-encoding", b"").lower().split(b","):
+        coding, _, weight = choice.replace(b" ", b"").partition(b";q=")
+        if coding == b"gzip":
+            return weight.strip(b"0.") != b"" or weight == b""
+    return False
+
+
+def _zipped(body: bytes) -> bytes:
+    """As DynamoDB, whose checksum is that of the compressed bytes."""
+    return zlib.compress(body, _GZIP_LEVEL, zlib.MAX_WBITS | 16)
+
+
+def _decoded(request: Request, limit: int) -> bytes:
+    encoding = request.headers[b"content-encoding"].strip().lower()
+    if encoding in (b"", b"identity"):
+        return request.body
+    if encoding not in (b"gzip", b"x-gzip", b"deflate"):
+        raise SerializationError
+    packed, body = request.body, b""
+    try:
+        for _ in range(_GZIP_MEMBERS):
+            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+            body += unpacker.decompress(packed, limit + 1 - len(body))
+            if len(body) > limit or not unpacker.eof:
+                raise SerializationError
+            packed = unpacker.unused_data
+            if not packed:
+                return body
+    except zlib.error:
+        raise SerializationError from None
+    raise SerializationError

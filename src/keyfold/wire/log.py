@@ -1,0 +1,96 @@
+"""The request log: one JSON line for each answer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Protocol
+
+import orjson
+
+from keyfold.clock import Clock
+
+
+class RequestLog(Protocol):
+    """Something that is told of every answer."""
+
+    def write(
+        self, request_id: str, operation: str, status: int, sent: int, seconds: float
+    ) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class JsonLines:
+    """Writes whole lines, gathered until `flush` so that a busy server does not pay for each."""
+
+    def __init__(self, target: str, clock: Clock) -> None:
+        self._out = sys.stdout.buffer if target == "-" else Path(target).open("ab")  # noqa: SIM115
+        self._clock = clock
+        self._lines: list[bytes] = []
+
+    def write(
+        self, request_id: str, operation: str, status: int, sent: int, seconds: float
+    ) -> None:
+        self._lines.append(
+            orjson.dumps(
+                {
+                    "time": round(self._clock.now(), 6),
+                    "request_id": request_id,
+                    "operation": operation,
+                    "status": status,
+                    "bytes": sent,
+                    "seconds": round(seconds, 6),
+                }
+            )
+        )
+
+    def flush(self) -> None:
+        if self._lines:
+            self._out.write(b"\n".join(self._lines) + b"\n")
+            self._out.flush()
+            self._lines.clear()
+
+    def close(self) -> None:
+        self.flush()
+        if self._out is not sys.stdout.buffer:
+            self._out.close()
+
+
+class Spans:
+    """Answers as OpenTelemetry spans, through the process's provider."""
+
+    def __init__(self, clock: Clock) -> None:
+        from keyfold.tracing import process_tracer
+
+        self._tracer = process_tracer("keyfold.wire")
+        from opentelemetry.trace import SpanKind
+
+        self._kind = SpanKind.SERVER
+        self._clock = clock
+
+    def write(
+        self, request_id: str, operation: str, status: int, sent: int, seconds: float
+    ) -> None:
+        ended = self._clock.now()
+        span = self._tracer.start_span(
+            f"DynamoDB.{operation}",
+            kind=self._kind,
+            start_time=int((ended - seconds) * 1e9),
+            attributes={
+                "db.system.name": "aws.dynamodb",
+                "db.operation.name": operation,
+                "aws.request_id": request_id,
+                "http.response.status_code": status,
+                "http.response.body.size": sent,
+            },
+        )
+        span.end(int(ended * 1e9))
+
+    def flush(self) -> None:
+        """Spans leave by their own exporter."""
+
+    def close(self) -> None:
+        """The provider belongs to the process."""

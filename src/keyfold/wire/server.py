@@ -1,0 +1,215 @@
+"""One worker: an engine, an event loop and the listening socket."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import socket
+import ssl
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Self
+
+from keyfold.clock import Clock, SystemClock
+from keyfold.engine import Engine
+from keyfold.engine.hot import HotItems, Marks
+from keyfold.engine.sweeping import Sweeper
+from keyfold.wire.front import FrontDoor
+from keyfold.wire.log import JsonLines, RequestLog, Spans
+from keyfold.wire.metrics import Metrics
+from keyfold.wire.protocol import Connection, Registry
+from keyfold.wire.settings import ServeError, Settings
+
+_TICK_SECONDS = 1.0
+_SWEEP_SECONDS = 10.0
+_SLOW_THREADS = 4
+_BACKLOG = 1024
+
+
+class Server:
+    """Serves one engine on one socket until it is drained."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Settings,
+        *,
+        metrics: Metrics | None = None,
+        clock: Clock | None = None,
+        sweeps: bool = True,
+    ) -> None:
+        self._engine, self._settings = engine, settings
+        self._metrics = metrics or Metrics()
+        self._clock = clock or SystemClock()
+        self._sweeps = sweeps
+        self._sweeper: Sweeper | None = None
+        self._logs = _request_logs(settings, self._clock)
+        waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
+        self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
+        self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
+        self._registry: Registry
+        self._server: asyncio.Server
+        self._ticking: asyncio.Task[None]
+        self.port = settings.port
+
+    async def start(self, listener: socket.socket | None = None) -> Self:
+        """Listen; on a socket that is already bound, or on the host and port of the settings."""
+        loop = asyncio.get_running_loop()
+        front = FrontDoor(
+            self._engine,
+            self._settings,
+            self._metrics,
+            self._clock,
+            self._logs,
+            loop=loop,
+            writer=self._writer,
+            threads=self._threads,
+        )
+        self._registry = Registry(front, self._settings.clients, self._metrics)
+        self._registry.now = loop.time()
+        listener = listener or bind(self._settings)
+        tls = tls_context(self._settings)
+        self._server = await loop.create_server(
+            lambda: Connection(self._registry),
+            sock=listener,
+            ssl=tls,
+            ssl_handshake_timeout=self._settings.clients.receive_seconds if tls else None,
+            backlog=_BACKLOG,
+        )
+        self.port = listener.getsockname()[1]
+        self._ticking = asyncio.create_task(self._tick_forever())
+        if self._sweeps:
+            self._sweeper = Sweeper(self._engine, _SWEEP_SECONDS)
+        return self
+
+    async def drain(self) -> None:
+        """Stop listening, answer what is under way, close."""
+        self._server.close()
+        self._registry.drain()
+        deadline = asyncio.get_running_loop().time() + self._settings.clients.drain_seconds
+        while self._registry.open and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.01)
+        self._ticking.cancel()
+        await asyncio.gather(self._ticking, return_exceptions=True)
+        if self._sweeper is not None:
+            self._sweeper.stop()
+        for connection in list(self._registry.open):
+            connection.expire()
+        for pool in (self._writer, self._threads):
+            if pool is not None:
+                await asyncio.to_thread(pool.shutdown)
+        for log in self._logs:
+            log.close()
+
+    async def _tick_forever(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_TICK_SECONDS)
+            self._registry.tick(loop.time())
+            self._metrics.publish()
+            for log in self._logs:
+                log.flush()
+
+
+def bind(settings: Settings, *, shared: bool = False) -> socket.socket:
+    """A socket bound to the settings' host and port; `shared` with other workers."""
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise ServeError(f"no address for host {settings.host}: {error.strerror}") from error
+    listener = socket.socket(found[0], socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        listener.bind(found[4])
+    except OSError as error:
+        listener.close()
+        raise ServeError(
+            f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
+            "stop what uses it or choose another with --port"
+        ) from error
+    return listener
+
+
+def tls_context(settings: Settings) -> ssl.SSLContext | None:
+    """TLS by the settings' certificate, if there is one."""
+    if settings.tls_certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        raise ServeError(
+            f"cannot use certificate {settings.tls_certificate} with key {settings.tls_key}: "
+            f"{error.strerror or error}"
+        ) from error
+    return context
+
+
+def _request_logs(settings: Settings, clock: Clock) -> list[RequestLog]:
+    logs: list[RequestLog] = []
+    if settings.tracing:
+        logs.append(Spans(clock))
+    if settings.request_log is not None:
+        try:
+            logs.append(JsonLines(settings.request_log, clock))
+        except OSError as error:
+            raise ServeError(
+                f"cannot write the request log {settings.request_log}: {error.strerror}"
+            ) from error
+    return logs
+
+
+def run_worker(
+    settings: Settings,
+    listener: socket.socket,
+    metrics: Metrics,
+    worker: int,
+    on_ready: Callable[[int], None],
+    ends_with: int | None = None,
+    marks: Marks | None = None,
+) -> None:
+    """Serve in this process until SIGTERM or SIGINT, or until the pipe `ends_with` ends.
+
+    `marks` are those of workers that share memory.
+    """
+    metrics.work_as(worker)
+
+    async def serve(engine: Engine) -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        if ends_with is not None:
+            loop.add_reader(ends_with, stop.set)
+        server = Server(engine, settings, metrics=metrics, sweeps=worker == 0)
+        await server.start(listener)
+        # Requests make no cycles worth looking for in what start-up left behind.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 50, 50)
+        on_ready(server.port)
+        await stop.wait()
+        if ends_with is not None:
+            loop.remove_reader(ends_with)
+        await server.drain()
+
+    with Engine.open(
+        settings.data,
+        durability=settings.durability,
+        dialect=settings.dialect,
+        region=settings.region,
+        hot=None if marks is None else HotItems(marks, worker),
+    ) as engine:
+        loop_runner()(serve(engine))
+
+
+def loop_runner() -> Callable[..., None]:
+    """uvloop where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run
+    return uvloop.run

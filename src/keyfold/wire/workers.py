@@ -1,0 +1,136 @@
+"""Several worker processes on one port, watched by one that serves nothing itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from keyfold.engine import Engine
+from keyfold.engine.hot import Marks
+from keyfold.wire.memory import shared_memory
+from keyfold.wire.metrics import Metrics
+from keyfold.wire.server import bind, run_worker, tls_context
+from keyfold.wire.settings import ServeError, Settings
+
+_RESTART_SECONDS = 1.0
+_STOPS = (signal.SIGTERM, signal.SIGINT)
+
+
+def serve(settings: Settings, on_ready: Callable[[int], None]) -> None:
+    """Serve until SIGTERM or SIGINT; `on_ready` is told the port once every worker listens."""
+    settings.check()
+    tls_context(settings)
+    if settings.workers == 1:
+        with bind(settings) as listener:
+            run_worker(settings, listener, Metrics(), 0, on_ready)
+        return
+    # A shared port would let a second server in unnoticed: first see that nobody has it.
+    bind(settings).close()
+    with bind(settings, shared=True) as reserved, contextlib.ExitStack() as stack:
+        settings = replace(settings, port=reserved.getsockname()[1])
+        marks = None
+        if settings.data == ":memory:":
+            marks = Marks(settings.workers)
+            data = stack.enter_context(shared_memory())
+            settings = replace(settings, data=str(data), durability="memory")
+        # Creates the file, and finds out here and once whether it can be used.
+        Engine.open(settings.data, durability=settings.durability).close()
+        Workers(settings, marks).run(on_ready)
+
+
+class Workers:
+    """Starts the workers, starts a dead one again, passes on the signal to stop."""
+
+    def __init__(self, settings: Settings, marks: Marks | None) -> None:
+        self._settings = settings
+        self._marks = marks
+        self._metrics = Metrics(settings.workers)
+        self._running: dict[int, int] = {}
+        self._stopping = False
+        self._lifeline = os.pipe()
+        """Nothing is ever written: the workers see its end when this process has gone."""
+
+    def run(self, on_ready: Callable[[int], None]) -> None:
+        for number in _STOPS:
+            signal.signal(number, lambda *_: self._stop())
+        pipes = [self._start(worker) for worker in range(self._settings.workers)]
+        ready = [_says_ready(pipe) for pipe in pipes]
+        if all(ready):
+            on_ready(self._settings.port)
+        elif not self._stopping:
+            self._stop()
+            self._watch()
+            raise ServeError("a worker did not start; see its error above")
+        self._watch()
+
+    def _start(self, worker: int) -> int:
+        reader, writer = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # A signal waits until it finds either the worker listed here or the worker's own handler.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+        process = os.fork()
+        if process:
+            self._running[process] = worker
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+            os.close(writer)
+            return reader
+        for number in _STOPS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+        os.close(reader)
+        parent_gone, parent_alive = self._lifeline
+        os.close(parent_alive)
+        code = 1
+        try:
+            with bind(self._settings, shared=True) as listener:
+                run_worker(
+                    self._settings,
+                    listener,
+                    self._metrics,
+                    worker,
+                    lambda _: _say_ready(writer),
+                    ends_with=parent_gone,
+                    marks=self._marks,
+                )
+            code = 0
+        except Exception as error:
+            print(f"keyfold: worker {worker}: {error}", file=sys.stderr)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _watch(self) -> None:
+        while self._running:
+            process, status = os.wait()
+            worker = self._running.pop(process, None)
+            if worker is None or self._stopping:
+                continue
+            code = os.waitstatus_to_exitcode(status)
+            print(f"keyfold: worker {worker} ended with {code}; starting it again", file=sys.stderr)
+            time.sleep(_RESTART_SECONDS)
+            if not self._stopping:
+                os.close(self._start(worker))
+
+    def _stop(self) -> None:
+        self._stopping = True
+        for process in list(self._running):
+            os.kill(process, signal.SIGTERM)
+
+
+def _say_ready(writer: int) -> None:
+    # Nobody listens to a worker that was started again.
+    with contextlib.suppress(BrokenPipeError):
+        os.write(writer, b"1")
+    os.close(writer)
+
+
+def _says_ready(reader: int) -> bool:
+    with os.fdopen(reader, "rb") as pipe:
+        return pipe.read(1) == b"1"

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyfold.clients.signer import Credentials
+from keyfold.wire import ServeError, Settings
+from keyfold.wire.settings import read_credentials
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
+def test_this_machine_needs_no_credentials(host: str) -> None:
+    Settings(host=host).check()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.10", "db.example.org"])
+def test_any_other_address_needs_credentials_or_insistence(host: str) -> None:
+    open_to_others = Settings(host=host)
+    with pytest.raises(ServeError, match="--credentials FILE"):
+        open_to_others.check()
+    replace(open_to_others, credentials=(Credentials("A", "s"),)).check()
+    replace(open_to_others, insecure_bind=True).check()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"port": 70000}, "port 70000"),
+        ({"workers": 0}, "--workers 1"),
+        ({"tls_key": Path("key.pem")}, "both --tls-cert and --tls-key"),
+    ],
+)
+def test_what_cannot_work_is_explained(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ServeError, match=message):
+        replace(Settings(), **wrong).check()
+
+
+def test_origins_are_compared_whole_and_without_their_port() -> None:
+    settings = Settings(origins=("https://tools.example",))
+    assert settings.allows_origin("https://tools.example")
+    assert settings.allows_origin("https://tools.example:8443")
+    assert not settings.allows_origin("http://tools.example")
+    assert not settings.allows_origin("https://tools.example.evil")
+    assert not settings.allows_origin("null")
+    assert Settings(origins=("*",)).allows_origin("https://anything")
+
+
+def test_credentials_are_read_as_aws_tools_keep_them(tmp_path: Path) -> None:
+    file = tmp_path / "credentials"
+    file.write_text(
+        "[default]\naws_access_key_id = A\naws_secret_access_key = s/+=%x\n"
+        "[other]\naws_access_key_id = B\naws_secret_access_key = t\naws_session_token = u=\n"
+    )
+    assert read_credentials(file, {}) == (Credentials("A", "s/+=%x"), Credentials("B", "t", "u="))
+
+
+def test_credentials_come_from_the_environment_too() -> None:
+    found = read_credentials(None, {"KEYFOLD_CREDENTIALS": "A:s:x, B:t"})
+    assert found == (Credentials("A", "s:x"), Credentials("B", "t"))
+    assert read_credentials(None, {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "has no credentials"),
+        (b"[a]\naws_access_key_id = A\n", r"\[a\] needs aws_access_key_id and"),
+        (b"not ini", "is not a credentials file"),
+        (b"\xff\xfe", "is not a credentials file"),
+    ],
+)
+def test_a_wrong_credentials_file_is_explained(tmp_path: Path, text: bytes, message: str) -> None:
+    file = tmp_path / "credentials"
+    file.write_bytes(text)
+    with pytest.raises(ServeError, match=message):
+        read_credentials(file, {})
+
+
+def test_a_missing_credentials_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ServeError, match=r"cannot read credentials from .*none"):
+        read_credentials(tmp_path / "none", {})
+
+
+def test_a_wrong_credentials_variable_is_explained() -> None:
+    with pytest.raises(ServeError, match="ACCESS_KEY:SECRET"):
+        read_credentials(None, {"KEYFOLD_CREDENTIALS": "just-a-key"})
