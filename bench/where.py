@@ -15,7 +15,7 @@ from bench import load
 from bench.cases.wire import ITEMS, OPERATIONS, requests_of
 from bench.items import TABLE, item
 from keyfold.engine import Engine
-from keyfold.wire import Server, Settings
+from keyfold.wire import Server, ServerSettings
 from keyfold.wire.server import loop_runner
 
 _SAMPLE_SECONDS = 0.001
@@ -65,7 +65,7 @@ async def measure(seconds: float) -> dict[str, Counter[str]]:
         engine.call("CreateTable", TABLE)
         for number in range(ITEMS):
             engine.call("PutItem", {"TableName": "bench", "Item": item(number)})
-        server = await Server(engine, Settings(port=0)).start()
+        server = await Server(engine, ServerSettings(port=0)).start()
         address = load.local(server.port)
         for title, operation, request in OPERATIONS:
             prepared = load.prepared(address, operation, requests_of(request))

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
 from keyfold.api import Identity, Payload, Service, anyone, authenticated, mutation, query
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 
 from .conftest import served
 
@@ -47,7 +47,7 @@ def site() -> Iterator[str]:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Starlette]:
-        yield create_app([Notes()], Settings(development=True, people=people))
+        yield create_app([Notes()], ApiSettings(development=True, people=people))
 
     with served(opened) as address:
         yield address

@@ -18,7 +18,7 @@ from graphql import build_client_schema, get_introspection_query, parse, validat
 from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.demo.process import following
 from keyfold.demo.systems import find_systems
 
@@ -36,7 +36,7 @@ async def every_system() -> AsyncIterator[Starlette]:
         ]
         await stack.enter_async_context(following(opened))
         services = [system.serve(db) for system, db in zip(systems, opened, strict=True)]
-        yield create_app(services, Settings(development=True, people=people))
+        yield create_app(services, ApiSettings(development=True, people=people))
 
 
 @pytest.fixture(scope="module")

@@ -58,10 +58,10 @@ def see(old, new, work):
 
 CONSUMER = """
 import sys
-from keyfold.streams import Consumer, Options
+from keyfold.streams import Consumer, ConsumerOptions
 from killed_design import design
 
-options = Options(batch=5, lease_seconds=0.2, poll_seconds=0.01)
+options = ConsumerOptions(batch=5, lease_seconds=0.2, poll_seconds=0.01)
 with design.open(sys.argv[1]) as db:
     print("ready", flush=True)
     Consumer(db, options=options).run()

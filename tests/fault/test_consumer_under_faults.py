@@ -14,12 +14,12 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import StreamError
 from keyfold.maintain import verify
-from keyfold.streams import Consumer, Delivery, Options, Policy
+from keyfold.streams import Consumer, ConsumerOptions, Delivery, Policy
 from tests.fault.troubles import PASSING, Trouble, in_every_trouble, insistently
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 STEPS = 30
-OPTIONS = Options(
+OPTIONS = ConsumerOptions(
     batch=7, lease_seconds=0.1, poll_seconds=0.005, policy=Policy(patience=8, backoff=0.0005)
 )
 

@@ -14,14 +14,14 @@ from keyfold import Db
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import AlreadyExists, NotFound, StreamError
-from keyfold.streams import Consumer, Options, Policy
+from keyfold.streams import Consumer, ConsumerOptions, Policy
 from tests.fault.troubles import PASSING, Trouble, in_every_trouble, insistently
 from tests.property.test_feed import Activity, Follow, Promotion, design, feed
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 STEPS = 40
 PEOPLE = ["ann", "ben", "cat", "dan"]
-OPTIONS = Options(
+OPTIONS = ConsumerOptions(
     batch=9, lease_seconds=0.1, poll_seconds=0.005, policy=Policy(patience=8, backoff=0.0005)
 )
 

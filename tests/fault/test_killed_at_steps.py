@@ -18,7 +18,7 @@ import apsw
 import orjson
 import pytest
 
-from keyfold.clients import Options, connect
+from keyfold.clients import ClientOptions, connect
 from keyfold.clients.retry import RetryPolicy
 from keyfold.engine import Engine
 from keyfold.errors import TransportError
@@ -131,7 +131,7 @@ def _served(path: Path, last_step: int) -> Written:
     acknowledged = 0
     address = re.search(rb"http://\S+", server.stdout.readline())
     if address is not None:
-        client = connect(address[0].decode(), Options(retries=RetryPolicy(attempts=1)))
+        client = connect(address[0].decode(), ClientOptions(retries=RetryPolicy(attempts=1)))
         with suppress(TransportError):
             for request in REQUESTS:
                 client.call("TransactWriteItems", request)

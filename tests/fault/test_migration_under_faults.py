@@ -12,7 +12,7 @@ import pytest
 from keyfold.clients import Client
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
-from keyfold.migrations import Backend, CreateTable, Migration, Pace
+from keyfold.migrations import Backend, CreateTable, Migration, ScanPace
 from keyfold.migrations.migration import Phase
 from tests.fault.troubles import Trouble, in_every_trouble, insistently
 from tests.unit.migrations.conftest import OldOrder, Shop, after, before, new_table, order_move
@@ -29,7 +29,7 @@ def opened(engine: Engine, client: Client) -> Shop:
 
 
 def migrate(shop: Shop, phase: Phase) -> None:
-    shop.migrator(pace=Pace(page=5)).apply(phase)
+    shop.migrator(pace=ScanPace(page=5)).apply(phase)
 
 
 def write(shop: Shop, chance: random.Random) -> None:

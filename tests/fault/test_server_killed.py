@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 import pytest
 
-from keyfold.clients import Options, connect
+from keyfold.clients import ClientOptions, connect
 from keyfold.clients.retry import RetryPolicy
 from keyfold.engine import Engine
 from keyfold.errors import KeyfoldError
@@ -75,7 +75,7 @@ def _serve_until_killed(
     url = address[0]
 
     def write(writer: int) -> None:
-        client = connect(url, Options(retries=RetryPolicy(attempts=1)))
+        client = connect(url, ClientOptions(retries=RetryPolicy(attempts=1)))
         try:
             while True:
                 sent[writer] += 1

@@ -27,7 +27,7 @@ from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import KeyfoldError, StreamError
 from keyfold.maintain import verification
-from keyfold.streams import AsyncConsumer, Options, Policy, letters
+from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy, letters
 from keyfold_systems.gg_core import design as gg_core
 from keyfold_systems.gg_core.entities import Activity, Goal
 from keyfold_systems.gg_core.entities import Group as Community
@@ -54,7 +54,7 @@ from tests.fault.troubles import PASSING, PATIENCE, Trouble, in_every_trouble
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 STEPS = 40
 PEOPLE = [Identity.of(name) for name in ("ann", "ben", "cat", "dan")]
-OPTIONS = Options(
+OPTIONS = ConsumerOptions(
     batch=9, lease_seconds=0.1, poll_seconds=0.005, policy=Policy(patience=8, backoff=0.0005)
 )
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
-from keyfold.clients import AsyncClient, Client, Options, connect, connect_async
+from keyfold.clients import AsyncClient, Client, ClientOptions, connect, connect_async
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.clients.retry import RetryPolicy
 from keyfold.clock import SystemClock
@@ -99,7 +99,7 @@ class Trouble:
                 await client.close()
 
 
-_ONE_ATTEMPT: Final = Options(retries=RetryPolicy(attempts=1))
+_ONE_ATTEMPT: Final = ClientOptions(retries=RetryPolicy(attempts=1))
 
 TROUBLES: Final[dict[str, Trouble]] = {
     "throttling": Trouble({"throttle": 0.1}),

@@ -27,8 +27,8 @@ from keyfold.errors import CursorRefused, InternalFailure, KeyfoldError, Operati
 from keyfold.expressions import keys, parser
 from keyfold.runtime.cursor import unseal
 from keyfold.wire import BackgroundServer
-from keyfold.wire.settings import Settings
-from keyfold.wire.sigv4 import Verifier
+from keyfold.wire.settings import ServerSettings
+from keyfold.wire.sigv4 import SignatureVerifier
 
 Target = Callable[[bytes], object]
 
@@ -151,7 +151,9 @@ def signature(data: bytes) -> None:
     url, *lines = data.split(b"\n")
     headers = {name.lower(): value for name, _, value in (line.partition(b":") for line in lines)}
     try:
-        Verifier(ACCESS, "us-east-1", ManualClock(MOMENT)).verify("POST", url, headers, b"{}")
+        SignatureVerifier(ACCESS, "us-east-1", ManualClock(MOMENT)).verify(
+            "POST", url, headers, b"{}"
+        )
     except OperationError:
         return
     raise AssertionError("a signature that nobody made was believed")
@@ -206,7 +208,7 @@ def _filled() -> Engine:
 
 @cache
 def _server() -> BackgroundServer:
-    server = BackgroundServer(_filled(), Settings(port=0))
+    server = BackgroundServer(_filled(), ServerSettings(port=0))
     return server.__enter__()
 
 

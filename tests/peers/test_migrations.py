@@ -19,8 +19,8 @@ from keyfold.migrations import (
     Index,
     Migration,
     Migrator,
-    Pace,
-    Table,
+    ScanPace,
+    TableSchema,
     move,
 )
 from keyfold.migrations.snapshot import fingerprint
@@ -64,7 +64,7 @@ def backend(other_server: tuple[str, str]) -> Iterator[Backend]:
 def test_changes_of_tables_and_their_reverse(
     backend: Backend, other_server: tuple[str, str]
 ) -> None:
-    table = Table("Things", indexes=(Index("by-owner", "owner", "SK"),))
+    table = TableSchema("Things", indexes=(Index("by-owner", "owner", "SK"),))
     create = CreateTable(table)
     create.apply(backend)
     create.apply(backend)
@@ -104,7 +104,7 @@ def test_a_whole_migration_with_a_way_back(backend: Backend, other_server: tuple
     )
 
     def migrator() -> Migrator:
-        return Migrator(migration, backend, pace=Pace(segments=2), settle=0.5)
+        return Migrator(migration, backend, pace=ScanPace(segments=2), settle=0.5)
 
     if other_server[0] in OLDER:
         with pytest.raises(OperationError):

@@ -39,7 +39,7 @@ from keyfold.engine import Engine
 from keyfold.engine.faults import Faults
 from keyfold.errors import KeyfoldError
 from keyfold.maintain.verify import verify
-from keyfold.streams import Consumer, Delivery, Options, Policy
+from keyfold.streams import Consumer, ConsumerOptions, Delivery, Policy
 
 design = Design("histories")
 table = design.table(
@@ -200,7 +200,9 @@ def step(db: Db, chance: random.Random, made: list[str]) -> None:
 
 def consume(db: Db, client: Troubled, clock: ManualClock, *, deadly: float) -> None:
     """Run a consumer that may be killed."""
-    options = Options(lease_seconds=30, batch=20, policy=Policy(backoff=0.0001, patience=30))
+    options = ConsumerOptions(
+        lease_seconds=30, batch=20, policy=Policy(backoff=0.0001, patience=30)
+    )
     client.deadly = deadly
     try:
         Consumer(db, options=options).drain()
@@ -264,7 +266,7 @@ def test_writers_and_consumers_at_once_end_verified_with_exact_counters(seed: in
         patiently(lambda user=user: db.put(Notice(user_id=user)))
     patiently(lambda: db.put(Hangout(hangout_id="h0", title="Picnic")))
     made, policy = ["h0"], Policy(backoff=0.001, patience=20)
-    options = Options(lease_seconds=0.3, poll_seconds=0.005, batch=10, policy=policy)
+    options = ConsumerOptions(lease_seconds=0.3, poll_seconds=0.005, batch=10, policy=policy)
     consumers = [Consumer(db, options=options) for _ in range(2)]
 
     def write(worker: int) -> None:

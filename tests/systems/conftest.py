@@ -18,7 +18,7 @@ import uvicorn
 
 from keyfold import new_ulid
 from keyfold.api import Service
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.clients import AsyncClient, connect_async
 from keyfold.clients.embedded import AsyncEmbeddedClient
@@ -138,7 +138,7 @@ class Web:
 async def served(service: Service) -> AsyncIterator[Web]:
     """The service on a socket of its own."""
     tokens = DevelopmentTokens()
-    app = create_app([service], Settings(tokens=tokens, on_loop="raise"))
+    app = create_app([service], ApiSettings(tokens=tokens, on_loop="raise"))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))
     listening = socket.create_server(("127.0.0.1", 0))
     running = asyncio.create_task(server.serve(sockets=[listening]))

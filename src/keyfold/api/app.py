@@ -33,7 +33,7 @@ from keyfold.api.links import MediaStore
 from keyfold.api.media import LocalMedia
 from keyfold.api.middleware import RequestScope
 from keyfold.api.ratelimit import RateLimit
-from keyfold.api.rest import Endpoint, problem_handlers, rest_app
+from keyfold.api.rest import RestEndpoint, problem_handlers, rest_app
 from keyfold.api.service import Service
 from keyfold.api.shortcut import Paths, Shortcut
 from keyfold.api.signin import sign_in_routes
@@ -48,7 +48,7 @@ RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ApiSettings:
     """How services are served; development mode adds the sign-in page and introspection.
 
     `people` are whom the sign-in page offers, under the names of what they use. `origins` are
@@ -63,12 +63,12 @@ class Settings:
     media: MediaStore | None = None
     origins: Sequence[str] = ()
     on_loop: OnLoop = "log"
-    registry: metrics.Registry = field(default_factory=metrics.Registry)
+    registry: metrics.MetricRegistry = field(default_factory=metrics.MetricRegistry)
 
 
-def create_app(services: Sequence[Service], settings: Settings | None = None) -> Starlette:
+def create_app(services: Sequence[Service], settings: ApiSettings | None = None) -> Starlette:
     """The application; services are started with it and stopped with it."""
-    chosen = settings or Settings()
+    chosen = settings or ApiSettings()
     tokens = chosen.tokens
     if tokens is None and chosen.development:
         tokens = DevelopmentTokens()
@@ -115,7 +115,7 @@ def create_app(services: Sequence[Service], settings: Settings | None = None) ->
     )
 
 
-def _middleware(settings: Settings, paths: Paths) -> list[Middleware]:
+def _middleware(settings: ApiSettings, paths: Paths) -> list[Middleware]:
     around = [Middleware(RequestScope), Middleware(Shortcut, paths)]
     if settings.origins:
         around.insert(1, cross_origin(settings.origins))
@@ -133,7 +133,7 @@ def _mount_name(dispatch: Dispatch) -> str:
     return name
 
 
-def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: Settings) -> FastAPI:
+def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSettings) -> FastAPI:
     service = type(dispatch.service)
     app = rest_app(dispatch, tokens)
     app.router.routes += graphql_routes(dispatch, tokens, introspection=settings.development)
@@ -156,7 +156,7 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: Settings) 
 
 def _add_paths(paths: Paths, root: str, app: FastAPI) -> None:
     for route in app.routes:
-        if isinstance(route, Route) and isinstance(route.endpoint, Endpoint | GraphQLEndpoint):
+        if isinstance(route, Route) and isinstance(route.endpoint, RestEndpoint | GraphQLEndpoint):
             for verb in route.methods or ():
                 paths.add(verb, f"{root}{route.path}", route.endpoint)
 
@@ -171,7 +171,7 @@ def _design_document(service: type[Service]) -> str:
     return docs.html(docs.document(service.design.schema))
 
 
-def _own_routes(services: Sequence[Service], settings: Settings) -> list[BaseRoute]:
+def _own_routes(services: Sequence[Service], settings: ApiSettings) -> list[BaseRoute]:
     systems = [_system(type(one)) for one in services]
 
     async def index(_request: Request) -> Response:
@@ -207,7 +207,7 @@ async def _is_ready(service: Service) -> bool:
         return False
 
 
-def _system(service: type[Service]) -> pages.System:
+def _system(service: type[Service]) -> pages.ListedService:
     root = service.name
     links = [
         pages.Link("REST: try it (Swagger UI)", f"{root}/docs"),
@@ -218,7 +218,7 @@ def _system(service: type[Service]) -> pages.System:
     if _has_design(service):
         links.append(pages.Link("Design document", f"{root}/design"))
     description = (service.__doc__ or "").strip().partition("\n")[0]
-    return pages.System(service.name, description, len(service.operations), links)
+    return pages.ListedService(service.name, description, len(service.operations), links)
 
 
 def _lifespan(

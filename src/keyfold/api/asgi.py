@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from keyfold.api.exchange import BODY_BYTES, Answer, BodyTooLarge
+from keyfold.api.exchange import BODY_BYTES, BodyTooLarge, HttpAnswer
 
 _BODILESS: Final = frozenset({204, 304})
 
@@ -52,7 +52,7 @@ async def read_body(receive: Receive, most: int = BODY_BYTES) -> bytes:
             return part if len(parts) == 1 else b"".join(parts)
 
 
-async def send_answer(send: Send, made: Answer) -> None:
+async def send_answer(send: Send, made: HttpAnswer) -> None:
     """Send an answer with its length."""
     headers = [
         (name.encode("latin-1"), value.encode("latin-1")) for name, value in made.headers.items()

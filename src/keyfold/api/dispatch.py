@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from keyfold.api.identity import Identity
-from keyfold.api.metrics import Registry
+from keyfold.api.metrics import MetricRegistry
 from keyfold.api.parameters import Operation
 from keyfold.api.problems import NotAuthenticated, problem_for
 from keyfold.api.ratelimit import RateLimit
@@ -44,7 +44,7 @@ class Caller:
 class OperationMetrics:
     """The figures kept for every operation."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: MetricRegistry) -> None:
         labels = ("service", "operation", "surface")
         self.requests = registry.counter(
             "keyfold_operation_requests_total", "Calls of operations.", (*labels, "code")
@@ -77,7 +77,7 @@ class Dispatch:
         on_loop: OnLoop = "log",
     ) -> None:
         self.service = service
-        self._metrics = metrics or OperationMetrics(Registry())
+        self._metrics = metrics or OperationMetrics(MetricRegistry())
         self._limit, self._on_loop = limit, on_loop
         self._spans: Spans | None = None
         if tracer is not None:

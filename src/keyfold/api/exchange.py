@@ -37,7 +37,7 @@ class BodyTooLarge(Refused):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """An HTTP request to one operation; header names are in lower case."""
 
     operation: Operation
@@ -51,15 +51,15 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     status: int
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
 
 
 async def answer(
-    dispatch: Dispatch, tokens: Tokens | None, request: Request, surface: Surface = "rest"
-) -> Answer:
+    dispatch: Dispatch, tokens: Tokens | None, request: HttpRequest, surface: Surface = "rest"
+) -> HttpAnswer:
     """Run the operation; every error becomes a problem+json answer."""
     try:
         return await _answer(dispatch, tokens, request, surface)
@@ -67,19 +67,19 @@ async def answer(
         return problem_answer(problem_for(error))
 
 
-def problem_answer(problem: Problem) -> Answer:
+def problem_answer(problem: Problem) -> HttpAnswer:
     """A problem as problem+json, with the headers its status calls for."""
     headers = {"content-type": PROBLEM_JSON}
     if problem.retry_after is not None:
         headers["retry-after"] = str(problem.retry_after)
     if problem.status == 401:
         headers["www-authenticate"] = "Bearer"
-    return Answer(problem.status, orjson.dumps(problem.body(instance())), headers)
+    return HttpAnswer(problem.status, orjson.dumps(problem.body(instance())), headers)
 
 
 async def _answer(
-    dispatch: Dispatch, tokens: Tokens | None, request: Request, surface: Surface
-) -> Answer:
+    dispatch: Dispatch, tokens: Tokens | None, request: HttpRequest, surface: Surface
+) -> HttpAnswer:
     operation, headers = request.operation, request.headers
     identity = request.identity
     if identity is None:
@@ -96,14 +96,14 @@ async def _answer(
         surface,
     )
     if operation.result is type(None):
-        return Answer(operation.status)
+        return HttpAnswer(operation.status)
     if operation.item is not None:
         return _page(operation, request, result)
     tag = _etag(result)
     if tag is not None and operation.kind == "query" and _known(headers, tag):
-        return Answer(304, headers={"etag": tag})
+        return HttpAnswer(304, headers={"etag": tag})
     sent = {"content-type": JSON} | ({"etag": tag} if tag is not None else {})
-    return Answer(operation.status, dump(operation.answer, result), sent)
+    return HttpAnswer(operation.status, dump(operation.answer, result), sent)
 
 
 def dump(adapter: TypeAdapter[Any], value: Any) -> bytes:
@@ -111,7 +111,7 @@ def dump(adapter: TypeAdapter[Any], value: Any) -> bytes:
     return adapter.dump_json(value, by_alias=True, warnings="error")
 
 
-def _arguments(request: Request) -> dict[str, Any]:
+def _arguments(request: HttpRequest) -> dict[str, Any]:
     if request.operation.body is not None:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON:
@@ -129,7 +129,7 @@ def refuse_encoding(headers: Mapping[str, str]) -> None:
         raise UnsupportedMedia(f"Send the body without Content-Encoding, not as {encoding[:40]}.")
 
 
-def _page(operation: Operation, request: Request, page: Page[Any]) -> Answer:
+def _page(operation: Operation, request: HttpRequest, page: Page[Any]) -> HttpAnswer:
     items = dump(operation.items_answer, page.items)
     headers = {"content-type": JSON}
     following: str | None = None
@@ -139,7 +139,7 @@ def _page(operation: Operation, request: Request, page: Page[Any]) -> Answer:
         following = f"{quote(request.url)}?{urlencode([*kept, ('cursor', page.cursor)])}"
         headers["link"] = f'<{following}>; rel="next"'
     tail = orjson.dumps({"cursor": page.cursor, "next": following})
-    return Answer(operation.status, b'{"items":' + items + b"," + tail[1:], headers)
+    return HttpAnswer(operation.status, b'{"items":' + items + b"," + tail[1:], headers)
 
 
 def _known(headers: Mapping[str, str], tag: str) -> bool:

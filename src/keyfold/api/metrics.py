@@ -83,7 +83,7 @@ class Cells:
                 yield tuple(series), list(map(float, numbers[start : start + width]))
 
 
-class Counter:
+class CounterMetric:
     """A number for each combination of labels that only grows."""
 
     kind = "counter"
@@ -124,15 +124,15 @@ class Histogram:
             yield f"{self.name}_count{names} {_number(below)}"
 
 
-class Registry:
+class MetricRegistry:
     """The metrics of a process; with a folder, of all workers that share it."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._cells = Cells(folder)
-        self._metrics: list[Counter | Histogram] = []
+        self._metrics: list[CounterMetric | Histogram] = []
 
-    def counter(self, name: str, help: str, labels: Sequence[str] = ()) -> Counter:
-        metric = Counter(self._cells, name, help, labels)
+    def counter(self, name: str, help: str, labels: Sequence[str] = ()) -> CounterMetric:
+        metric = CounterMetric(self._cells, name, help, labels)
         self._metrics.append(metric)
         return metric
 

@@ -20,11 +20,11 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens, JwksTokens, Tokens
 from keyfold.api.cors import cross_origin
 from keyfold.api.media import LocalMedia
-from keyfold.api.metrics import Registry
+from keyfold.api.metrics import MetricRegistry
 from keyfold.api.ratelimit import RateLimit
 from keyfold.api.service import Service
 from keyfold.api.target import load_service
@@ -37,7 +37,7 @@ SWITCH_SECONDS: Final = 0.0001
 
 
 @dataclass(frozen=True)
-class Options:
+class ApiOptions:
     """What `keyfold api` was told."""
 
     targets: list[str]
@@ -89,7 +89,7 @@ class Options:
             raise KeyfoldError(f"a service is named twice: {' '.join(self.targets)}")
 
 
-def run(options: Options) -> None:
+def run(options: ApiOptions) -> None:
     """Serve until told to stop; requests under way are finished first."""
     options.check()
     with tempfile.TemporaryDirectory(prefix="keyfold-") as folder:
@@ -110,13 +110,13 @@ def run(options: Options) -> None:
 def application() -> Application:
     """What each worker serves."""
     log_to_stderr()
-    return Application(Options(**orjson.loads(os.environ[_TO_WORKERS])))
+    return Application(ApiOptions(**orjson.loads(os.environ[_TO_WORKERS])))
 
 
 class Application:
     """Opens the databases in the server's event loop, then is the application on them."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ApiOptions) -> None:
         self._options = options
         self._app: Starlette | None = None
         self._open = AsyncExitStack()
@@ -164,7 +164,7 @@ class Application:
         return cast("Any", kind)(db)  # type: ignore[no-any-return]
 
 
-def _settings(options: Options) -> Settings:
+def _settings(options: ApiOptions) -> ApiSettings:
     tokens: Tokens
     if options.development_key is not None:
         tokens = DevelopmentTokens(options.development_key)
@@ -178,13 +178,13 @@ def _settings(options: Options) -> Settings:
     media = None
     if options.media is not None:
         media = LocalMedia(Path(options.media), secret=bytes.fromhex(options.media_secret))
-    return Settings(
+    return ApiSettings(
         development=options.development_key is not None,
         tokens=tokens,
         limit=limit,
         media=media,
         origins=options.origins,
-        registry=Registry(Path(options.metrics_folder) if options.metrics_folder else None),
+        registry=MetricRegistry(Path(options.metrics_folder) if options.metrics_folder else None),
         tracer=process_tracer("keyfold") if options.tracing else None,
     )
 

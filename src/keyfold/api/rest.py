@@ -8,8 +8,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
-from starlette.requests import Request as HttpRequest
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
@@ -17,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from keyfold.api.asgi import address_of, headers_of, query_of, read_body, send_answer
 from keyfold.api.auth import Tokens
 from keyfold.api.dispatch import Dispatch
-from keyfold.api.exchange import Answer, BodyTooLarge, Request, answer, problem_answer
+from keyfold.api.exchange import BodyTooLarge, HttpAnswer, HttpRequest, answer, problem_answer
 from keyfold.api.openapi import paths_and_schemas
 from keyfold.api.parameters import Operation, in_routing_order
 from keyfold.api.problems import INTERNAL, Problem, problem_for
@@ -37,7 +36,7 @@ def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
         app.router.routes.append(
             Route(
                 operation.path,
-                Endpoint(operation, dispatch, tokens),
+                RestEndpoint(operation, dispatch, tokens),
                 methods=[operation.verb],
                 name=operation.name,
             )
@@ -66,7 +65,7 @@ def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
     return app
 
 
-class Endpoint:
+class RestEndpoint:
     """One operation over HTTP, as an ASGI application."""
 
     def __init__(self, operation: Operation, dispatch: Dispatch, tokens: Tokens | None) -> None:
@@ -81,7 +80,7 @@ class Endpoint:
             return
         except ClientDisconnect:
             return
-        request = Request(
+        request = HttpRequest(
             operation=self._operation,
             url=scope["path"],
             path=scope["path_params"],
@@ -102,12 +101,12 @@ def problem_handlers() -> dict[Any, Any]:
     }
 
 
-def response(made: Answer) -> Response:
+def response(made: HttpAnswer) -> Response:
     """An answer as Starlette sends it."""
     return Response(made.body, made.status, headers=made.headers)
 
 
-async def _http_problem(request: HttpRequest, error: Exception) -> Response:
+async def _http_problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = str(error.detail)
     code = title.upper().replace(" ", "_")
@@ -118,7 +117,7 @@ async def _http_problem(request: HttpRequest, error: Exception) -> Response:
     return response(made)
 
 
-def _methods_at(request: HttpRequest) -> set[str]:
+def _methods_at(request: Request) -> set[str]:
     """What the path can be asked for: several routes may share it, one for each method."""
     return {
         method
@@ -128,9 +127,9 @@ def _methods_at(request: HttpRequest) -> set[str]:
     }
 
 
-async def _validation_problem(_request: HttpRequest, error: Exception) -> Response:
+async def _validation_problem(_request: Request, error: Exception) -> Response:
     return response(problem_answer(problem_for(error)))
 
 
-async def _internal_problem(_request: HttpRequest, _error: Exception) -> Response:
+async def _internal_problem(_request: Request, _error: Exception) -> Response:
     return response(problem_answer(INTERNAL))

@@ -58,14 +58,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        from keyfold.api.process import Options
+        from keyfold.api.process import ApiOptions
         from keyfold.api.process import run as serve
     except ModuleNotFoundError as missing:
         raise KeyfoldError(
             f"serving needs {missing.name}; install it with: pip install 'keyfold[web]'"
         ) from None
     settings = from_arguments(args)
-    options = Options(
+    options = ApiOptions(
         targets=args.target,
         backend=settings.backend,
         host=args.host,

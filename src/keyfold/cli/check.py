@@ -15,7 +15,7 @@ from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema
-    from keyfold.review.check.report import Report
+    from keyfold.review.check.report import Review
 
 HELP = "Review a design as an expert would."
 FORMATS = ("text", "json", "sarif", "github", "markdown")
@@ -87,7 +87,7 @@ def _codes(given: list[str]) -> list[str]:
     return [code.strip() for part in given for code in part.split(",") if code.strip()]
 
 
-def _written(report: Report, format_: str, *, to_file: bool) -> str:
+def _written(report: Review, format_: str, *, to_file: bool) -> str:
     from keyfold.review.check import machine
     from keyfold.review.check.text import text
 

@@ -32,10 +32,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        from keyfold.demo import Options, run_demo
+        from keyfold.demo import DemoOptions, run_demo
     except ModuleNotFoundError as missing:
         raise KeyfoldError(
             f"the demo needs {missing.name}; install it with: pip install 'keyfold[all]'"
         ) from None
-    run_demo(Options(args.data, args.port, args.dynamodb_port), partial(print, flush=True))
+    run_demo(DemoOptions(args.data, args.port, args.dynamodb_port), partial(print, flush=True))
     return 0

@@ -295,7 +295,7 @@ def _migration(args: argparse.Namespace) -> Migration:
 
 
 def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrator:
-    from keyfold.migrations import Migrator, Pace
+    from keyfold.migrations import Migrator, ScanPace
 
     backend = _backend(args, address)
     remote = "://" in settings.from_arguments(args).backend
@@ -304,7 +304,7 @@ def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrat
     return Migrator(
         _migration(args),
         backend,
-        pace=Pace(given.get("segments", 4), given.get("rate", 0)),
+        pace=ScanPace(given.get("segments", 4), given.get("rate", 0)),
         settle=settle if settle is not None else (2.0 if remote else 0.0),
         report=_show if sys.stderr.isatty() else _quiet,
         say=lambda words: print(words, flush=True),

@@ -62,10 +62,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold.wire import ClientLimits, Settings, serve
+    from keyfold.wire import ClientLimits, ServerSettings, serve
     from keyfold.wire.settings import LOOPBACK_ORIGINS, read_credentials
 
-    settings = Settings(
+    settings = ServerSettings(
         data=args.data,
         host=args.host,
         port=args.port,

@@ -52,9 +52,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(db: Db, args: argparse.Namespace) -> int:
     from keyfold.errors import KeyfoldError
-    from keyfold.streams import Consumer, Options
+    from keyfold.streams import Consumer, ConsumerOptions
 
-    consumer = Consumer(db, sinks=_sinks(args), options=Options(batch=args.batch))
+    consumer = Consumer(db, sinks=_sinks(args), options=ConsumerOptions(batch=args.batch))
     if args.once:
         print(_words(consumer.drain()))
         return 0

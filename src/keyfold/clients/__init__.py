@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.clients.address import Embedded, parse
 from keyfold.clients.protocol import AsyncClient, Client
-from keyfold.clients.request import Options
+from keyfold.clients.request import ClientOptions
 from keyfold.clock import Clock
 
 if TYPE_CHECKING:
     from keyfold.engine import Engine
     from keyfold.engine.sweeping import Sweeper
 
-__all__ = ["AsyncClient", "Client", "Options", "connect", "connect_async"]
+__all__ = ["AsyncClient", "Client", "ClientOptions", "connect", "connect_async"]
 
 
 def connect(
-    backend: str | Any, options: Options | None = None, *, clock: Clock | None = None
+    backend: str | Any, options: ClientOptions | None = None, *, clock: Clock | None = None
 ) -> Client:
     """A client for an address or the path of a data file, or for a boto3 client or session.
 
@@ -42,7 +42,7 @@ def connect(
 
 
 def connect_async(
-    backend: str | Any, options: Options | None = None, *, clock: Clock | None = None
+    backend: str | Any, options: ClientOptions | None = None, *, clock: Clock | None = None
 ) -> AsyncClient:
     """The same for an event loop."""
     if isinstance(backend, PathLike):

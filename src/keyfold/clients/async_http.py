@@ -12,7 +12,7 @@ from keyfold.clients import credentials as credential_sources
 from keyfold.clients.address import Endpoint, Remote
 from keyfold.clients.answer import Answer, AnswerReader, result
 from keyfold.clients.connection import connect, failure, tls_context
-from keyfold.clients.request import Options, RequestWriters, encode
+from keyfold.clients.request import ClientOptions, RequestWriters, encode
 from keyfold.clients.retry import Attempts, with_token
 from keyfold.errors import KeyfoldError, OperationError, Timeout, TransportError
 
@@ -22,8 +22,8 @@ _ROOM = 64 * 1024
 class AsyncHttpClient:
     """Calls a server over kept connections, many calls at a time."""
 
-    def __init__(self, remote: Remote, options: Options | None = None) -> None:
-        self._options = options = options or Options()
+    def __init__(self, remote: Remote, options: ClientOptions | None = None) -> None:
+        self._options = options = options or ClientOptions()
         self._writers = RequestWriters(remote)
         self._credentials = options.credentials or credential_sources.source(
             profile=remote.profile, is_amazon=remote.is_amazon
@@ -89,7 +89,7 @@ class AsyncHttpClient:
 class _Pool:
     """The connections to one endpoint, at most as many as the options say."""
 
-    def __init__(self, endpoint: Endpoint, options: Options, tls: Any) -> None:
+    def __init__(self, endpoint: Endpoint, options: ClientOptions, tls: Any) -> None:
         self._endpoint, self._options, self._tls = endpoint, options, tls
         self._idle: list[_Connection] = []
         self._taken: set[_Connection] = set()

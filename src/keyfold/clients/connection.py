@@ -10,17 +10,17 @@ import urllib.request
 from urllib.parse import unquote, urlsplit
 
 from keyfold.clients.address import Endpoint
-from keyfold.clients.request import Options
+from keyfold.clients.request import ClientOptions
 from keyfold.errors import Timeout, TransportError, Unreachable, Untrusted
 
 
-def tls_context(options: Options) -> ssl.SSLContext:
+def tls_context(options: ClientOptions) -> ssl.SSLContext:
     """What TLS connections trust: the system's authorities, or the file given by the user."""
     bundle = options.ca_file or os.environ.get("AWS_CA_BUNDLE")
     return ssl.create_default_context(cafile=bundle)
 
 
-def connect(endpoint: Endpoint, options: Options) -> socket.socket:
+def connect(endpoint: Endpoint, options: ClientOptions) -> socket.socket:
     """A TCP connection to the endpoint, through the environment's proxy if it says so."""
     proxy = _proxy(endpoint)
     host, port = (endpoint.host, endpoint.port) if proxy is None else proxy[:2]
@@ -39,7 +39,7 @@ def connect(endpoint: Endpoint, options: Options) -> socket.socket:
 
 
 def connect_tls(
-    endpoint: Endpoint, options: Options, context: ssl.SSLContext | None
+    endpoint: Endpoint, options: ClientOptions, context: ssl.SSLContext | None
 ) -> socket.socket:
     """A connection ready for requests."""
     plain = connect(endpoint, options)

@@ -26,7 +26,7 @@ class CredentialSource(Protocol):
     def load(self) -> Credentials: ...
 
 
-class Given:
+class FixedCredentials:
     """Always the same credentials."""
 
     def __init__(self, credentials: Credentials) -> None:
@@ -82,9 +82,9 @@ def source(*, profile: str | None, is_amazon: bool) -> CredentialSource:
     """The credentials for a server: botocore's chain for Amazon, anything for the others."""
     found = from_environment() if profile is None else None
     if found is not None:
-        return Given(found)
+        return FixedCredentials(found)
     if not is_amazon:
-        return Given(ANY)
+        return FixedCredentials(ANY)
     try:
         import botocore.exceptions
         import botocore.session

@@ -17,7 +17,7 @@ from keyfold.clients import credentials as credential_sources
 from keyfold.clients.address import Endpoint, Remote
 from keyfold.clients.answer import Answer, AnswerReader, result, usual
 from keyfold.clients.connection import connect_tls, failure, tls_context
-from keyfold.clients.request import Options, RequestWriters, encode
+from keyfold.clients.request import ClientOptions, RequestWriters, encode
 from keyfold.clients.retry import Attempts, with_token
 from keyfold.errors import KeyfoldError, OperationError, TransportError
 
@@ -29,8 +29,8 @@ _RECEIVE = 256 * 1024
 class HttpClient:
     """Calls a server over kept connections; one client serves any number of threads."""
 
-    def __init__(self, remote: Remote, options: Options | None = None) -> None:
-        self._options = options = options or Options()
+    def __init__(self, remote: Remote, options: ClientOptions | None = None) -> None:
+        self._options = options = options or ClientOptions()
         self._writers = RequestWriters(remote)
         self._credentials = options.credentials or credential_sources.source(
             profile=remote.profile, is_amazon=remote.is_amazon

@@ -20,7 +20,7 @@ STREAM_OPERATIONS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ClientOptions:
     """How a client behaves towards a server."""
 
     retries: RetryPolicy = field(default_factory=RetryPolicy)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from keyfold.demo.process import Options, run_demo
+from keyfold.demo.process import DemoOptions, run_demo
 
-__all__ = ["Options", "run_demo"]
+__all__ = ["DemoOptions", "run_demo"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
-from keyfold.api.app import Settings as WebSettings
+from keyfold.api.app import ApiSettings as WebSettings
 from keyfold.api.app import create_app
 from keyfold.api.media import LocalMedia
 from keyfold.clients.embedded import AsyncEmbeddedClient
@@ -25,14 +25,14 @@ from keyfold.errors import KeyfoldError
 from keyfold.runtime import AsyncDb
 from keyfold.streams import AsyncConsumer
 from keyfold.wire import Server as DynamoDbServer
-from keyfold.wire import Settings as DynamoDbSettings
+from keyfold.wire import ServerSettings as DynamoDbSettings
 
 HOST = "127.0.0.1"
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Options:
+class DemoOptions:
     """What `keyfold demo` can be told."""
 
     data: Path
@@ -40,7 +40,7 @@ class Options:
     dynamodb_port: int
 
 
-def run_demo(options: Options, say: Say) -> None:
+def run_demo(options: DemoOptions, say: Say) -> None:
     """Serve until Ctrl-C; a second run finds the data of the first."""
     web = listen(options.port, "--port")
     dynamodb = listen(options.dynamodb_port, "--dynamodb-port")
@@ -70,7 +70,7 @@ async def _serve(
     systems: Sequence[System],
     web: socket.socket,
     dynamodb: socket.socket,
-    options: Options,
+    options: DemoOptions,
     say: Say,
 ) -> None:
     for system in await unfilled(client, systems):

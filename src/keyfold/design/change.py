@@ -25,7 +25,7 @@ StepAction = Choice[
 
 
 @dataclass(frozen=True)
-class Step:
+class PlannedStep:
     """One step of a migration, in the order in which it is to run."""
 
     name: str
@@ -45,7 +45,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Claim:
+class Statement:
     """A statement of the document that can be held against the design."""
 
     says: str

@@ -68,7 +68,7 @@ class Design:
                 place=str(place),
                 suggestion='Attributes are named in "camel" or in "snake" case.',
             )
-        declared = schema.Table(
+        declared = schema.TableSchema(
             name=name,
             partition=partition,
             sort=sort,

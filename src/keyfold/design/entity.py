@@ -42,7 +42,7 @@ class EntitySpec:
         self._keep_type_apart()
         self.by_attribute = {spec.attribute: spec for spec in self.fields.values()}
         self.placements: dict[str, On] = {}
-        self.uniques: list[schema.Unique] = []
+        self.uniques: list[schema.UniqueSchema] = []
         self.cascades: list[str] = []
         self.role: schema.Role = "canonical"
         self.copy: schema.Copy | None = None
@@ -206,12 +206,12 @@ class EntitySpec:
                 return False
         return True
 
-    def describe(self) -> schema.Entity:
+    def describe(self) -> schema.EntitySchema:
         ttl = None
         if self.ttl is not None:
             mark = self.ttl.mark(markers.Ttl)
-            ttl = schema.Ttl(self.ttl.attribute, mark.days, mark.after)
-        return schema.Entity(
+            ttl = schema.TtlSchema(self.ttl.attribute, mark.days, mark.after)
+        return schema.EntitySchema(
             name=self.name,
             table=self.table.name,
             key=self.key.templates,

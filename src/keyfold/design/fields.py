@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from keyfold.design import codes, markers
-from keyfold.design.schema import Attribute
+from keyfold.design.schema import AttributeSchema
 from keyfold.errors import DeclarationError
 
 _SCALARS: dict[type, str] = {
@@ -61,11 +61,11 @@ class FieldSpec:
     def is_id(self) -> bool:
         return self.kind == "uuid" or (self.kind == "string" and "id" in self.marks)
 
-    def describe(self) -> Attribute:
+    def describe(self) -> AttributeSchema:
         limit = self.mark(markers.AtMost)
         normalised = self.mark(markers.Normalised)
         spread = (mark for mark in self.marks if getattr(mark, "kind", "") == "shard")
-        return Attribute(
+        return AttributeSchema(
             name=self.attribute,
             field=self.name,
             type="id" if self.is_id else _DOCUMENTED.get(self.kind, self.kind),

@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keyfold.design import records, shorthand
-from keyfold.design.change import Claim, Retention, Step
-from keyfold.design.flow import Consumer, Feed, Operation
+from keyfold.design.change import PlannedStep, Retention, Statement
+from keyfold.design.flow import ConsumerSchema, FeedSchema, OperationSchema
 from keyfold.design.nodes import DesignFileError as DesignFileError
-from keyfold.design.nodes import Value, compose
+from keyfold.design.nodes import Node, compose
 from keyfold.design.schema import (
-    Attribute,
-    Condition,
-    Counter,
-    Entity,
+    AttributeSchema,
+    CounterSchema,
+    EntitySchema,
     Index,
     KeyTemplates,
-    Pattern,
+    PatternSchema,
     Placement,
     Schema,
-    Table,
-    Ttl,
+    SortCondition,
+    TableSchema,
+    TtlSchema,
 )
 from keyfold.design.source import Place
 from keyfold.design.template import Template
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 KINDS = ("get", "query", "collection", "merge", "latest", "count", "exists", "scan")
 _T = TypeVar("_T", bound="DataclassInstance")
-_Also = dict[str, Callable[[Value], dict[str, Any]]]
+_Also = dict[str, Callable[[Node], dict[str, Any]]]
 
 
 def load(path: str | Path) -> Schema:
@@ -64,9 +64,9 @@ def loads(text: str, *, file: str = "design.yaml") -> Schema:
         ) from None
 
 
-def _schema(value: Value) -> Schema:
+def _schema(value: Node) -> Schema:
     parts = {word.text("a word"): inner for word, inner in value.items("a design")}
-    tables = _named(parts.get("tables"), _table) or (Table("main", place=value.place),)
+    tables = _named(parts.get("tables"), _table) or (TableSchema("main", place=value.place),)
     reader = _Reader(tables)
     entities = _named(parts.get("entities"), reader.entity)
     reader.entities = {entity.name: entity for entity in entities}
@@ -75,12 +75,12 @@ def _schema(value: Value) -> Schema:
         "tables": _elsewhere,
         "entities": _elsewhere,
         "patterns": lambda v: {"patterns": _named(v, reader.pattern)},
-        "counters": lambda v: {"counters": _named(v, _record(Counter))},
-        "operations": lambda v: {"operations": _named(v, _record(Operation))},
-        "consumers": lambda v: {"consumers": _named(v, _record(Consumer))},
-        "feeds": lambda v: {"feeds": _named(v, _record(Feed))},
-        "steps": lambda v: {"steps": _named(v, _record(Step))},
-        "claims": lambda v: {"claims": _listed(v, Claim, "claims")},
+        "counters": lambda v: {"counters": _named(v, _record(CounterSchema))},
+        "operations": lambda v: {"operations": _named(v, _record(OperationSchema))},
+        "consumers": lambda v: {"consumers": _named(v, _record(ConsumerSchema))},
+        "feeds": lambda v: {"feeds": _named(v, _record(FeedSchema))},
+        "steps": lambda v: {"steps": _named(v, _record(PlannedStep))},
+        "claims": lambda v: {"claims": _listed(v, Statement, "claims")},
         "retentions": lambda v: {"retentions": _listed(v, Retention, "retentions")},
         "before": lambda v: {"before": _schema(v)},
         "observed": lambda v: {"observed": _schema(v)},
@@ -89,12 +89,12 @@ def _schema(value: Value) -> Schema:
     return Schema(**{"name": "", **stated, "tables": tables, "entities": entities})
 
 
-def _elsewhere(_: Value) -> dict[str, Any]:
+def _elsewhere(_: Node) -> dict[str, Any]:
     """A word that has been read before its neighbours, which depend on it."""
     return {}
 
 
-def _named(value: Value | None, read: Callable[[str, Value], _T]) -> tuple[_T, ...]:
+def _named(value: Node | None, read: Callable[[str, Node], _T]) -> tuple[_T, ...]:
     if value is None:
         return ()
     # A block mapping starts under its name: the name is where people look.
@@ -104,23 +104,25 @@ def _named(value: Value | None, read: Callable[[str, Value], _T]) -> tuple[_T, .
     )
 
 
-def _listed(value: Value, kind: type[_T], what: str) -> tuple[_T, ...]:
+def _listed(value: Node, kind: type[_T], what: str) -> tuple[_T, ...]:
     return tuple(records.build(kind, records.read(kind, v), v) for v in value.elements(what))
 
 
-def _record(kind: type[_T]) -> Callable[[str, Value], _T]:
-    def read(name: str, value: Value) -> _T:
+def _record(kind: type[_T]) -> Callable[[str, Node], _T]:
+    def read(name: str, value: Node) -> _T:
         built: _T = records.build(kind, {**records.read(kind, value), "name": name}, value)
         return built
 
     return read
 
 
-def _key_attributes(value: Value) -> dict[str, Any]:
+def _key_attributes(value: Node) -> dict[str, Any]:
     """`key: [PK, SK]`, or `key: {PK: S, SK: N}`."""
     if value.is_mapping:
         pairs = [(n.text("an attribute"), v) for n, v in value.items("key attributes")]
-        types = [records.convert(records.hints(Table)["sort_type"][1], v, n) for n, v in pairs]
+        types = [
+            records.convert(records.hints(TableSchema)["sort_type"][1], v, n) for n, v in pairs
+        ]
         names = [name for name, _ in pairs]
     else:
         names = [v.text("an attribute") for v in value.elements("key attributes")]
@@ -135,13 +137,13 @@ def _key_attributes(value: Value) -> dict[str, Any]:
     }
 
 
-def _table(name: str, value: Value) -> Table:
+def _table(name: str, value: Node) -> TableSchema:
     indexes: _Also = {"indexes": lambda v: {"indexes": _named(v, _index)}}
-    stated = records.read(Table, value, also={"key": _key_attributes, **indexes})
-    return Table(**{**stated, "name": name})
+    stated = records.read(TableSchema, value, also={"key": _key_attributes, **indexes})
+    return TableSchema(**{**stated, "name": name})
 
 
-def _index(name: str, value: Value) -> Index:
+def _index(name: str, value: Node) -> Index:
     stated = {**records.read(Index, value, also={"key": _key_attributes}), "name": name}
     if "partition" not in stated:
         value.refuse(f"the index {name} needs its key attributes, as key: [GSI1PK, GSI1SK]")
@@ -152,11 +154,11 @@ def _index(name: str, value: Value) -> Index:
 class _Reader:
     """Reads what depends on the tables: entities and patterns."""
 
-    def __init__(self, tables: tuple[Table, ...]) -> None:
+    def __init__(self, tables: tuple[TableSchema, ...]) -> None:
         self.tables = {table.name: table for table in tables}
-        self.entities: dict[str, Entity] = {}
+        self.entities: dict[str, EntitySchema] = {}
 
-    def _table_of(self, value: Value) -> Table:
+    def _table_of(self, value: Node) -> TableSchema:
         for name, inner in value.items("fields"):
             if name.text("a field") == "table":
                 wanted = inner.text("a table's name")
@@ -167,7 +169,7 @@ class _Reader:
             value.refuse(f"say in which table this is: {', '.join(self.tables)}")
         return next(iter(self.tables.values()))
 
-    def entity(self, name: str, value: Value) -> Entity:
+    def entity(self, name: str, value: Node) -> EntitySchema:
         table = self._table_of(value)
         own: _Also = {
             "key": lambda v: {"key": _key(v, table.partition, table.sort)},
@@ -175,11 +177,11 @@ class _Reader:
             "indexes": lambda v: {"placements": _placements(v, table)},
             "ttl": lambda v: {"ttl": _ttl(v, table)},
         }
-        stated = {**records.read(Entity, value, also=own), "name": name, "table": table.name}
-        read = Entity(**{"key": None, **stated})
+        stated = {**records.read(EntitySchema, value, also=own), "name": name, "table": table.name}
+        read = EntitySchema(**{"key": None, **stated})
         return replace(read, placements=(*read.placements, *_by_attributes(read, table)))
 
-    def pattern(self, name: str, value: Value) -> Pattern:
+    def pattern(self, name: str, value: Node) -> PatternSchema:
         kinds: _Also = {kind: partial(_verb, kind) for kind in KINDS}
         own: _Also = {
             **kinds,
@@ -189,7 +191,7 @@ class _Reader:
             "condition": lambda v: {"condition": _condition(v)},
             "table": _elsewhere,
         }
-        stated = {**records.read(Pattern, value, also=own), "name": name}
+        stated = {**records.read(PatternSchema, value, also=own), "name": name}
         if "kind" not in stated:
             value.refuse(f"the pattern {name!r} needs one of {', '.join(KINDS)} with its entities")
         table = self._pattern_table(stated, value)
@@ -197,10 +199,10 @@ class _Reader:
         if where is not None:
             stated.update(_where(where, table, stated.get("index")))
         stated["table"] = table.name
-        built: Pattern = records.build(Pattern, stated, value)
+        built: PatternSchema = records.build(PatternSchema, stated, value)
         return built
 
-    def _pattern_table(self, stated: dict[str, Any], value: Value) -> Table:
+    def _pattern_table(self, stated: dict[str, Any], value: Node) -> TableSchema:
         spelled = any(n.text("a field") == "table" for n, _ in value.items("fields"))
         for name in () if spelled else stated["entities"]:
             if name in self.entities:
@@ -208,25 +210,27 @@ class _Reader:
         return self._table_of(value)
 
 
-def _verb(kind: str, value: Value) -> dict[str, Any]:
+def _verb(kind: str, value: Node) -> dict[str, Any]:
     names = (v.text("an entity") for v in value.elements("entities"))
     found = tuple(part.strip() for name in names for part in name.split(",") if part.strip())
     return {"kind": kind, "entities": () if found == ("everything",) else found}
 
 
-def _limit(value: Value) -> dict[str, Any]:
+def _limit(value: Node) -> dict[str, Any]:
     text = value.text("a number or a parameter")
     return {"limit": int(text)} if text.isdigit() else {"limit_parameter": text}
 
 
-def _partitions(value: Value) -> dict[str, Any]:
+def _partitions(value: Node) -> dict[str, Any]:
     first, *others = [records.template(v) for v in value.elements("partition keys")]
     return {"partition": first, "other_partitions": tuple(others)}
 
 
-def _condition(value: Value) -> Condition:
+def _condition(value: Node) -> SortCondition:
     if value.is_mapping:
-        built: Condition = records.build(Condition, records.read(Condition, value), value)
+        built: SortCondition = records.build(
+            SortCondition, records.read(SortCondition, value), value
+        )
         return built
     text = value.text("a condition such as: SK begins_with MEMBER#")
     found = shorthand.condition(text, place=str(value.place))
@@ -238,7 +242,7 @@ def _condition(value: Value) -> Condition:
     return found[1]
 
 
-def _where(value: Value, table: Table, index: str | None) -> dict[str, Any]:
+def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]:
     """`PK=ROOM#<roomId>, SK begins_with MEMBER#`, as a document writes it."""
     found = table.index(index) if index else None
     partition, sort = (found.partition, found.sort) if found else (table.partition, table.sort)
@@ -258,7 +262,7 @@ def _where(value: Value, table: Table, index: str | None) -> dict[str, Any]:
     return stated
 
 
-def _key(value: Value, partition: str, sort: str | None) -> KeyTemplates | None:
+def _key(value: Node, partition: str, sort: str | None) -> KeyTemplates | None:
     if value.is_nothing:
         return None
     known = [partition, *([sort] if sort else [])]
@@ -273,7 +277,7 @@ def _key(value: Value, partition: str, sort: str | None) -> KeyTemplates | None:
     return KeyTemplates(found[partition], found.get(sort) if sort else None)
 
 
-def _placements(value: Value, table: Table) -> tuple[Placement, ...]:
+def _placements(value: Node, table: TableSchema) -> tuple[Placement, ...]:
     placed: list[Placement] = []
     names = [index.name for index in table.indexes]
     for name, inner in value.items("indexes with their keys"):
@@ -288,11 +292,11 @@ def _placements(value: Value, table: Table) -> tuple[Placement, ...]:
     return tuple(placed)
 
 
-def _placement(index: Index, value: Value) -> Placement:
+def _placement(index: Index, value: Node) -> Placement:
     parts: dict[str, Template] = {}
 
-    def part(attribute: str) -> Callable[[Value], dict[str, Any]]:
-        def read(inner: Value) -> dict[str, Any]:
+    def part(attribute: str) -> Callable[[Node], dict[str, Any]]:
+        def read(inner: Node) -> dict[str, Any]:
             parts[attribute] = records.template(inner)
             return {}
 
@@ -306,7 +310,7 @@ def _placement(index: Index, value: Value) -> Placement:
     return Placement(**{"name": index.name, **stated, "index": index.name, "key": key})
 
 
-def _by_attributes(entity: Entity, table: Table) -> Iterator[Placement]:
+def _by_attributes(entity: EntitySchema, table: TableSchema) -> Iterator[Placement]:
     """Indexes over plain attributes: an item that has them is there, nothing more to declare."""
     plain = {attribute.name: attribute for attribute in entity.attributes}
     for index in table.indexes:
@@ -319,13 +323,13 @@ def _by_attributes(entity: Entity, table: Table) -> Iterator[Placement]:
         yield Placement(index.name, index.name, KeyTemplates(*templates), when, place=entity.place)
 
 
-def _attributes(value: Value) -> tuple[Attribute, ...]:
+def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
     found = []
     for name, inner in value.items("attributes with their types"):
         field = name.text("an attribute")
         if inner.is_mapping:
-            stated = {"name": field, **records.read(Attribute, inner), "field": field}
-            built: Attribute = records.build(Attribute, stated, inner)
+            stated = {"name": field, **records.read(AttributeSchema, inner), "field": field}
+            built: AttributeSchema = records.build(AttributeSchema, stated, inner)
             if built.type not in shorthand.TYPES:
                 inner.refuse(_no_type(built.type))
             found.append(built)
@@ -341,14 +345,16 @@ def _no_type(word: str) -> str:
     return f"{word!r} is not a type; {nearest(word, shorthand.TYPES)}"
 
 
-def _ttl(value: Value, table: Table) -> dict[str, Any] | Ttl:
+def _ttl(value: Node, table: TableSchema) -> dict[str, Any] | TtlSchema:
     if value.is_mapping:
-        built: Ttl = records.build(Ttl, {"attribute": "ttl", **records.read(Ttl, value)}, value)
+        built: TtlSchema = records.build(
+            TtlSchema, {"attribute": "ttl", **records.read(TtlSchema, value)}, value
+        )
         return built
     number, _, unit = value.text("a time such as: 90 days").partition(" ")
     if not number.replace(".", "", 1).isdigit() or unit not in ("day", "days"):
         value.refuse("ttl must be a time such as: 90 days, or a mapping with its attribute")
-    return Ttl(table.ttl or "ttl", days=float(number))
+    return TtlSchema(table.ttl or "ttl", days=float(number))
 
 
 __all__ = ["DesignFileError", "dump", "dumps", "load", "loads"]

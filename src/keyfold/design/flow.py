@@ -24,7 +24,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Operation:
+class OperationSchema:
     """A write operation of the document: its effects and what it promises about them."""
 
     name: str
@@ -46,7 +46,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Consumer:
+class ConsumerSchema:
     """A reader of a table's stream."""
 
     name: str
@@ -70,7 +70,7 @@ class Consumer:
 
 
 @dataclass(frozen=True)
-class Feed:
+class FeedSchema:
     """Posts brought to followers: gathered when read, copied when written, or both."""
 
     name: str

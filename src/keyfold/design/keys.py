@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from keyfold.design import schema
 from keyfold.design.declared import Declared
 from keyfold.design.markers import Normalised
-from keyfold.design.predicate import Path as FieldPath
+from keyfold.design.predicate import FieldPath as FieldPath
 from keyfold.design.predicate import Predicate, Test
 from keyfold.design.recorder import record
 from keyfold.design.template import Part, Slot, Template, parse_template

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from keyfold.design.schema import Table
+from keyfold.design.schema import TableSchema
 
 
-def physical_name(table: Table, prefix: str, names: Mapping[str, str]) -> str:
+def physical_name(table: TableSchema, prefix: str, names: Mapping[str, str]) -> str:
     """Its entry in `names`, the environment variable it names, or its own name with the prefix."""
     override = names.get(table.name)
     if override is None and table.name_variable:

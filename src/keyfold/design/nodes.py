@@ -19,7 +19,7 @@ class DesignFileError(KeyfoldError):
         super().__init__(f"{place}: {message}")
 
 
-def compose(text: str, file: str) -> Value:
+def compose(text: str, file: str) -> Node:
     """The root node of a YAML text."""
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -32,10 +32,10 @@ def compose(text: str, file: str) -> Value:
         raise DesignFileError(Place(file, 1), f"this is not YAML: {error}") from None
     if node is None:
         raise DesignFileError(Place(file, 1), "the file is empty; expected a design: name")
-    return Value(node, file)
+    return Node(node, file)
 
 
-class Value:
+class Node:
     """One node of a design file."""
 
     __slots__ = ("file", "node")
@@ -88,25 +88,25 @@ class Value:
             return "a list"
         return "nothing" if self.is_nothing else repr(str(self.node.value))
 
-    def items(self, what: str) -> Iterator[tuple[Value, Value]]:
+    def items(self, what: str) -> Iterator[tuple[Node, Node]]:
         if self.is_nothing:
             return
         if not isinstance(self.node, yaml.MappingNode):
             self.refuse(f"expected {what}, found {self.kind}")
         seen: set[str] = set()
         for key, value in self.node.value:
-            name = Value(key, self.file)
+            name = Node(key, self.file)
             if name.text("a name") in seen:
                 name.refuse(f"{name.text('a name')!r} stands here twice")
             seen.add(name.text("a name"))
-            yield name, Value(value, self.file)
+            yield name, Node(value, self.file)
 
-    def elements(self, what: str) -> Iterator[Value]:
+    def elements(self, what: str) -> Iterator[Node]:
         if self.is_nothing:
             return
         if isinstance(self.node, yaml.SequenceNode):
             for node in self.node.value:
-                yield Value(node, self.file)
+                yield Node(node, self.file)
         elif self.is_mapping:
             self.refuse(f"expected a list of {what}, found a mapping")
         else:

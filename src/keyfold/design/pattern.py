@@ -160,7 +160,7 @@ class Pattern(Generic[P, T]):
             return db.read_pattern(self, arguments)
         return db.read_pattern_async(self, arguments)
 
-    def describe(self) -> schema.Pattern:
+    def describe(self) -> schema.PatternSchema:
         return describe(self)
 
     def __repr__(self) -> str:

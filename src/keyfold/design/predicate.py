@@ -23,7 +23,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class FieldPath:
     """A field, or something inside it: a field of a nested model, a key of a map, an element."""
 
     names: tuple[str | int, ...]
@@ -72,8 +72,8 @@ class Predicate(ABC):
 
 
 @dataclass(frozen=True)
-class Compare(Predicate):
-    path: Path
+class FieldComparison(Predicate):
+    path: FieldPath
     operator: str
     value: Any
 
@@ -90,7 +90,7 @@ class Compare(Predicate):
 
     @property
     def fields(self) -> frozenset[str]:
-        other = {self.value.field} if isinstance(self.value, Path) else set()
+        other = {self.value.field} if isinstance(self.value, FieldPath) else set()
         return frozenset({self.path.field, *other})
 
     @property
@@ -100,7 +100,7 @@ class Compare(Predicate):
         return self.fields if needs else frozenset()
 
     def __str__(self) -> str:
-        value = str(self.value) if isinstance(self.value, Path) else repr(self.value)
+        value = str(self.value) if isinstance(self.value, FieldPath) else repr(self.value)
         return f"{self.path} {self.operator} {value}"
 
 
@@ -109,7 +109,7 @@ class Test(Predicate):
     """A function of a field: exists, missing, begins_with, contains, one_of, between."""
 
     function: str
-    path: Path
+    path: FieldPath
     arguments: tuple[Any, ...] = ()
 
     def holds(self, values: Mapping[str, Any]) -> bool:
@@ -131,7 +131,7 @@ class Test(Predicate):
 
     @property
     def fields(self) -> frozenset[str]:
-        others = (a.field for a in self.arguments if isinstance(a, Path))
+        others = (a.field for a in self.arguments if isinstance(a, FieldPath))
         return frozenset({self.path.field, *others})
 
     @property
@@ -139,7 +139,7 @@ class Test(Predicate):
         return frozenset() if self.function == "missing" else self.fields
 
     def __str__(self) -> str:
-        given = [str(a) if isinstance(a, Path) else repr(a) for a in self.arguments]
+        given = [str(a) if isinstance(a, FieldPath) else repr(a) for a in self.arguments]
         return f"{self.function}({', '.join([str(self.path), *given])})"
 
 
@@ -223,7 +223,7 @@ def predicate_of(value: object) -> Predicate:
     )
 
 
-def _look_up(values: Mapping[str, Any], path: Path) -> Any:
+def _look_up(values: Mapping[str, Any], path: FieldPath) -> Any:
     found: Any = values.get(path.field)
     for name in path.names[1:]:
         if found is None:
@@ -243,7 +243,7 @@ def is_absent(value: object) -> bool:
 
 
 def _operand(value: Any, values: Mapping[str, Any]) -> Any:
-    return _bare(_look_up(values, value) if isinstance(value, Path) else value)
+    return _bare(_look_up(values, value) if isinstance(value, FieldPath) else value)
 
 
 def _bare(value: Any) -> Any:

@@ -55,8 +55,8 @@ class Processor:
                 suggestion=f"Write def {self.name}(old, new, delivery).",
             ) from None
 
-    def describe(self) -> flow.Consumer:
-        return flow.Consumer(
+    def describe(self) -> flow.ConsumerSchema:
+        return flow.ConsumerSchema(
             name=self.name,
             table=self.entity.__table__.name,
             entities=(self.entity.__name__,),

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from keyfold.design.pattern import Pattern
 
 
-def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
+def describe(pattern: Pattern[Any, Any]) -> schema.PatternSchema:
     """The pattern as data, for checks, documents and cost."""
-    common = schema.Pattern(
+    common = schema.PatternSchema(
         name=pattern.name,
         entities=(),
         kind="get",
@@ -48,7 +48,7 @@ def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
             entities=(read.ref.entity.__name__,),
             table=read.ref.entity.__table__.name,
             partition=key.partition,
-            condition=schema.Condition("eq", key.sort) if key.sort else schema.Condition(),
+            condition=schema.SortCondition("eq", key.sort) if key.sort else schema.SortCondition(),
             consistent=read.consistent_read,
         )
     if isinstance(read, Query):
@@ -70,9 +70,9 @@ def describe(pattern: Pattern[Any, Any]) -> schema.Pattern:
             entities=tuple(entity.__name__ for entity in read.entities),
             table=read.entities[0].__table__.name,
             partition=key.partition,
-            condition=schema.Condition("between", span[0], upper=span[1])
+            condition=schema.SortCondition("between", span[0], upper=span[1])
             if (span := read.span())
-            else schema.Condition(),
+            else schema.SortCondition(),
             paged=True,
             limit=limit,
             consistent=read.consistent_read,
@@ -108,7 +108,7 @@ def check_readable(read: Any) -> None:
             check_readable(query)
 
 
-def _query(common: schema.Pattern, query: Query[Any]) -> schema.Pattern:
+def _query(common: schema.PatternSchema, query: Query[Any]) -> schema.PatternSchema:
     declared = query.source.declared
     return replace(
         common,
@@ -124,16 +124,16 @@ def _query(common: schema.Pattern, query: Query[Any]) -> schema.Pattern:
     )
 
 
-def _condition(query: Query[Any]) -> schema.Condition:
+def _condition(query: Query[Any]) -> schema.SortCondition:
     sort = query.source.declared.templates.sort
     if sort is None:
-        return schema.Condition()
+        return schema.SortCondition()
     prefix = _cut(sort, set(query.values))
     if query.ranged is not None:
-        return schema.Condition("between", prefix, _bound(query.low), _bound(query.high))
+        return schema.SortCondition("between", prefix, _bound(query.low), _bound(query.high))
     if len(prefix.parts) == len(sort.parts):
-        return schema.Condition("eq", sort)
-    return schema.Condition("begins_with", prefix) if prefix.parts else schema.Condition()
+        return schema.SortCondition("eq", sort)
+    return schema.SortCondition("begins_with", prefix) if prefix.parts else schema.SortCondition()
 
 
 def _cut(template: Template, given: set[str]) -> Template:

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 from keyfold.design import codes
 from keyfold.design.predicate import (
-    Compare,
+    FieldComparison,
+    FieldPath,
     Negated,
-    Path,
     Predicate,
     Recorded,
     Test,
@@ -70,7 +70,7 @@ class _Item:
                 f"a condition names the field {name!r}, which is not declared.",
                 suggestion=f"Declared are: {', '.join(sorted(known))}.",
             )
-        return _Field(Path((name,)), self._entity.model_fields[name].annotation)
+        return _Field(FieldPath((name,)), self._entity.model_fields[name].annotation)
 
 
 class _Field(Recorded):
@@ -78,11 +78,11 @@ class _Field(Recorded):
 
     __slots__ = ("_path", "_type")
 
-    def __init__(self, path: Path, annotation: Any) -> None:
+    def __init__(self, path: FieldPath, annotation: Any) -> None:
         self._path, self._type = path, annotation
 
     def as_predicate(self) -> Predicate:
-        return Compare(self._path, "=", True)
+        return FieldComparison(self._path, "=", True)
 
     def __getattr__(self, name: str) -> _Field:
         models = _models(self._type)
@@ -107,26 +107,26 @@ class _Field(Recorded):
         return self._inside(key, key, Any)
 
     def _inside(self, name: str | int, stored: str | int, annotation: Any) -> _Field:
-        path = Path((*self._path.names, name), (*self._path.stored, stored))
+        path = FieldPath((*self._path.names, name), (*self._path.stored, stored))
         return _Field(path, annotation)
 
     def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
-        return Compare(self._path, "=", _operand(other))
+        return FieldComparison(self._path, "=", _operand(other))
 
     def __ne__(self, other: object) -> Predicate:  # type: ignore[override]
-        return Compare(self._path, "<>", _operand(other))
+        return FieldComparison(self._path, "<>", _operand(other))
 
     def __lt__(self, other: object) -> Predicate:
-        return Compare(self._path, "<", _operand(other))
+        return FieldComparison(self._path, "<", _operand(other))
 
     def __le__(self, other: object) -> Predicate:
-        return Compare(self._path, "<=", _operand(other))
+        return FieldComparison(self._path, "<=", _operand(other))
 
     def __gt__(self, other: object) -> Predicate:
-        return Compare(self._path, ">", _operand(other))
+        return FieldComparison(self._path, ">", _operand(other))
 
     def __ge__(self, other: object) -> Predicate:
-        return Compare(self._path, ">=", _operand(other))
+        return FieldComparison(self._path, ">=", _operand(other))
 
     def __and__(self, other: object) -> Predicate:
         return self.as_predicate() & other
@@ -198,7 +198,7 @@ def _is_open(annotation: Any) -> bool:
     return named or annotation in _OPEN or origin in _OPEN
 
 
-def _path(field: object) -> Path:
+def _path(field: object) -> FieldPath:
     if isinstance(field, _Field):
         return field._path
     raise DeclarationError(

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from keyfold.design import shorthand
-from keyfold.design.nodes import Value
+from keyfold.design.nodes import Node
 from keyfold.design.schema import Effect
 from keyfold.design.template import Template
 from keyfold.errors import DeclarationError
@@ -32,13 +32,13 @@ def hints(kind: type) -> dict[str, Any]:
     }
 
 
-def read(kind: type[Any], value: Value, *, also: dict[str, Any] | None = None) -> dict[str, Any]:
+def read(kind: type[Any], value: Node, *, also: dict[str, Any] | None = None) -> dict[str, Any]:
     """The fields of `kind` that a mapping states.
 
     `also` adds words with their own readers; each answers a mapping of fields.
     """
     known = hints(kind)  # type: ignore[arg-type]  # mypy: a class is hashable
-    special: dict[str, Callable[[Value], dict[str, Any]]] = also or {}
+    special: dict[str, Callable[[Node], dict[str, Any]]] = also or {}
     stated: dict[str, Any] = {}
     for name, inner in value.items(f"the fields of {_called(kind)}"):
         word = name.text("a field name")
@@ -56,7 +56,7 @@ def read(kind: type[Any], value: Value, *, also: dict[str, Any] | None = None) -
     return stated
 
 
-def build(kind: type[Any], stated: dict[str, Any], value: Value) -> Any:
+def build(kind: type[Any], stated: dict[str, Any], value: Node) -> Any:
     """The record, or which of its fields is missing."""
     for field in dataclasses.fields(kind):
         required = (
@@ -68,7 +68,7 @@ def build(kind: type[Any], stated: dict[str, Any], value: Value) -> Any:
     return kind(**stated)
 
 
-def convert(hint: Any, value: Value, what: str) -> Any:
+def convert(hint: Any, value: Node, what: str) -> Any:
     """One stated value, of the type its field has."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
@@ -93,7 +93,7 @@ def convert(hint: Any, value: Value, what: str) -> Any:
     return _plain(hint, value, what)
 
 
-def template(value: Value) -> Template:
+def template(value: Node) -> Template:
     text = value.text("a key such as ROOM#{roomId}")
     try:
         return shorthand.template(text, place=str(value.place))
@@ -101,7 +101,7 @@ def template(value: Value) -> Template:
         value.refuse(f"{error.message} {error.suggestion}")
 
 
-def effect(value: Value) -> Effect:
+def effect(value: Node) -> Effect:
     text = value.text("a write such as: create Message")
     found = shorthand.effect(text)
     if found is None:
@@ -112,7 +112,7 @@ def effect(value: Value) -> Effect:
     return found
 
 
-def _plain(hint: Any, value: Value, what: str) -> Any:
+def _plain(hint: Any, value: Node, what: str) -> Any:
     if hint is str:
         return value.text(f"{what} as text")
     found = value.scalar(_WORDS[hint])

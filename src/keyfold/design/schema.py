@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as Choice
 
-from keyfold.design.change import Claim as Claim
+from keyfold.design.change import PlannedStep as PlannedStep
 from keyfold.design.change import Retention as Retention
-from keyfold.design.change import Step as Step
-from keyfold.design.flow import Consumer as Consumer
+from keyfold.design.change import Statement as Statement
+from keyfold.design.flow import ConsumerSchema as ConsumerSchema
 from keyfold.design.flow import Effect as Effect
-from keyfold.design.flow import Feed as Feed
-from keyfold.design.flow import Operation as Operation
+from keyfold.design.flow import FeedSchema as FeedSchema
+from keyfold.design.flow import OperationSchema as OperationSchema
 from keyfold.design.source import NOWHERE as NOWHERE
 from keyfold.design.source import Place as Place
 from keyfold.design.source import Silence as Silence
@@ -28,7 +28,7 @@ Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
 
 
 @dataclass(frozen=True)
-class Attribute:
+class AttributeSchema:
     """One attribute of an entity: `name` on disk, `field` in Python."""
 
     name: str
@@ -103,7 +103,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Ttl:
+class TtlSchema:
     """When items expire: a number of days after a field, or a field that holds the moment."""
 
     attribute: str
@@ -114,7 +114,7 @@ class Ttl:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableSchema:
     """A table with its key attributes and indexes."""
 
     name: str
@@ -146,7 +146,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Unique:
+class UniqueSchema:
     """Fields that no two items of an entity share."""
 
     fields: tuple[str, ...]
@@ -156,7 +156,7 @@ class Unique:
 
 
 @dataclass(frozen=True)
-class Counter:
+class CounterSchema:
     """A number kept equal to a count or sum over another entity's items."""
 
     name: str
@@ -193,18 +193,18 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Entity:
+class EntitySchema:
     """A kind of item."""
 
     name: str
     table: str
     key: KeyTemplates | None
-    attributes: tuple[Attribute, ...] = ()
+    attributes: tuple[AttributeSchema, ...] = ()
     placements: tuple[Placement, ...] = ()
     role: Role = "canonical"
     type_name: str = ""
     copy: Copy | None = None
-    uniques: tuple[Unique, ...] = ()
+    uniques: tuple[UniqueSchema, ...] = ()
     cascades: tuple[str, ...] = ()
     owner: str = ""
     """The field that holds the owner's id."""
@@ -216,13 +216,13 @@ class Entity:
     peak: float | None = None
     """The highest number of writes a second to one partition."""
     version: str | None = None
-    ttl: Ttl | None = None
+    ttl: TtlSchema | None = None
     description: str = ""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
     @cached_property
-    def by_field(self) -> dict[str, Attribute]:
+    def by_field(self) -> dict[str, AttributeSchema]:
         return {attribute.field: attribute for attribute in self.attributes}
 
     def placement(self, index: str) -> tuple[Placement, ...]:
@@ -238,7 +238,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Condition:
+class SortCondition:
     """What a query asks of the sort key.
 
     `prefix` is the template cut after its last given slot; `low` and `high` bound the next one.
@@ -255,7 +255,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Pattern:
+class PatternSchema:
     """An access pattern: what it reads, from where, in which order, at which price."""
 
     name: str
@@ -266,7 +266,7 @@ class Pattern:
     partition: Template | None = None
     other_partitions: tuple[Template, ...] = ()
     """For a merge over partitions of several shapes: the other shapes."""
-    condition: Condition = Condition()
+    condition: SortCondition = SortCondition()
     parameters: tuple[str, ...] = ()
     descending: bool = False
     limit: int | None = None
@@ -300,15 +300,15 @@ class Schema:
     """A whole design."""
 
     name: str
-    tables: tuple[Table, ...] = ()
-    entities: tuple[Entity, ...] = ()
-    patterns: tuple[Pattern, ...] = ()
-    counters: tuple[Counter, ...] = ()
-    operations: tuple[Operation, ...] = ()
-    consumers: tuple[Consumer, ...] = ()
-    feeds: tuple[Feed, ...] = ()
-    steps: tuple[Step, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    tables: tuple[TableSchema, ...] = ()
+    entities: tuple[EntitySchema, ...] = ()
+    patterns: tuple[PatternSchema, ...] = ()
+    counters: tuple[CounterSchema, ...] = ()
+    operations: tuple[OperationSchema, ...] = ()
+    consumers: tuple[ConsumerSchema, ...] = ()
+    feeds: tuple[FeedSchema, ...] = ()
+    steps: tuple[PlannedStep, ...] = ()
+    claims: tuple[Statement, ...] = ()
     retentions: tuple[Retention, ...] = ()
     before: Schema | None = None
     """The design that the steps start from."""
@@ -322,21 +322,21 @@ class Schema:
     silences: tuple[Silence, ...] = ()
 
     @cached_property
-    def by_entity(self) -> dict[str, Entity]:
+    def by_entity(self) -> dict[str, EntitySchema]:
         return {entity.name: entity for entity in self.entities}
 
     @cached_property
-    def by_pattern(self) -> dict[str, Pattern]:
+    def by_pattern(self) -> dict[str, PatternSchema]:
         return {pattern.name: pattern for pattern in self.patterns}
 
     @cached_property
-    def by_table(self) -> dict[str, Table]:
+    def by_table(self) -> dict[str, TableSchema]:
         return {table.name: table for table in self.tables}
 
-    def entities_of(self, table: str) -> tuple[Entity, ...]:
+    def entities_of(self, table: str) -> tuple[EntitySchema, ...]:
         return tuple(entity for entity in self.entities if entity.table == table)
 
-    def placed_on(self, table: str, index: str) -> Iterator[tuple[Entity, Placement]]:
+    def placed_on(self, table: str, index: str) -> Iterator[tuple[EntitySchema, Placement]]:
         for entity in self.entities_of(table):
             for placement in entity.placement(index):
                 yield entity, placement

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast, get_args
 
 from keyfold.design.flow import Action, Effect
-from keyfold.design.schema import Attribute, Condition
+from keyfold.design.schema import AttributeSchema, SortCondition
 from keyfold.design.template import Template, parse_template
 
 TYPES = [
@@ -60,7 +60,7 @@ def template_text(value: Template) -> str:
     return f"escaped {value.text}" if value.escape else value.text
 
 
-def attribute(field: str, text: str) -> Attribute | str:
+def attribute(field: str, text: str) -> AttributeSchema | str:
     """`optional fixed string -> Room`, or what is wrong with it."""
     found = _ATTRIBUTE.fullmatch(text.strip())
     if found is None:
@@ -71,7 +71,7 @@ def attribute(field: str, text: str) -> Attribute | str:
     if found["type"] not in TYPES:
         return found["type"]
     values = tuple(v.strip() for v in (found["values"] or "").split(",") if v.strip())
-    return Attribute(
+    return AttributeSchema(
         name=field,
         field=field,
         type=found["type"],
@@ -85,7 +85,7 @@ def attribute(field: str, text: str) -> Attribute | str:
     )
 
 
-def attribute_text(value: Attribute) -> str | None:
+def attribute_text(value: AttributeSchema) -> str | None:
     """The short form, or None where it cannot say everything."""
     words = ["optional"] if value.optional else []
     words += [] if value.mutable else ["fixed"]
@@ -121,12 +121,12 @@ def effect_text(value: Effect) -> str:
     return " ".join(words)
 
 
-def condition(text: str, *, place: str = "") -> tuple[str, Condition] | None:
+def condition(text: str, *, place: str = "") -> tuple[str, SortCondition] | None:
     """`SK > ACTIVITY#<timestamp>`: the attribute it names, if any, and what it asks."""
     text = text.strip()
     if call := _CALL.fullmatch(text):
         operand = template(_unquoted(call["value"]), place=place)
-        return call["attr"], Condition("begins_with", operand, raw=text)
+        return call["attr"], SortCondition("begins_with", operand, raw=text)
     found = _INFIX.fullmatch(text)
     if found is None:
         return None
@@ -137,10 +137,10 @@ def condition(text: str, *, place: str = "") -> tuple[str, Condition] | None:
             return None
         operand = template(_unquoted(low), place=place)
         upper = template(_unquoted(high), place=place)
-        asked = Condition("between", operand, raw=text, upper=upper)
+        asked = SortCondition("between", operand, raw=text, upper=upper)
         return found["attr"] or "", asked
     name = _OPERATORS.get(operator, operator)
-    asked = Condition(template=template(_unquoted(value), place=place), raw=text)
+    asked = SortCondition(template=template(_unquoted(value), place=place), raw=text)
     return found["attr"] or "", replace(asked, operator=cast("Any", name))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Table:
     """A table; entities name it in their class line."""
 
-    def __init__(self, design: Design, declared: schema.Table, *, camel: bool) -> None:
+    def __init__(self, design: Design, declared: schema.TableSchema, *, camel: bool) -> None:
         self.design = design
         self.schema = declared
         self.camel = camel
@@ -39,7 +39,7 @@ _TABLE_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,255}")
 _INDEX_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 
 
-def check_table(table: schema.Table) -> None:
+def check_table(table: schema.TableSchema) -> None:
     """Refuse here what DynamoDB would refuse when the table is created."""
     for message, suggestion in _table_problems(table):
         raise DeclarationError(
@@ -47,7 +47,7 @@ def check_table(table: schema.Table) -> None:
         )
 
 
-def _table_problems(table: schema.Table) -> Iterator[tuple[str, str]]:
+def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
     if not isinstance(table.name, str) or not _TABLE_NAME.fullmatch(table.name):
         yield (
             f"{table.name!r} cannot be the name of a table.",
@@ -88,7 +88,7 @@ def _table_problems(table: schema.Table) -> Iterator[tuple[str, str]]:
             )
 
 
-def _index_problems(table: schema.Table, index: schema.Index) -> Iterator[tuple[str, str]]:
+def _index_problems(table: schema.TableSchema, index: schema.Index) -> Iterator[tuple[str, str]]:
     if not isinstance(index.name, str) or not _INDEX_NAME.fullmatch(index.name):
         yield (
             f"{index.name!r} cannot be the name of an index of {table.name}.",
@@ -112,9 +112,9 @@ def _index_problems(table: schema.Table, index: schema.Index) -> Iterator[tuple[
         )
 
 
-def _key_problems(table: schema.Table) -> Iterator[tuple[str, str]]:
+def _key_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
     types: dict[str, schema.KeyType] = {}
-    owners: list[schema.Table | schema.Index] = [table, *table.indexes]
+    owners: list[schema.TableSchema | schema.Index] = [table, *table.indexes]
     for owner in owners:
         if owner.partition == owner.sort:
             yield (

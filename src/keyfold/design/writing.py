@@ -9,14 +9,14 @@ import yaml
 
 from keyfold.design import records, shorthand
 from keyfold.design.schema import (
-    Attribute,
-    Condition,
-    Entity,
+    AttributeSchema,
+    EntitySchema,
     Index,
     KeyTemplates,
-    Pattern,
+    PatternSchema,
     Schema,
-    Table,
+    SortCondition,
+    TableSchema,
 )
 
 
@@ -63,7 +63,7 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
     return {word: value for word, value in out.items() if value}
 
 
-def _plain_key(owner: Table | Index) -> Any:
+def _plain_key(owner: TableSchema | Index) -> Any:
     types = (owner.partition_type, owner.sort_type)
     names = [owner.partition, *([owner.sort] if owner.sort else [])]
     if types == ("S", "S"):
@@ -74,7 +74,7 @@ def _plain_key(owner: Table | Index) -> Any:
 _KEY_FIELDS = ("partition", "sort", "partition_type", "sort_type")
 
 
-def _plain_table(table: Table) -> dict[str, Any]:
+def _plain_table(table: TableSchema) -> dict[str, Any]:
     out = {"key": _plain_key(table), **records.plain(table, skip=("name", "indexes", *_KEY_FIELDS))}
     if table.indexes:
         out["indexes"] = {
@@ -87,14 +87,14 @@ def _plain_table(table: Table) -> dict[str, Any]:
     return out
 
 
-def _templates(key: KeyTemplates, owner: Table | Index) -> dict[str, str]:
+def _templates(key: KeyTemplates, owner: TableSchema | Index) -> dict[str, str]:
     out = {owner.partition: shorthand.template_text(key.partition)}
     if key.sort is not None and owner.sort:
         out[owner.sort] = shorthand.template_text(key.sort)
     return out
 
 
-def _plain_entity(entity: Entity, schema: Schema) -> dict[str, Any]:
+def _plain_entity(entity: EntitySchema, schema: Schema) -> dict[str, Any]:
     table = schema.by_table[entity.table]
     out: dict[str, Any] = {"table": table.name} if len(schema.tables) > 1 else {}
     if entity.key is not None:
@@ -119,7 +119,7 @@ def _plain_entity(entity: Entity, schema: Schema) -> dict[str, Any]:
     }
 
 
-def _plain_attribute(attribute: Attribute) -> Any:
+def _plain_attribute(attribute: AttributeSchema) -> Any:
     short = shorthand.attribute_text(attribute)
     if short is not None:
         return short
@@ -127,7 +127,7 @@ def _plain_attribute(attribute: Attribute) -> Any:
     return records.plain(attribute, skip=skip)
 
 
-def _plain_pattern(pattern: Pattern, schema: Schema) -> dict[str, Any]:
+def _plain_pattern(pattern: PatternSchema, schema: Schema) -> dict[str, Any]:
     out: dict[str, Any] = {pattern.kind: list(pattern.entities) or "everything"}
     if len(pattern.entities) == 1:
         out[pattern.kind] = pattern.entities[0]
@@ -140,7 +140,7 @@ def _plain_pattern(pattern: Pattern, schema: Schema) -> dict[str, Any]:
         shapes = (pattern.partition, *pattern.other_partitions)
         texts = [shorthand.template_text(shape) for shape in shapes]
         out["partition"] = texts if len(texts) > 1 else texts[0]
-    if pattern.condition != Condition():
+    if pattern.condition != SortCondition():
         raw = pattern.condition.raw
         out["condition"] = raw or records.plain(pattern.condition)
     if pattern.limit is not None:

@@ -14,7 +14,7 @@ from keyfold.engine import collections
 from keyfold.engine.capacity import wanted
 from keyfold.engine.database import Database
 from keyfold.engine.storage import StoredItem
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.engine.write import Prepared
 from keyfold.values import Item
 
@@ -66,7 +66,7 @@ def with_metrics(
 
 def metrics_by_table(database: Database, done: list[Prepared]) -> dict[str, list[dict[str, Any]]]:
     """The collections that writes touched, one entry each, for tables with local indexes."""
-    touched: dict[bytes, tuple[Table, Item]] = {}
+    touched: dict[bytes, tuple[TableDefinition, Item]] = {}
     for prepared in done:
         table = prepared.write.table
         item = prepared.new.item if prepared.new is not None else prepared.old

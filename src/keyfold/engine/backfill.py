@@ -15,7 +15,7 @@ import orjson
 
 from keyfold.engine import indexes, restores
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Index, Table
+from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.errors import StorageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def advance(
     return after_row
 
 
-def _activate(database: Database, session: Session, table: Table, index: Index) -> None:
+def _activate(
+    database: Database, session: Session, table: TableDefinition, index: IndexDefinition
+) -> None:
     definitions = [
         {**each.definition, "IndexStatus": "ACTIVE"} if each is index else each.definition
         for each in table.global_indexes
@@ -84,7 +86,7 @@ class Backfills:
     def resume(self) -> None:
         """Go on with what an earlier process left unfinished."""
         with self._database.read() as session:
-            tables = [Table.load(*row) for row in session.tables()]
+            tables = [TableDefinition.load(*row) for row in session.tables()]
         for table in tables:
             for index in table.global_indexes:
                 if index.status == "CREATING":

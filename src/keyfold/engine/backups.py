@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import BackupNotFound, InvalidRestoreTime
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ _DAY = 86_400
 _KIND = "backup"
 
 
-def create(database: Database, session: Session, table: Table, name: str) -> dict[str, Any]:
+def create(
+    database: Database, session: Session, table: TableDefinition, name: str
+) -> dict[str, Any]:
     """Copy the table's items; returns the backup's document."""
     now = database.clock.now()
     number = session.next_backup()
@@ -59,7 +61,7 @@ def delete(session: Session, document: dict[str, Any]) -> None:
     session.drop_document(_KIND, document["Arn"])
 
 
-def earliest_moment(database: Database, table: Table) -> float:
+def earliest_moment(database: Database, table: TableDefinition) -> float:
     """The earliest time that the table can be restored to."""
     recovery = table.definition["Recovery"]
     since: float = recovery["Since"]
@@ -67,7 +69,7 @@ def earliest_moment(database: Database, table: Table) -> float:
     return max(since, oldest)
 
 
-def check_moment(database: Database, table: Table, moment: float) -> None:
+def check_moment(database: Database, table: TableDefinition, moment: float) -> None:
     if not earliest_moment(database, table) <= moment <= database.clock.now():
         raise InvalidRestoreTime(
             "The RestoreDateTime is not between EarliestRestorableDateTime and "
@@ -78,6 +80,6 @@ def check_moment(database: Database, table: Table, moment: float) -> None:
 def trim(database: Database, session: Session) -> None:
     """Forget changes that are too old to be recovered."""
     for row in session.tables():
-        table = Table.load(*row)
+        table = TableDefinition.load(*row)
         if table.keeps_history:
             session.trim_history(table.id, earliest_moment(database, table))

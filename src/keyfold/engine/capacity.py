@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine.tables import Index
+from keyfold.engine.tables import IndexDefinition
 
 
 class Capacity:
@@ -18,7 +18,7 @@ class Capacity:
         self.local_indexes: dict[str, float] = {}
         self.global_indexes: dict[str, float] = {}
 
-    def add_index(self, index: Index, units: float) -> None:
+    def add_index(self, index: IndexDefinition, units: float) -> None:
         # An index that a write costs nothing is not in the answer at all.
         if not units:
             return

@@ -9,15 +9,15 @@ from typing import Any
 import orjson
 
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import TableInUse, TableNotFound
 
 _PARSED_TABLES = 256
 
 
-def create(session: Session, definition: dict[str, Any]) -> Table:
+def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
     """Make a table and its indexes in the file."""
-    table = Table(
+    table = TableDefinition(
         session.create_table(definition["TableName"], orjson.dumps(definition)), definition
     )
     for index in table.indexes:
@@ -36,10 +36,10 @@ class Catalog:
     """
 
     def __init__(self) -> None:
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[str, TableDefinition] = {}
         # Two processes that write in turns doubt their tables all the time, and rightly find them
         # as they were.
-        self._parsed = lru_cache(_PARSED_TABLES)(Table.load)
+        self._parsed = lru_cache(_PARSED_TABLES)(TableDefinition.load)
         self._lock = Lock()
         # Counts changes, so that a reader does not cache what it read before one.
         self._generation = 0
@@ -49,22 +49,22 @@ class Catalog:
             self._generation += 1
             self._tables = {}
 
-    def remember(self, table: Table) -> None:
+    def remember(self, table: TableDefinition) -> None:
         with self._lock:
             self._generation += 1
             if table.restored_from is None:
                 self._tables[table.name] = table
 
-    def drop(self, table: Table) -> None:
+    def drop(self, table: TableDefinition) -> None:
         with self._lock:
             self._generation += 1
             self._tables.pop(table.name, None)
 
-    def known(self, name: str) -> Table | None:
+    def known(self, name: str) -> TableDefinition | None:
         """The table, if it can be had without the file."""
         return self._tables.get(name)
 
-    def find(self, session: Session, name: str) -> Table | None:
+    def find(self, session: Session, name: str) -> TableDefinition | None:
         table = self._tables.get(name)
         if table is not None:
             return table
@@ -73,7 +73,7 @@ class Catalog:
             return table if table is not None and table.arn == name else None
         return self.load(session, name)
 
-    def load(self, session: Session, name: str) -> Table | None:
+    def load(self, session: Session, name: str) -> TableDefinition | None:
         """The table as it is now, whatever the cache says."""
         if name.startswith("arn:"):
             table = self.load(session, name.rpartition(":table/")[2])
@@ -89,21 +89,21 @@ class Catalog:
                 self._tables[name] = table
         return table
 
-    def get(self, session: Session, name: str) -> Table:
+    def get(self, session: Session, name: str) -> TableDefinition:
         """The table, to read or write its items."""
         table = self.find(session, name)
         if table is None or table.restored_from is not None:
             raise TableNotFound("Requested resource not found")
         return table
 
-    def named(self, session: Session, name: str) -> Table:
+    def named(self, session: Session, name: str) -> TableDefinition:
         """The table as it is now, with the message of the operations on tables."""
         table = self.load(session, name)
         if table is None:
             raise TableNotFound(f"Requested resource not found: Table: {name} not found")
         return table
 
-    def changeable(self, session: Session, name: str) -> Table:
+    def changeable(self, session: Session, name: str) -> TableDefinition:
         """The table as it is now, to be changed or deleted."""
         table = self.named(session, name)
         if table.restored_from is not None:

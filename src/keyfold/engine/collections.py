@@ -11,13 +11,13 @@ from typing import Any
 from keyfold import limits
 from keyfold.engine.indexes import EntryChange
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table, partition_of
+from keyfold.engine.tables import TableDefinition, partition_of
 from keyfold.errors import CollectionTooLarge
 from keyfold.values import Item
 
 
 def grow(
-    session: Session, table: Table, place: bytes, growth: int, entries: list[EntryChange]
+    session: Session, table: TableDefinition, place: bytes, growth: int, entries: list[EntryChange]
 ) -> None:
     """Count a change of an item's size and of its entries; refuse what makes it too large."""
     growth += sum([change.growth() for change in entries if change.index.is_local])
@@ -29,7 +29,7 @@ def grow(
         raise CollectionTooLarge("Collection size exceeded.")
 
 
-def metrics(session: Session, table: Table, item: Item) -> dict[str, Any]:
+def metrics(session: Session, table: TableDefinition, item: Item) -> dict[str, Any]:
     """How large the item's collection is, as the range of gigabytes DynamoDB answers with."""
     gigabytes = session.collection_size(table.id, table.schema.partition_place(item)) // limits.GB
     (name,) = table.schema.partition

@@ -34,7 +34,7 @@ class _Job(Generic[T]):
         self.result: Any = None
 
 
-class Reader:
+class SessionLender:
     """Lends a session for the time of a `with` block."""
 
     __slots__ = ("_commits", "_session")
@@ -144,9 +144,9 @@ class Commits:
         finally:
             self._lock.release()
 
-    def read(self) -> Reader:
+    def read(self) -> SessionLender:
         """A session to read with; every statement sees the last commit before it."""
-        return Reader(self)
+        return SessionLender(self)
 
     def take(self) -> Session:
         """The writer's session while nobody writes, for its warm cache; else one of the pool."""

@@ -15,7 +15,7 @@ from keyfold.engine.faults import Heat
 from keyfold.engine.hot import HotItems
 from keyfold.engine.lag import IndexLag
 from keyfold.engine.storage import StoredItem, translated
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 
 
 class Database:
@@ -57,7 +57,7 @@ class Database:
             self.close()
             raise translated(error, path) from error
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> TableDefinition:
         """The table, to read its items."""
         known = self.catalog.known(name)
         if known is not None:
@@ -65,7 +65,7 @@ class Database:
         with self.read() as session:
             return self.catalog.get(session, name)
 
-    def find(self, table: Table, place: bytes) -> StoredItem | None:
+    def find(self, table: TableDefinition, place: bytes) -> StoredItem | None:
         """An item as the last commit left it."""
         hot = self.hot
         if hot is not None and (kept := hot.find(table.id, place)) is not None:

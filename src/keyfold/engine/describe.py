@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from keyfold.engine import statistics
-from keyfold.engine.statistics import Figures
+from keyfold.engine.statistics import Statistics
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Index, Table
+from keyfold.engine.tables import IndexDefinition, TableDefinition
 
 _COPIED = (
     "TableName",
@@ -35,7 +35,7 @@ _WARM_ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000}
 _NO_THROUGHPUT = {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
 
 
-def table(session: Session, table: Table, status: str = "ACTIVE") -> dict[str, Any]:
+def table(session: Session, table: TableDefinition, status: str = "ACTIVE") -> dict[str, Any]:
     """What DescribeTable answers; `status` overrides the table's for operations that change it."""
     definition = table.definition
     whole, held = statistics.of(session, table)
@@ -72,13 +72,15 @@ def table(session: Session, table: Table, status: str = "ACTIVE") -> dict[str, A
     return answer
 
 
-def deleted(session: Session, deleted: Table) -> dict[str, Any]:
+def deleted(session: Session, deleted: TableDefinition) -> dict[str, Any]:
     """What DeleteTable answers: DynamoDB leaves out what the table was made of."""
     answer = table(session, deleted, status="DELETING")
     return {name: answer[name] for name in _OF_DELETED if name in answer}
 
 
-def _index(table: Table, index: Index, held: Figures, table_status: str) -> dict[str, Any]:
+def _index(
+    table: TableDefinition, index: IndexDefinition, held: Statistics, table_status: str
+) -> dict[str, Any]:
     definition = index.definition
     answer: dict[str, Any] = {
         "IndexName": index.name,
@@ -105,7 +107,7 @@ def _throughput(definition: Any) -> dict[str, Any]:
     return {"NumberOfDecreasesToday": 0, **definition.get("ProvisionedThroughput", _NO_THROUGHPUT)}
 
 
-def _warm(table: Table, definition: Any, status: str) -> dict[str, Any]:
+def _warm(table: TableDefinition, definition: Any, status: str) -> dict[str, Any]:
     """What the table or an index can bear at once; told of all of them once they are active."""
     asked = definition.get("WarmThroughput")
     if status != "ACTIVE":

@@ -12,7 +12,7 @@ Result = bytes | Exception
 Done = Callable[[Result], None]
 
 
-class Engine(Protocol):
+class CommittingEngine(Protocol):
     """What a server needs of an engine."""
 
     def call_bytes(self, operation: str, body: bytes) -> bytes: ...
@@ -33,7 +33,10 @@ class Writes:
     """
 
     def __init__(
-        self, engine: Engine, loop: asyncio.AbstractEventLoop, thread: ThreadPoolExecutor | None
+        self,
+        engine: CommittingEngine,
+        loop: asyncio.AbstractEventLoop,
+        thread: ThreadPoolExecutor | None,
     ) -> None:
         """`thread` has nothing else to do: what it did before would keep others waiting."""
         self._engine, self._loop, self._thread = engine, loop, thread

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Index, Table
+from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.values import Item
 from keyfold.values.size import item_size
 from keyfold.values.units import entry_units
@@ -20,7 +20,7 @@ class Entry:
 
     __slots__ = ("_index", "_item_place", "item", "size")
 
-    def __init__(self, index: Index, item_place: bytes, item: Item, size: int) -> None:
+    def __init__(self, index: IndexDefinition, item_place: bytes, item: Item, size: int) -> None:
         self._index, self._item_place, self.item, self.size = index, item_place, item, size
 
     @property
@@ -33,7 +33,7 @@ class EntryChange:
 
     __slots__ = ("after", "before", "index")
 
-    def __init__(self, index: Index, before: Entry | None, after: Entry | None) -> None:
+    def __init__(self, index: IndexDefinition, before: Entry | None, after: Entry | None) -> None:
         self.index, self.before, self.after = index, before, after
 
     def is_move(self) -> bool:
@@ -61,7 +61,7 @@ class EntryChange:
             before.size, after.size, moved=self.is_move(), changed=before.item != after.item
         )
 
-    def store(self, session: Session, table: Table, row: int) -> None:
+    def store(self, session: Session, table: TableDefinition, row: int) -> None:
         before, after = self.before, self.after
         moved = self.is_move()
         if before is not None and (after is None or moved):
@@ -70,7 +70,7 @@ class EntryChange:
             session.insert_entry(table.id, self.index.number, after.place, after.size, row)
 
 
-def entry(index: Index, place: bytes, item: Item, size: int) -> Entry | None:
+def entry(index: IndexDefinition, place: bytes, item: Item, size: int) -> Entry | None:
     """The entry of an item, or None where it lacks keys that the index can hold."""
     if not index.schema.holds(item):
         return None
@@ -79,7 +79,7 @@ def entry(index: Index, place: bytes, item: Item, size: int) -> Entry | None:
 
 
 def changes(
-    table: Table, place: bytes, old: Item | None, old_size: int, new: NewItem | None
+    table: TableDefinition, place: bytes, old: Item | None, old_size: int, new: NewItem | None
 ) -> Iterator[EntryChange]:
     """Each index that holds the item before or after."""
     for index in table.indexes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.engine.tables import Index, Schema, Table
+from keyfold.engine.tables import IndexDefinition, KeySchema, TableDefinition
 from keyfold.errors import EmptyKey, ValidationError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values import AttributeValue, Item
@@ -13,7 +13,7 @@ _NOT_VALID = "One or more parameter values are not valid. "
 _EMPTY = {"S": "string", "B": "binary"}
 
 
-def place_of_key(table: Table, key: Item) -> bytes:
+def place_of_key(table: TableDefinition, key: Item) -> bytes:
     """Where the item with this key stands; the key must be exactly the table's."""
     schema = table.schema
     if len(key) == len(schema.types):
@@ -26,7 +26,7 @@ def place_of_key(table: Table, key: Item) -> bytes:
     return schema.place(key)
 
 
-def place_of_item(table: Table, item: Item, *, explains: bool = True) -> bytes:
+def place_of_item(table: TableDefinition, item: Item, *, explains: bool = True) -> bytes:
     """Where an item to be put stands; it must have the table's key and no wrong index key.
 
     A batch does not explain what is wrong with a key that is missing or of another type.
@@ -45,7 +45,7 @@ def place_of_item(table: Table, item: Item, *, explains: bool = True) -> bytes:
     return place
 
 
-def _check_presence(schema: Schema, item: Item) -> None:
+def _check_presence(schema: KeySchema, item: Item) -> None:
     for name, kind in schema.types.items():
         value = item.get(name)
         if value is None:
@@ -57,7 +57,7 @@ def _check_presence(schema: Schema, item: Item) -> None:
             )
 
 
-def check_index_keys(index: Index, item: Item, *, by_update: bool = False) -> None:
+def check_index_keys(index: IndexDefinition, item: Item, *, by_update: bool = False) -> None:
     """An item may lack an index key, but not have one that the index cannot hold."""
     if _are_plain(index.schema, item):
         return
@@ -86,7 +86,7 @@ def check_index_keys(index: Index, item: Item, *, by_update: bool = False) -> No
     _check_sizes(index.schema, item)
 
 
-def _are_plain(schema: Schema, item: Item) -> bool:
+def _are_plain(schema: KeySchema, item: Item) -> bool:
     """Whether all keys that are there have the right type and are neither empty nor long."""
     for name, kind, limit in schema.roles:
         value = item.get(name)
@@ -99,7 +99,7 @@ def _are_plain(schema: Schema, item: Item) -> bool:
     return True
 
 
-def _check_contents(schema: Schema, key: Item) -> None:
+def _check_contents(schema: KeySchema, key: Item) -> None:
     for name, kind in schema.types.items():
         if key[name][kind] == "":
             raise EmptyKey(
@@ -109,7 +109,7 @@ def _check_contents(schema: Schema, key: Item) -> None:
     _check_sizes(schema, key)
 
 
-def _check_sizes(schema: Schema, item: Item) -> None:
+def _check_sizes(schema: KeySchema, item: Item) -> None:
     for name in schema.partition:
         if _exceeds(item.get(name), PARTITION_KEY_BYTES):
             raise ValidationError(

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Literal, TypeAlias
 
 from keyfold.clock import Clock
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 
 LagSetting: TypeAlias = float | tuple[float, float] | Literal["held"] | None
 
@@ -30,7 +30,7 @@ class IndexLag:
         # By table and place: when each change reaches the indexes, and the body before it.
         self._changes: dict[int, dict[bytes, deque[tuple[float, bytes | None]]]] = {}
 
-    def note(self, table: Table, place: bytes, before: bytes | None) -> None:
+    def note(self, table: TableDefinition, place: bytes, before: bytes | None) -> None:
         """A change is being written; the indexes see it later."""
         if self._setting is None or not table.global_indexes:
             return
@@ -45,7 +45,7 @@ class IndexLag:
         with self._lock:
             self._changes.clear()
 
-    def past(self, table: Table) -> dict[bytes, bytes | None]:
+    def past(self, table: TableDefinition) -> dict[bytes, bytes | None]:
         """By place, the bodies that indexes of the table still see; None where there was none."""
         if self._setting is None:
             return {}

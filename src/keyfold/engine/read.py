@@ -12,8 +12,14 @@ import orjson
 from keyfold.engine import indexes
 from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
-from keyfold.engine.storage import Found, Session
-from keyfold.engine.tables import Index, Table, after, component, component_prefix
+from keyfold.engine.storage import Row, Session
+from keyfold.engine.tables import (
+    IndexDefinition,
+    TableDefinition,
+    after,
+    component,
+    component_prefix,
+)
 from keyfold.expressions.keys import KeySelection
 from keyfold.limits import PAGE_BYTES
 from keyfold.values import Item
@@ -25,8 +31,8 @@ from keyfold.values.units import read_units
 class Reading:
     """What to read: a range of a table or index, and what to make of each item."""
 
-    table: Table
-    index: Index | None
+    table: TableDefinition
+    index: IndexDefinition | None
     first: bytes
     end: bytes
     backward: bool = False
@@ -40,7 +46,7 @@ class Reading:
 
 
 @dataclass(slots=True)
-class Page:
+class ResultPage:
     """One page of an answer; `last` is the item to go on behind, if there may be more."""
 
     items: list[Any] = field(default_factory=list)
@@ -66,14 +72,14 @@ class Page:
         return consumed
 
 
-def read_page(database: Database, session: Session, reading: Reading) -> Page:
+def read_page(database: Database, session: Session, reading: Reading) -> ResultPage:
     """Read until the range ends, the limit is reached or a megabyte has been read."""
     past: dict[bytes, bytes | None] = {}
     if reading.index is not None and not reading.index.is_local:
         past = database.lag.past(reading.table)
     if reading.matches is None and reading.shape is None and not (reading.fetches or past):
         return _read_bodies(session, reading)
-    page = Page()
+    page = ResultPage()
     items, matches, shape = page.items, reading.matches, reading.shape
     limit = reading.limit
     size = scanned = 0
@@ -101,7 +107,7 @@ def read_page(database: Database, session: Session, reading: Reading) -> Page:
     return page
 
 
-def _read_bodies(session: Session, reading: Reading) -> Page:
+def _read_bodies(session: Session, reading: Reading) -> ResultPage:
     """A page of whole items, whose bytes go into the answer as they are."""
     table, index, limit = reading.table, reading.index, reading.limit or -1
     if index is None:
@@ -121,7 +127,7 @@ def _read_bodies(session: Session, reading: Reading) -> Page:
             _close(rows)
             break
     count = len(bodies)
-    page = Page(count=count, scanned=count, size=total)
+    page = ResultPage(count=count, scanned=count, size=total)
     if count == limit or total >= PAGE_BYTES:
         page.last = last_key(table, index, orjson.loads(bodies[-1]))
     if not reading.counts_only:
@@ -129,13 +135,13 @@ def _read_bodies(session: Session, reading: Reading) -> Page:
     return page
 
 
-def last_key(table: Table, index: Index | None, item: Item) -> Item:
+def last_key(table: TableDefinition, index: IndexDefinition | None, item: Item) -> Item:
     """The LastEvaluatedKey that an item makes."""
     key = table.schema.key_of(item)
     return key if index is None else {**index.schema.key_of(item), **key}
 
 
-def place_of(table: Table, index: Index | None, key: Item) -> bytes:
+def place_of(table: TableDefinition, index: IndexDefinition | None, key: Item) -> bytes:
     """The place that a LastEvaluatedKey stands for."""
     place = table.schema.place(key)
     return place if index is None else index.schema.place(key) + place
@@ -164,7 +170,7 @@ def key_range(selection: KeySelection, partition_place: bytes) -> tuple[bytes, b
             return beginning, after(beginning)
 
 
-def _rows(session: Session, reading: Reading, past: dict[bytes, bytes | None]) -> Iterator[Found]:
+def _rows(session: Session, reading: Reading, past: dict[bytes, bytes | None]) -> Iterator[Row]:
     table, index = reading.table, reading.index
     if index is None:
         return session.items(table.id, reading.first, reading.end, backward=reading.backward)
@@ -175,16 +181,16 @@ def _rows(session: Session, reading: Reading, past: dict[bytes, bytes | None]) -
 
 
 def _as_of(
-    rows: Iterator[Found], past: dict[bytes, bytes | None], reading: Reading, index: Index
-) -> Iterator[Found]:
+    rows: Iterator[Row], past: dict[bytes, bytes | None], reading: Reading, index: IndexDefinition
+) -> Iterator[Row]:
     """The rows with items that have not reached the index replaced by what they were."""
     # An entry's place ends with the place of its item.
     endings = {len(place) for place in past}
 
-    def is_current(row: Found) -> bool:
+    def is_current(row: Row) -> bool:
         return not any(row[0][-length:] in past for length in endings)
 
-    old: list[Found] = []
+    old: list[Row] = []
     for place, body in past.items():
         if body is None:
             continue
@@ -192,7 +198,7 @@ def _as_of(
         size = item_size(item)
         entry = indexes.entry(index, place, item, size)
         if entry is not None and reading.first <= entry.place < reading.end:
-            old.append(Found(entry.place, entry.size, body, size))
+            old.append(Row(entry.place, entry.size, body, size))
     old.sort(key=lambda row: row.place, reverse=reading.backward)
     current = (row for row in rows if is_current(row))
     return merge(current, old, key=lambda row: row[0], reverse=reading.backward)

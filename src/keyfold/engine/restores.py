@@ -16,7 +16,7 @@ import orjson
 
 from keyfold.engine import backups, catalog, definitions, indexes
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table, partition_of
+from keyfold.engine.tables import TableDefinition, partition_of
 from keyfold.errors import TableAlreadyExists, TableNotFound
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def from_backup(arn: str) -> dict[str, Any]:
     return {"Backup": arn, "After": ""}
 
 
-def from_past(table: Table, moment: float) -> dict[str, Any]:
+def from_past(table: TableDefinition, moment: float) -> dict[str, Any]:
     """The origin of a restore from what a table was."""
     return {"Table": table.name, "Id": table.id, "Moment": moment, "After": ""}
 
@@ -58,7 +58,7 @@ def begin(
     source: dict[str, Any],
     origin: dict[str, Any],
     summary: dict[str, Any],
-) -> Table:
+) -> TableDefinition:
     """Make an empty table from the definition of an earlier one; `finish` fills it."""
     name = request["TargetTableName"]
     if database.catalog.find(session, name) is not None:
@@ -117,7 +117,9 @@ def _is_gone(session: Session, origin: dict[str, Any]) -> bool:
     return source is None or source[0] != origin["Id"] or "Recovery" not in orjson.loads(source[1])
 
 
-def _copied(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any] | None:
+def _copied(
+    session: Session, table: TableDefinition, origin: dict[str, Any]
+) -> dict[str, Any] | None:
     """Copy the next items; where to go on, or None when there are none left."""
     if "Backup" in origin:
         return _copy_backup(session, table, origin)
@@ -126,7 +128,9 @@ def _copied(session: Session, table: Table, origin: dict[str, Any]) -> dict[str,
     return _copy_past(session, table, origin)
 
 
-def _copy_backup(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any] | None:
+def _copy_backup(
+    session: Session, table: TableDefinition, origin: dict[str, Any]
+) -> dict[str, Any] | None:
     number = backups.find(session, origin["Backup"])["Number"]
     rows = session.backup_after(number, b64decode(origin["After"]), _ITEMS_PER_READ)
     for place, size, body in rows:
@@ -136,7 +140,7 @@ def _copy_backup(session: Session, table: Table, origin: dict[str, Any]) -> dict
     return {**origin, "After": b64encode(rows[-1][0]).decode()}
 
 
-def _copy_past(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any]:
+def _copy_past(session: Session, table: TableDefinition, origin: dict[str, Any]) -> dict[str, Any]:
     """The items that are there now, each as it was."""
     source, moment = origin["Id"], origin["Moment"]
     rows = session.items_from(source, b64decode(origin["After"]), _ITEMS_PER_READ)
@@ -151,7 +155,9 @@ def _copy_past(session: Session, table: Table, origin: dict[str, Any]) -> dict[s
     return {**origin, "After": b64encode(rows[-1][0]).decode()}
 
 
-def _copy_changed(session: Session, table: Table, origin: dict[str, Any]) -> dict[str, Any] | None:
+def _copy_changed(
+    session: Session, table: TableDefinition, origin: dict[str, Any]
+) -> dict[str, Any] | None:
     """The items that were there and have gone since: what the history has beyond the others."""
     source, moment = origin["Id"], origin["Moment"]
     changes = session.changes_after(source, moment, origin["Changes"], _ITEMS_PER_READ)
@@ -162,7 +168,7 @@ def _copy_changed(session: Session, table: Table, origin: dict[str, Any]) -> dic
     return {**origin, "Changes": changes[-1][0]} if len(changes) == _ITEMS_PER_READ else None
 
 
-def _store(session: Session, table: Table, place: bytes, size: int, body: bytes) -> None:
+def _store(session: Session, table: TableDefinition, place: bytes, size: int, body: bytes) -> None:
     row = session.insert(table.id, place, size, None, body)
     if not table.indexes:
         return

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 from keyfold.engine.answers import Listing
 from keyfold.engine.capacity import wanted
 from keyfold.engine.catalog import Catalog
-from keyfold.engine.read import Page, Reading
+from keyfold.engine.read import Reading, ResultPage
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Index, Table
+from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import evaluate
 from keyfold.expressions.ast import Condition, Path, Projection
@@ -44,8 +44,8 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def index_of(
-    catalog: Catalog, session: Session, table: Table, request: dict[str, Any]
-) -> Index | None:
+    catalog: Catalog, session: Session, table: TableDefinition, request: dict[str, Any]
+) -> IndexDefinition | None:
     """The index that the request reads, if it names one."""
     name = request.get("IndexName")
     if name is None:
@@ -62,7 +62,7 @@ def index_of(
     return readable(index)
 
 
-def readable(index: Index) -> Index:
+def readable(index: IndexDefinition) -> IndexDefinition:
     """The index, unless it is still being filled."""
     if index.status == "CREATING":
         raise ValidationError(f"Cannot read from backfilling global secondary index: {index.name}")
@@ -70,7 +70,7 @@ def readable(index: Index) -> Index:
 
 
 def visible(
-    index: Index | None,
+    index: IndexDefinition | None,
     condition: Condition | None,
     values: evaluate.Values = evaluate.NO_VALUES,
 ) -> Callable[[Item], bool] | None:
@@ -88,7 +88,7 @@ def visible(
     return shown
 
 
-def refuse_unprojected_filter(index: Index, condition: Condition | None) -> None:
+def refuse_unprojected_filter(index: IndexDefinition, condition: Condition | None) -> None:
     """A read by an index's key may only filter by what the index shows."""
     if condition is None or index.attributes is None:
         return
@@ -101,7 +101,7 @@ def refuse_unprojected_filter(index: Index, condition: Condition | None) -> None
 
 
 def shape_of(
-    index: Index | None, select: str | None, projection: Projection | None
+    index: IndexDefinition | None, select: str | None, projection: Projection | None
 ) -> tuple[Callable[[Item], Item] | None, bool]:
     """How to make answers from stored items, and whether that reads the table behind an index."""
     if index is None or index.attributes is None:
@@ -122,14 +122,14 @@ def shape_of(
     return index.project, False
 
 
-def _refuse_unprojected(index: Index, missing: list[str]) -> None:
+def _refuse_unprojected(index: IndexDefinition, missing: list[str]) -> None:
     if missing:
         raise ValidationError(
             f"{_INVALID}Global secondary index {index.name} does not project [{', '.join(missing)}]"
         )
 
 
-def refuse_nested_keys(table: Table, named: Iterable[Path]) -> None:
+def refuse_nested_keys(table: TableDefinition, named: Iterable[Path]) -> None:
     """Keys are scalars: a path cannot lead into one."""
     nested = {path.root for path in named if len(path.parts) > 1}
     if not nested:
@@ -146,7 +146,7 @@ def refuse_nested_keys(table: Table, named: Iterable[Path]) -> None:
                 )
 
 
-def answer(request: dict[str, Any], reading: Reading, page: Page) -> dict[str, Any]:
+def answer(request: dict[str, Any], reading: Reading, page: ResultPage) -> dict[str, Any]:
     """The answer of Query and Scan."""
     made: dict[str, Any] = {"Count": page.count, "ScannedCount": page.scanned}
     if page.last is not None:

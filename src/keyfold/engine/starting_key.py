@@ -6,7 +6,7 @@ from typing import Any
 
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.read import place_of
-from keyfold.engine.tables import Index, Table
+from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.errors import ValidationError
 from keyfold.values import Item
 from keyfold.values.wire import check_item
@@ -36,7 +36,9 @@ def read(request: dict[str, Any]) -> Item | None:
         raise ValidationError(f"{_INVALID}: {error.message}") from None
 
 
-def place(table: Table, index: Index | None, key: Item, *, of_scan: bool) -> bytes:
+def place(
+    table: TableDefinition, index: IndexDefinition | None, key: Item, *, of_scan: bool
+) -> bytes:
     """Where the key stands, if it is one of the table's or index's."""
     attributes = set(table.schema.attributes)
     if index is not None:

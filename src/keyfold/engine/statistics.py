@@ -12,41 +12,43 @@ import orjson
 
 from keyfold.engine import indexes
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 
 COUNTED_UP_TO = 5_000
 WINDOWS = 100
 ROWS_PER_WINDOW = 20
 
 
-class Figures(NamedTuple):
+class Statistics(NamedTuple):
     items: int
     size: int
 
-    def with_one(self, size: int) -> Figures:
-        return Figures(self.items + 1, self.size + size)
+    def with_one(self, size: int) -> Statistics:
+        return Statistics(self.items + 1, self.size + size)
 
-    def times(self, weight: float) -> Figures:
-        return Figures(round(self.items * weight), round(self.size * weight))
+    def times(self, weight: float) -> Statistics:
+        return Statistics(round(self.items * weight), round(self.size * weight))
 
 
-def of(session: Session, table: Table) -> tuple[Figures, dict[str, Figures]]:
+def of(session: Session, table: TableDefinition) -> tuple[Statistics, dict[str, Statistics]]:
     """Figures of the table, and of each index by name."""
-    whole = Figures(*session.count_items(table.id, COUNTED_UP_TO + 1))
+    whole = Statistics(*session.count_items(table.id, COUNTED_UP_TO + 1))
     if whole.items > COUNTED_UP_TO:
         return _estimated(session, table)
     return whole, {
-        index.name: Figures(*session.count_entries(table.id, index.number))
+        index.name: Statistics(*session.count_entries(table.id, index.number))
         for index in table.indexes
     }
 
 
-def _estimated(session: Session, table: Table) -> tuple[Figures, dict[str, Figures]]:
+def _estimated(
+    session: Session, table: TableDefinition
+) -> tuple[Statistics, dict[str, Statistics]]:
     """Windows of rows spread over the table show how dense and how large its items are."""
     first, last = session.row_bounds(table.id)
     span = last - first + 1
-    sampled = Figures(0, 0)
-    held = {index.name: Figures(0, 0) for index in table.indexes}
+    sampled = Statistics(0, 0)
+    held = {index.name: Statistics(0, 0) for index in table.indexes}
     for window in range(WINDOWS):
         start = first + span * window // WINDOWS
         # Items may be large: no more than a window of them is in memory.

@@ -13,7 +13,7 @@ import orjson
 
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import HASH_BYTES, Table
+from keyfold.engine.tables import HASH_BYTES, TableDefinition
 from keyfold.errors import ExpiredIterator, TableNotFound, TrimmedData, ValidationError
 from keyfold.limits import (
     MB,
@@ -57,7 +57,7 @@ def check_arn(arn: str) -> None:
         raise ValidationError(f"{_INVALID}Invalid StreamArn: {arn}")
 
 
-class Stream:
+class StreamDefinition:
     """One stream as its definition describes it; it outlives its table by a day."""
 
     def __init__(self, id: int, definition: dict[str, Any]) -> None:
@@ -81,7 +81,9 @@ class Stream:
         raise TableNotFound(_NO_SHARD.format(shard_id, self.arn))
 
 
-def start(database: Database, session: Session, table: Table, view: str) -> Table:
+def start(
+    database: Database, session: Session, table: TableDefinition, view: str
+) -> TableDefinition:
     """Open a new stream on the table."""
     now = database.clock.now()
     label = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3]
@@ -111,7 +113,7 @@ def start(database: Database, session: Session, table: Table, view: str) -> Tabl
     return table.with_changes(Stream=stream, LatestStream={"Arn": arn, "Label": label})
 
 
-def stop(database: Database, session: Session, table: Table) -> Table:
+def stop(database: Database, session: Session, table: TableDefinition) -> TableDefinition:
     """Close the table's stream; its records stay readable until they are a day old."""
     if table.stream is None:
         return table
@@ -125,12 +127,12 @@ def stop(database: Database, session: Session, table: Table) -> Table:
     return table.with_changes(Stream=None)
 
 
-def find(session: Session, arn: str) -> Stream:
+def find(session: Session, arn: str) -> StreamDefinition:
     check_arn(arn)
     row = session.stream(arn)
     if row is None:
         raise TableNotFound(_NOT_FOUND.format(arn))
-    return Stream(row[0], orjson.loads(row[1]))
+    return StreamDefinition(row[0], orjson.loads(row[1]))
 
 
 def record(database: Database, session: Session, prepared: Prepared) -> None:
@@ -229,7 +231,7 @@ def iterator(database: Database, session: Session, request: dict[str, Any]) -> I
 
 
 def _since(
-    database: Database, session: Session, stream: Stream, shard: int, timestamp: float
+    database: Database, session: Session, stream: StreamDefinition, shard: int, timestamp: float
 ) -> int:
     """The first sequence of a time or later."""
     now = database.clock.now()
@@ -240,7 +242,7 @@ def _since(
     return records[0][0] if records else session.next_sequence()
 
 
-def _oldest(database: Database, session: Session, stream: Stream, shard: int) -> int:
+def _oldest(database: Database, session: Session, stream: StreamDefinition, shard: int) -> int:
     since = database.clock.now() - STREAM_RETENTION_SECONDS
     kept = session.records(stream.id, shard, 0, since, 1)
     return kept[0][0] if kept else stream.first
@@ -273,7 +275,7 @@ def read(
 
 
 def _wire(
-    database: Database, stream: Stream, sequence: int, at: float, body: bytes
+    database: Database, stream: StreamDefinition, sequence: int, at: float, body: bytes
 ) -> dict[str, Any]:
     entry = orjson.loads(body)
     change = entry["dynamodb"]

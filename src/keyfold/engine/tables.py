@@ -58,7 +58,7 @@ def segment(number: int, total: int) -> tuple[bytes, bytes]:
     )
 
 
-class Schema:
+class KeySchema:
     """The key attributes of a table or index, with their types."""
 
     __slots__ = ("attributes", "partition", "roles", "sort", "types")
@@ -130,7 +130,7 @@ class Schema:
         return {name: item[name] for name in self.attributes}
 
 
-class Index:
+class IndexDefinition:
     """A local or global secondary index."""
 
     __slots__ = (
@@ -141,7 +141,7 @@ class Index:
         self,
         definition: Mapping[str, Any],
         types: Mapping[str, str],
-        table: Schema,
+        table: KeySchema,
         *,
         is_local: bool,
     ) -> None:
@@ -149,7 +149,7 @@ class Index:
         self.name: str = definition["IndexName"]
         self.number: int = definition["Number"]
         self.is_local = is_local
-        self.schema = Schema(definition["KeySchema"], types)
+        self.schema = KeySchema(definition["KeySchema"], types)
         self.status: str = definition.get("IndexStatus", "ACTIVE")
         self.projection: str = definition["Projection"]["ProjectionType"]
         # None stands for the whole item.
@@ -165,7 +165,7 @@ class Index:
         return {name: value for name, value in item.items() if name in self.attributes}
 
 
-class Table:
+class TableDefinition:
     """One table as its definition describes it. A change makes a new object."""
 
     __slots__ = (
@@ -180,13 +180,13 @@ class Table:
         self.name: str = definition["TableName"]
         self.arn: str = definition["TableArn"]
         types = {a["AttributeName"]: a["AttributeType"] for a in definition["AttributeDefinitions"]}
-        self.schema = Schema(definition["KeySchema"], types)
+        self.schema = KeySchema(definition["KeySchema"], types)
         self.local_indexes = tuple(
-            Index(index, types, self.schema, is_local=True)
+            IndexDefinition(index, types, self.schema, is_local=True)
             for index in definition.get("LocalSecondaryIndexes", ())
         )
         self.global_indexes = tuple(
-            Index(index, types, self.schema, is_local=False)
+            IndexDefinition(index, types, self.schema, is_local=False)
             for index in definition.get("GlobalSecondaryIndexes", ())
         )
         self.indexes = self.local_indexes + self.global_indexes
@@ -205,13 +205,13 @@ class Table:
         self.tracks_changes = self.follows_changes or bool(self.indexes)
 
     @classmethod
-    def load(cls, id: int, definition: bytes) -> Table:
+    def load(cls, id: int, definition: bytes) -> TableDefinition:
         return cls(id, orjson.loads(definition))
 
-    def with_changes(self, **changes: Any) -> Table:
+    def with_changes(self, **changes: Any) -> TableDefinition:
         """The table with other entries in its definition; None removes one."""
         definition = {**self.definition, **changes}
-        return Table(self.id, {k: v for k, v in definition.items() if v is not None})
+        return TableDefinition(self.id, {k: v for k, v in definition.items() if v is not None})
 
     def stored(self) -> bytes:
         return orjson.dumps(self.definition)

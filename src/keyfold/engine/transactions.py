@@ -12,7 +12,7 @@ from keyfold.engine import write
 from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.write import Prepared, Write
+from keyfold.engine.write import ItemWrite, Prepared
 from keyfold.errors import (
     CancellationReason,
     CollectionTooLarge,
@@ -27,7 +27,7 @@ from keyfold.limits import TRANSACTION_BYTES, TRANSACTION_TOKEN_SECONDS
 from keyfold.values.units import read_units
 
 # Locates a write in its table; what it raises is the reason of one part, not of the request.
-Part = Callable[[Session], Write]
+Part = Callable[[Session], ItemWrite]
 
 
 def execute(database: Database, session: Session, parts: Sequence[Part]) -> list[Prepared]:
@@ -41,7 +41,7 @@ def execute(database: Database, session: Session, parts: Sequence[Part]) -> list
     return prepared
 
 
-def _located(session: Session, parts: Sequence[Part]) -> list[Write]:
+def _located(session: Session, parts: Sequence[Part]) -> list[ItemWrite]:
     """Where the parts write. Of several that cannot be, DynamoDB tells the first alone."""
     writes = []
     for at, part in enumerate(parts):
@@ -79,7 +79,7 @@ def _attempt(parts: Sequence[Any], step: Callable[[Any], Any]) -> list[Any]:
     return done
 
 
-def _refuse_repeated_items(writes: Sequence[Write]) -> None:
+def _refuse_repeated_items(writes: Sequence[ItemWrite]) -> None:
     if len({(each.table.id, each.place) for each in writes}) < len(writes):
         raise ValidationError("Transaction request cannot include multiple operations on one item")
 

@@ -9,8 +9,8 @@ import orjson
 from keyfold.engine import write
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
-from keyfold.engine.write import Write
+from keyfold.engine.tables import TableDefinition
+from keyfold.engine.write import ItemWrite
 from keyfold.limits import TTL_MAX_AGE_SECONDS
 
 SERVICE = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
@@ -21,13 +21,13 @@ _ITEMS_PER_READ = 20
 _PAGES_GIVEN_BACK = 10_000
 
 
-def enable(session: Session, table: Table, attribute: str) -> Table:
+def enable(session: Session, table: TableDefinition, attribute: str) -> TableDefinition:
     """Writes note the expiry of their items from now on; the next sweep that of all others."""
     session.index_expiry(table.id)
     return table.with_changes(TimeToLive=attribute, ExpiryNotedTo=0)
 
 
-def disable(table: Table) -> Table:
+def disable(table: TableDefinition) -> TableDefinition:
     """Nothing expires any more; what was noted is worth nothing, and is noted anew when enabled."""
     return table.with_changes(TimeToLive=None, ExpiryNotedTo=None)
 
@@ -35,7 +35,7 @@ def disable(table: Table) -> Table:
 def sweep(database: Database) -> int:
     """Delete every expired item of every table; returns how many there were."""
     with database.read() as session:
-        names = [Table.load(*row).name for row in session.tables()]
+        names = [TableDefinition.load(*row).name for row in session.tables()]
     deleted = 0
     for name in names:
         while database.write(partial(_note, database, name)):
@@ -64,7 +64,7 @@ def _note(database: Database, name: str, session: Session) -> bool:
     return True
 
 
-def _note_some(session: Session, table: Table, after_row: int) -> int | None:
+def _note_some(session: Session, table: TableDefinition, after_row: int) -> int | None:
     """The row to go on behind; None when there is none left."""
     items = session.expiries_after(table.id, after_row, _ITEMS_PER_READ)
     for row, noted, body in items:
@@ -82,6 +82,6 @@ def _delete(database: Database, name: str, session: Session) -> int:
     # An expiry of more than five years ago is taken for a mistake and left alone.
     expired = session.expired(table.id, now, now - TTL_MAX_AGE_SECONDS, _ITEMS_PER_COMMIT)
     for place in expired:
-        prepared = write.prepare(session, Write(table, place, write.deletion, identity=SERVICE))
+        prepared = write.prepare(session, ItemWrite(table, place, write.deletion, identity=SERVICE))
         write.store(database, session, prepared)
     return len(expired)

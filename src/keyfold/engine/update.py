@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from keyfold.engine.keys import check_index_keys
-from keyfold.engine.tables import Index, Table
+from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.engine.write import NewItem
 from keyfold.errors import ValidationError
-from keyfold.expressions.ast import Action, Add, Projection, Set
+from keyfold.expressions.ast import Action, AddAction, Projection, SetAction
 from keyfold.expressions.evaluate import Values, constant
 from keyfold.expressions.projection import project
-from keyfold.expressions.update import Plan
+from keyfold.expressions.update import UpdatePlan
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
 from keyfold.values.normal import NormalItem
@@ -32,9 +32,9 @@ class ItemUpdate:
 
     def __init__(
         self,
-        table: Table,
+        table: TableDefinition,
         key: NormalItem,
-        plan: Plan | None,
+        plan: UpdatePlan | None,
         values: Values,
         *,
         alone: bool = False,
@@ -81,13 +81,13 @@ class ItemUpdate:
         if self._plan is None or not self._alone:
             return 0
         cost = sum(
-            _WRITING_COST if isinstance(action, (Set, Add)) else _REMOVING_COST
+            _WRITING_COST if isinstance(action, (SetAction, AddAction)) else _REMOVING_COST
             for action in self._plan.actions
         )
         return _UPDATE_COST + cost + item_size(project(self.written, item))
 
 
-def _check_keys(index: Index, item: Item) -> None:
+def _check_keys(index: IndexDefinition, item: Item) -> None:
     if any(name in item and kind not in item[name] for name, kind in index.schema.types.items()):
         raise ValidationError(
             "The update expression attempted to update the secondary index key to unsupported type"
@@ -95,7 +95,7 @@ def _check_keys(index: Index, item: Item) -> None:
     check_index_keys(index, item, by_update=True)
 
 
-def _check_action(index: Index, action: Action, values: Values) -> None:
+def _check_action(index: IndexDefinition, action: Action, values: Values) -> None:
     """What can be seen without the item: a value that an index key cannot have."""
     name = action.path.root
     kind = index.schema.types.get(name)
@@ -106,7 +106,7 @@ def _check_action(index: Index, action: Action, values: Values) -> None:
             "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
             f"allowed: IndexKey: {name}"
         )
-    if isinstance(action, (Set, Add)):
+    if isinstance(action, (SetAction, AddAction)):
         written = constant(action.value, values)
         if written is not None:
             check_index_keys(index, {name: written}, by_update=True)

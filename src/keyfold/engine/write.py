@@ -16,7 +16,7 @@ from keyfold.engine import collections, indexes, streams
 from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session, StoredItem
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import ConditionFailed, ValidationError
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
@@ -57,7 +57,7 @@ class Old(Enum):
     ITEM = "item"
 
 
-class Write:
+class ItemWrite:
     """What a request wants done to one item.
 
     `change` makes the new item (None deletes) from the old one; without it only the condition is
@@ -68,7 +68,7 @@ class Write:
 
     def __init__(
         self,
-        table: Table,
+        table: TableDefinition,
         place: bytes,
         change: Change | None,
         *,
@@ -93,7 +93,7 @@ class Prepared:
 
     def __init__(
         self,
-        write: Write,
+        write: ItemWrite,
         stored: StoredItem | None,
         old: Item | None,
         new: NewItem | None,
@@ -120,7 +120,7 @@ class Prepared:
         return self.old != self.new.item
 
 
-def prepare(session: Session, write: Write) -> Prepared:
+def prepare(session: Session, write: ItemWrite) -> Prepared:
     """Read the old item, check the condition and make the new one; stores nothing."""
     needs = write.needs
     if write.condition is not None or write.table.tracks_changes:

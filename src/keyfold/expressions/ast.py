@@ -55,7 +55,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Placeholder:
     """A value that comes with the request: its placeholder, and the type it must have."""
 
     text: str
@@ -63,7 +63,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Function:
     """A function: a condition (`contains`), or an operand (`size`, `if_not_exists`)."""
 
     function: str
@@ -117,30 +117,30 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class SetAction:
     path: Path
     value: Operand | Arithmetic
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class RemoveAction:
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
-class Add:
+class AddAction:
     path: Path
-    value: Value | ValueRef | Given
+    value: Value | ValueRef | Placeholder
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class DeleteAction:
     path: Path
-    value: Value | ValueRef | Given
+    value: Value | ValueRef | Placeholder
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class UpdateActions:
     """The actions of an update, in the order they were written."""
 
     actions: tuple[Action, ...]
@@ -156,7 +156,7 @@ class KeyTerm:
     values: tuple[AttributeValue, ...]
 
 
-Operand: TypeAlias = Path | Value | ValueRef | Given | Call
-Condition: TypeAlias = And | Or | Not | Compare | Between | In | Call
-Action: TypeAlias = Set | Remove | Add | Delete
+Operand: TypeAlias = Path | Value | ValueRef | Placeholder | Function
+Condition: TypeAlias = And | Or | Not | Compare | Between | In | Function
+Action: TypeAlias = SetAction | RemoveAction | AddAction | DeleteAction
 Projection: TypeAlias = tuple[Path, ...]

@@ -11,30 +11,30 @@ from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import check, parser
 from keyfold.expressions.ast import (
     Action,
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
-    Call,
     Compare,
     Condition,
-    Delete,
-    Given,
+    DeleteAction,
+    Function,
     In,
     NameRef,
     Not,
     Operand,
     Or,
     Path,
+    Placeholder,
     Projection,
-    Remove,
-    Set,
-    Update,
+    RemoveAction,
+    SetAction,
+    UpdateActions,
     Value,
     ValueRef,
 )
 from keyfold.expressions.keys import KeyCondition
-from keyfold.expressions.update import Plan
+from keyfold.expressions.update import UpdatePlan
 from keyfold.limits import PLACEHOLDER_BYTES
 from keyfold.values import AttributeValue
 from keyfold.values.normal import NormalItem
@@ -82,7 +82,7 @@ class Placeholders:
         self._used_values |= values
         return kept
 
-    def update(self, text: str) -> Plan:
+    def update(self, text: str) -> UpdatePlan:
         """An update, to be applied with `values`."""
         plan, names, values = _planned(text, self._pairs(), self._kinds())
         self._used_names |= names
@@ -122,10 +122,10 @@ _Pairs = tuple[tuple[str, str], ...]
 @lru_cache(_PLANS_KEPT)
 def _planned(
     text: str, names: _Pairs, kinds: _Pairs
-) -> tuple[Plan, frozenset[str], frozenset[str]]:
+) -> tuple[UpdatePlan, frozenset[str], frozenset[str]]:
     """An update with the names and values that it uses."""
     binder = _Binder("UpdateExpression", dict(names), _given(kinds), set(), set())
-    plan = Plan(binder.update(parser.update(text)))
+    plan = UpdatePlan(binder.update(parser.update(text)))
     return plan, frozenset(binder.used_names), frozenset(binder.used_values)
 
 
@@ -149,8 +149,8 @@ def _kept_key_condition(
     return KeyCondition(condition), used_names, used_values
 
 
-def _given(kinds: _Pairs) -> dict[str, Given]:
-    return {placeholder: Given(placeholder, kind) for placeholder, kind in kinds}
+def _given(kinds: _Pairs) -> dict[str, Placeholder]:
+    return {placeholder: Placeholder(placeholder, kind) for placeholder, kind in kinds}
 
 
 class _Binder:
@@ -158,7 +158,7 @@ class _Binder:
         self,
         parameter: str,
         names: Mapping[str, str],
-        values: Mapping[str, Value | Given],
+        values: Mapping[str, Value | Placeholder],
         used_names: set[str],
         used_values: set[str],
     ) -> None:
@@ -184,29 +184,29 @@ class _Binder:
             case In(operand, options):
                 bound = In(self.operand(operand), tuple(map(self.operand, options)))
                 check.operands_of_in(bound, self._parameter)
-            case Call():
+            case Function():
                 return self.call(node)
         return bound
 
-    def update(self, update: Update) -> Update:
+    def update(self, update: UpdateActions) -> UpdateActions:
         # DynamoDB compares the paths first, then checks values from the last action back.
         targets = [self.path(action.path) for action in update.actions]
         check.no_overlap(targets, self._parameter)
         pairs = zip(reversed(update.actions), reversed(targets), strict=True)
         bound = [self._action(action, target) for action, target in pairs]
-        return Update(tuple(reversed(bound)), update.type_mismatch)
+        return UpdateActions(tuple(reversed(bound)), update.type_mismatch)
 
     def _action(self, action: Action, target: Path) -> Action:
         bound: Action
         match action:
-            case Set(_, value):
-                return Set(target, self._assigned(value))
-            case Remove():
-                return Remove(target)
-            case Add(_, value):
-                bound = Add(target, self.value(value))
-            case Delete(_, value):
-                bound = Delete(target, self.value(value))
+            case SetAction(_, value):
+                return SetAction(target, self._assigned(value))
+            case RemoveAction():
+                return RemoveAction(target)
+            case AddAction(_, value):
+                bound = AddAction(target, self.value(value))
+            case DeleteAction(_, value):
+                bound = DeleteAction(target, self.value(value))
         check.operand_of_action(bound, self._parameter)
         return bound
 
@@ -221,18 +221,18 @@ class _Binder:
         match node:
             case Path():
                 return self.path(node)
-            case Call():
+            case Function():
                 return self.call(node)
             case _:
                 return self.value(node)
 
-    def call(self, call: Call) -> Call:
+    def call(self, call: Function) -> Function:
         check.arity(call, self._parameter)
-        bound = Call(call.function, tuple(map(self.operand, call.arguments)))
+        bound = Function(call.function, tuple(map(self.operand, call.arguments)))
         check.operands_of_call(bound, self._parameter)
         return bound
 
-    def value(self, value: Value | ValueRef | Given) -> Value | Given:
+    def value(self, value: Value | ValueRef | Placeholder) -> Value | Placeholder:
         if not isinstance(value, ValueRef):
             return value
         bound = self._values.get(value.text)

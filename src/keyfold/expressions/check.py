@@ -13,21 +13,21 @@ from typing import NoReturn
 from keyfold.errors import RequestInvalid
 from keyfold.expressions.ast import (
     Action,
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
-    Call,
     Compare,
     Condition,
-    Given,
+    Function,
     In,
     Not,
     Operand,
     Or,
     Path,
-    Remove,
-    Set,
+    Placeholder,
+    RemoveAction,
+    SetAction,
     Value,
 )
 from keyfold.expressions.reserved import is_reserved
@@ -89,7 +89,7 @@ def written_update(sections: Sequence[tuple[str, list[Action]]], parameter: str)
         same = [actions for name, actions in sections if name == keyword]
         for action in (action for actions in same for action in actions):
             _written_path(action.path, parameter)
-            if isinstance(action, Set):
+            if isinstance(action, SetAction):
                 _written_assigned(action.value, parameter)
         if len(same) > 1:
             refuse(
@@ -111,7 +111,7 @@ def _written_condition(node: Condition, parameter: str) -> None:
                 _written_condition(term, parameter)
         case Not(term):
             _written_condition(term, parameter)
-        case Call():
+        case Function():
             _written_call(node, parameter, CONDITION_FUNCTIONS)
         case Compare(_, left, right):
             _written_operands((left, right), parameter)
@@ -125,11 +125,11 @@ def _written_operands(operands: Iterable[Operand], parameter: str) -> None:
     for operand in operands:
         if isinstance(operand, Path):
             _written_path(operand, parameter)
-        elif isinstance(operand, Call):
+        elif isinstance(operand, Function):
             _written_call(operand, parameter, OPERAND_FUNCTIONS)
 
 
-def _written_call(call: Call, parameter: str, allowed: dict[str, int]) -> None:
+def _written_call(call: Function, parameter: str, allowed: dict[str, int]) -> None:
     name = call.function
     if name not in _ARITY:
         refuse(parameter, f"Invalid function name; function: {name}")
@@ -153,7 +153,7 @@ def _written_assigned(value: Operand | Arithmetic, parameter: str) -> None:
             _written_assigned(right, parameter)
         case Path():
             _written_path(value, parameter)
-        case Call(name, arguments):
+        case Function(name, arguments):
             if name not in _ARITY:
                 refuse(parameter, f"Invalid function name; function: {name}")
             if name not in UPDATE_FUNCTIONS:
@@ -163,11 +163,11 @@ def _written_assigned(value: Operand | Arithmetic, parameter: str) -> None:
                 )
             for argument in arguments:
                 _written_assigned(argument, parameter)
-                if name == "list_append" and isinstance(argument, Call):
+                if name == "list_append" and isinstance(argument, Function):
                     _refuse_appending_to_appended(argument, parameter)
 
 
-def _refuse_appending_to_appended(argument: Call, parameter: str) -> None:
+def _refuse_appending_to_appended(argument: Function, parameter: str) -> None:
     if argument.function == "list_append":
         refuse(
             parameter,
@@ -188,7 +188,7 @@ def _written_path(path: Path, parameter: str) -> None:
             refuse(parameter, f"Attribute name is a reserved keyword; reserved keyword: {part}")
 
 
-def arity(call: Call, parameter: str) -> None:
+def arity(call: Function, parameter: str) -> None:
     """Check how many operands a known function was given."""
     given = len(call.arguments)
     if given != _ARITY[call.function]:
@@ -211,7 +211,7 @@ def _operators(node: Condition | Operand) -> int:
             return 1 + _operators(operand) + _operators(low) + _operators(high)
         case In(operand, options):
             return 1 + _operators(operand) + sum(map(_operators, options))
-        case Call(_, arguments):
+        case Function(_, arguments):
             return 1 + sum(map(_operators, arguments))
         case _:
             return 0
@@ -265,7 +265,7 @@ def operands_of_in(node: In, parameter: str) -> None:
     _distinct("IN", node.operand, node.options, parameter)
 
 
-def operands_of_call(call: Call, parameter: str) -> None:
+def operands_of_call(call: Function, parameter: str) -> None:
     """Check the operands of a function whose name and arity are known to be right."""
     name, arguments = call.function, call.arguments
     if name in _NEED_PATH and not isinstance(arguments[0], Path):
@@ -291,9 +291,11 @@ def operands_of_arithmetic(node: Arithmetic, parameter: str) -> None:
 
 def operand_of_action(action: Action, parameter: str) -> None:
     """ADD takes a number or a set, DELETE a set."""
-    if isinstance(action, (Set, Remove)) or not isinstance(action.value, (Value, Given)):
+    if isinstance(action, (SetAction, RemoveAction)) or not isinstance(
+        action.value, (Value, Placeholder)
+    ):
         return
-    keyword = "ADD" if isinstance(action, Add) else "DELETE"
+    keyword = "ADD" if isinstance(action, AddAction) else "DELETE"
     kind = action.value.kind
     if kind in ("SS", "NS", "BS") or (kind == "N" and keyword == "ADD"):
         return
@@ -369,9 +371,9 @@ def _wrong_type(operator: str, kind: str, parameter: str) -> NoReturn:
 
 def _static_kind(operand: Operand) -> str | None:
     """An operand's type where it does not depend on the item."""
-    if isinstance(operand, (Value, Given)):
+    if isinstance(operand, (Value, Placeholder)):
         return operand.kind
-    if isinstance(operand, Call) and operand.function == "size":
+    if isinstance(operand, Function) and operand.function == "size":
         return "N"
     return None
 

@@ -12,15 +12,15 @@ from keyfold.expressions.ast import (
     And,
     Arithmetic,
     Between,
-    Call,
     Compare,
     Condition,
-    Given,
+    Function,
     In,
     Not,
     Operand,
     Or,
     Path,
+    Placeholder,
     Value,
 )
 from keyfold.values import AttributeValue
@@ -59,7 +59,7 @@ def compiled(condition: Condition, values: Values = NO_VALUES) -> Test:
             return _between(condition, values)
         case In(operand, options):
             return _in(getter(operand, values), [getter(option, values) for option in options])
-        case Call():
+        case Function():
             return _call(condition, values)
 
 
@@ -68,7 +68,7 @@ def constant(operand: Operand | Arithmetic, values: Values) -> AttributeValue | 
     match operand:
         case Value(content):
             return content
-        case Given(text):
+        case Placeholder(text):
             return values[text]
         case _:
             return None
@@ -79,12 +79,12 @@ def getter(operand: Operand, values: Values) -> Getter:
     match operand:
         case Value(content):
             return lambda _: content
-        case Given(text):
+        case Placeholder(text):
             given = values[text]
             return lambda _: given
         case Path():
             return _path(operand)
-        case Call("size", (argument,)):
+        case Function("size", (argument,)):
             return _size(getter(argument, values))
         case _:
             raise TypeError(f"not an operand of a condition: {operand!r}")
@@ -235,7 +235,7 @@ def _in(operand: Getter, options: list[Getter]) -> Test:
     return test
 
 
-def _call(call: Call, values: Values) -> Test:
+def _call(call: Function, values: Values) -> Test:
     arguments = [getter(argument, values) for argument in call.arguments]
     first = arguments[0]
     match call.function:

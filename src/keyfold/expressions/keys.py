@@ -9,16 +9,16 @@ from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions.ast import (
     And,
     Between,
-    Call,
     Compare,
     Condition,
-    Given,
+    Function,
     In,
     KeyTerm,
     Not,
     Operand,
     Or,
     Path,
+    Placeholder,
     Value,
 )
 from keyfold.values import AttributeValue
@@ -41,7 +41,7 @@ class KeySelection:
 
 
 # What a key condition says about one attribute: an operator and its operands.
-_Said = tuple[str, tuple[Value | Given, ...]]
+_Said = tuple[str, tuple[Value | Placeholder, ...]]
 
 
 class KeyCondition:
@@ -174,13 +174,13 @@ def _check_types(terms: Mapping[str, KeyTerm], types: Mapping[str, str]) -> None
                 )
 
 
-def _parts(node: Condition) -> list[Compare | Between | Call]:
+def _parts(node: Condition) -> list[Compare | Between | Function]:
     match node:
         case And(terms):
             return [part for term in terms for part in _parts(term)]
         case Compare(operator) if operator != "<>":
             return [node]
-        case Call("begins_with"):
+        case Function("begins_with"):
             return [node]
         case Between():
             return [node]
@@ -188,12 +188,12 @@ def _parts(node: Condition) -> list[Compare | Between | Call]:
             refused = type(node).__name__.upper()
         case Compare(operator):
             refused = operator
-        case Call(function):
+        case Function(function):
             refused = function
     raise RequestInvalid(f"Invalid operator used in KeyConditionExpression: {refused}")
 
 
-def _term(part: Compare | Between | Call) -> tuple[str, _Said]:
+def _term(part: Compare | Between | Function) -> tuple[str, _Said]:
     match part:
         case Compare(operator, left, right):
             operands: tuple[Operand, ...] = (left, right)
@@ -201,13 +201,13 @@ def _term(part: Compare | Between | Call) -> tuple[str, _Said]:
                 operator, operands = _MIRRORED[operator], (right, left)
         case Between(operand, low, high):
             operator, operands = "BETWEEN", (operand, low, high)
-        case Call(operator, arguments):
+        case Function(operator, arguments):
             operands = arguments
     return _build(operator, operands)
 
 
 def _build(operator: str, operands: tuple[Operand, ...]) -> tuple[str, _Said]:
-    if any(isinstance(operand, Call) for operand in operands):
+    if any(isinstance(operand, Function) for operand in operands):
         raise RequestInvalid("KeyConditionExpressions cannot contain nested operations")
     paths = [operand for operand in operands if isinstance(operand, Path)]
     if len(paths) > 1:
@@ -228,5 +228,5 @@ def _build(operator: str, operands: tuple[Operand, ...]) -> tuple[str, _Said]:
     if len(key.parts) > 1:
         reason = "KeyConditionExpressions cannot have conditions on nested attributes"
         raise RequestInvalid(reason, newer=f"Invalid KeyConditionExpression: {reason}")
-    values = tuple(each for each in operands[1:] if isinstance(each, (Value, Given)))
+    values = tuple(each for each in operands[1:] if isinstance(each, (Value, Placeholder)))
     return key.root, (operator, values)

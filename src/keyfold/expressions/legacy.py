@@ -12,22 +12,22 @@ from typing import Any
 from keyfold.errors import RequestInvalid
 from keyfold.expressions.ast import (
     Action,
-    Add,
+    AddAction,
     And,
     Between,
-    Call,
     Compare,
     Condition,
-    Delete,
+    DeleteAction,
+    Function,
     In,
     KeyTerm,
     Not,
     Or,
     Path,
     Projection,
-    Remove,
-    Set,
-    Update,
+    RemoveAction,
+    SetAction,
+    UpdateActions,
     Value,
 )
 from keyfold.limits import INDEX_KEY_ATTRIBUTES
@@ -88,7 +88,7 @@ def key_conditions(request: Mapping[str, Any]) -> dict[str, KeyTerm] | None:
     return terms
 
 
-def attribute_updates(request: Mapping[str, Any]) -> Update | None:
+def attribute_updates(request: Mapping[str, Any]) -> UpdateActions | None:
     """The update that AttributeUpdates states."""
     given = request.get("AttributeUpdates")
     if given is None:
@@ -96,7 +96,7 @@ def attribute_updates(request: Mapping[str, Any]) -> Update | None:
     for name in given:
         check_name(name)
     actions = tuple(_action(name, entry) for name, entry in given.items())
-    return Update(actions, "Type mismatch for attribute to update")
+    return UpdateActions(actions, "Type mismatch for attribute to update")
 
 
 def attributes_to_get(request: Mapping[str, Any]) -> Projection | None:
@@ -168,7 +168,7 @@ def _existence(name: str, exists: bool | None, value: AttributeValue | None) -> 
             raise RequestInvalid(
                 f"{_INVALID}Value cannot be used when Exists is false for Attribute: {name}"
             )
-        return Call("attribute_not_exists", (Path((name,)),))
+        return Function("attribute_not_exists", (Path((name,)),))
     if value is None:
         shown = "null" if exists is None else "true"
         raise RequestInvalid(
@@ -183,17 +183,17 @@ def _condition(name: str, operator: str, values: list[AttributeValue]) -> Condit
     operands = tuple(map(Value, values))
     match operator:
         case "NULL":
-            return Call("attribute_not_exists", (path,))
+            return Function("attribute_not_exists", (path,))
         case "NOT_NULL":
-            return Call("attribute_exists", (path,))
+            return Function("attribute_exists", (path,))
         case "CONTAINS":
-            return Call("contains", (path, operands[0]))
+            return Function("contains", (path, operands[0]))
         case "NOT_CONTAINS":
             # False of an item that lacks the attribute, where NE is true.
-            absent = Call("attribute_not_exists", (path,))
-            return Not(Or((absent, Call("contains", (path, operands[0])))))
+            absent = Function("attribute_not_exists", (path,))
+            return Not(Or((absent, Function("contains", (path, operands[0])))))
         case "BEGINS_WITH":
-            return Call("begins_with", (path, operands[0]))
+            return Function("begins_with", (path, operands[0]))
         case "IN":
             return In(path, operands)
         case "BETWEEN":
@@ -249,18 +249,18 @@ def _action(name: str, entry: Mapping[str, Any]) -> Action:
             raise RequestInvalid(
                 f"{_INVALID}Only DELETE action is allowed when no attribute value is specified"
             )
-        return Remove(path)
+        return RemoveAction(path)
     checked = Value(check_value(value))
     if action == "DELETE":
         if checked.kind not in _SETS:
             raise RequestInvalid(
                 f"{_INVALID}DELETE action with value is not supported for the type {checked.kind}"
             )
-        return Delete(path, checked)
+        return DeleteAction(path, checked)
     if action == "ADD":
         if checked.kind not in ("N", "L", *_SETS):
             raise RequestInvalid(
                 f"{_INVALID}ADD action is not supported for the type {checked.kind}"
             )
-        return Add(path, checked)
-    return Set(path, checked)
+        return AddAction(path, checked)
+    return SetAction(path, checked)

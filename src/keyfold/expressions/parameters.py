@@ -15,19 +15,19 @@ from keyfold.expressions import legacy
 from keyfold.expressions.ast import Condition, KeyTerm, Projection
 from keyfold.expressions.bind import Placeholders
 from keyfold.expressions.evaluate import Test, Values, compiled
-from keyfold.expressions.update import Plan
+from keyfold.expressions.update import UpdatePlan
 
 _WITHOUT_VALUES = "ProjectionExpression"
 
 
 @dataclass(frozen=True, slots=True)
-class Expressions:
+class ExpressionParameters:
     """What a request says in expressions, or said in legacy parameters."""
 
     condition: Condition | None = None
     filter: Condition | None = None
     key_terms: Mapping[str, KeyTerm] | None = None
-    update: Plan | None = None
+    update: UpdatePlan | None = None
     projection: Projection | None = None
     # What conditions are evaluated and `update` is applied with.
     values: Values = field(default_factory=dict)
@@ -57,7 +57,7 @@ _PARAMETERS = _LEGACY | {
     "ProjectionExpression",
     "UpdateExpression",
 }
-_NOTHING = Expressions()
+_NOTHING = ExpressionParameters()
 
 
 def refuse_mixture(
@@ -92,7 +92,7 @@ def refuse_mixture(
         raise RequestInvalid(f"{reason}: {' and '.join(takers)} {verb} null", newer=reason)
 
 
-def read(request: Mapping[str, Any]) -> Expressions:
+def read(request: Mapping[str, Any]) -> ExpressionParameters:
     """The request's expressions, all placeholders bound and accounted for."""
     if _PARAMETERS.isdisjoint(request):
         return _NOTHING
@@ -113,8 +113,10 @@ def read(request: Mapping[str, Any]) -> Expressions:
     placeholders.check_used()
     key_terms = None if key_condition is None else key_condition.terms(placeholders.values)
     if _LEGACY.isdisjoint(request):
-        return Expressions(condition, chosen, key_terms, update, projection, placeholders.values)
-    return Expressions(
+        return ExpressionParameters(
+            condition, chosen, key_terms, update, projection, placeholders.values
+        )
+    return ExpressionParameters(
         condition=condition if condition is not None else legacy.expected(request),
         filter=chosen if chosen is not None else legacy.filter(request),
         key_terms=key_terms if key_terms is not None else legacy.key_conditions(request),
@@ -124,6 +126,6 @@ def read(request: Mapping[str, Any]) -> Expressions:
     )
 
 
-def _legacy_plan(request: Mapping[str, Any]) -> Plan | None:
+def _legacy_plan(request: Mapping[str, Any]) -> UpdatePlan | None:
     update = legacy.attribute_updates(request)
-    return None if update is None else Plan(update)
+    return None if update is None else UpdatePlan(update)

@@ -10,22 +10,22 @@ from keyfold.errors import RequestInvalid
 from keyfold.expressions import check
 from keyfold.expressions.ast import (
     Action,
-    Add,
+    AddAction,
     Arithmetic,
     Between,
-    Call,
     Compare,
     Condition,
-    Delete,
-    Given,
+    DeleteAction,
+    Function,
     In,
     NameRef,
     Operand,
     Path,
+    Placeholder,
     Projection,
-    Remove,
-    Set,
-    Update,
+    RemoveAction,
+    SetAction,
+    UpdateActions,
     Value,
     ValueRef,
 )
@@ -54,13 +54,13 @@ def condition(text: str, parameter: str = "ConditionExpression") -> Condition:
 
 
 @lru_cache(_TEXTS_KEPT)
-def update(text: str, parameter: str = "UpdateExpression") -> Update:
+def update(text: str, parameter: str = "UpdateExpression") -> UpdateActions:
     """The actions of an update expression."""
     parser = _Parser(text, parameter)
     sections = parser.sections()
     parser.expect_end()
     check.written_update(sections, parameter)
-    return Update(tuple(action for _, actions in sections for action in actions))
+    return UpdateActions(tuple(action for _, actions in sections for action in actions))
 
 
 @lru_cache(_TEXTS_KEPT)
@@ -118,7 +118,7 @@ class _Parser(Logic):
 
     def _comparison(self) -> Condition | Operand:
         left = self._group() if self._token.kind == "(" else self._operand()
-        if not isinstance(left, (Path, ValueRef, Call)):
+        if not isinstance(left, (Path, ValueRef, Function)):
             return left
         operator = self._token.kind
         if operator in COMPARATORS:
@@ -158,7 +158,7 @@ class _Parser(Logic):
         return -1
 
     def _require_condition(self, node: Condition | Operand) -> Condition:
-        if isinstance(node, (Path, Value, ValueRef, Given)):
+        if isinstance(node, (Path, Value, ValueRef, Placeholder)):
             self._fail()
         return node
 
@@ -183,7 +183,7 @@ class _Parser(Logic):
             self._advance()
             self._advance()
             self._deeper()
-            call = Call(token.text, self._operands())
+            call = Function(token.text, self._operands())
             self._depth -= 1
             return call
         return self._path()
@@ -219,12 +219,12 @@ class _Parser(Logic):
     def _action(self, keyword: str) -> Action:
         path = self._path()
         if keyword == "REMOVE":
-            return Remove(path)
+            return RemoveAction(path)
         if keyword == "SET":
             self._expect("=")
-            return Set(path, self._assigned())
+            return SetAction(path, self._assigned())
         value = ValueRef(self._expect("value").text)
-        return Add(path, value) if keyword == "ADD" else Delete(path, value)
+        return AddAction(path, value) if keyword == "ADD" else DeleteAction(path, value)
 
     def _assigned(self) -> Operand | Arithmetic:
         if self._token.kind == "(" and self._arithmetic_inside():

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from keyfold.expressions.ast import (
     And,
     Between,
-    Call,
     Compare,
     Condition,
+    Function,
     In,
     Not,
     Operand,
@@ -42,7 +42,7 @@ def paths(node: Condition | Operand) -> Iterator[Path]:
         case In(operand, options):
             for each in (operand, *options):
                 yield from paths(each)
-        case Call(_, arguments):
+        case Function(_, arguments):
             for each in arguments:
                 yield from paths(each)
         case _:

@@ -13,17 +13,17 @@ from typing import Any
 from keyfold.errors import ValidationError
 from keyfold.expressions.ast import (
     Action,
-    Add,
+    AddAction,
     Arithmetic,
-    Call,
-    Delete,
-    Given,
+    DeleteAction,
+    Function,
     Operand,
     Path,
+    Placeholder,
     Projection,
-    Remove,
-    Set,
-    Update,
+    RemoveAction,
+    SetAction,
+    UpdateActions,
     Value,
 )
 from keyfold.expressions.evaluate import Values, resolve
@@ -34,7 +34,7 @@ _SETS = frozenset(("SS", "NS", "BS"))
 
 
 @dataclass(frozen=True, slots=True)
-class Updated:
+class UpdatedItem:
     """The item after an update; `touched` are all paths it named, `written` those with a value."""
 
     item: Item
@@ -55,25 +55,25 @@ class _Missing(Exception):
 _Make = Callable[[Mapping[str, AttributeValue], Values], Any]
 
 
-class Plan:
+class UpdatePlan:
     """An update, ready to be applied to any item, with any values of the types it was bound for."""
 
     __slots__ = (
         "_nested", "_steps", "_type_mismatch", "actions", "only_takes_away", "paths", "roots",
     )  # fmt: skip
 
-    def __init__(self, update: Update) -> None:
+    def __init__(self, update: UpdateActions) -> None:
         self.actions = update.actions
         self.paths: Projection = tuple([action.path for action in update.actions])
         self.roots = frozenset(path.root for path in self.paths)
         self.only_takes_away = bool(update.actions) and all(
-            isinstance(action, (Remove, Delete)) for action in update.actions
+            isinstance(action, (RemoveAction, DeleteAction)) for action in update.actions
         )
         self._steps = [(action.path, _made_by(action)) for action in update.actions]
         self._nested = [path for path in self.paths if len(path.parts) > 1]
         self._type_mismatch = update.type_mismatch
 
-    def apply(self, item: Mapping[str, AttributeValue], values: Values) -> Updated:
+    def apply(self, item: Mapping[str, AttributeValue], values: Values) -> UpdatedItem:
         """The updated item; the given one stays as it is."""
         new: Item = dict(item)
         appended: list[tuple[int, Path, AttributeValue]] = []
@@ -108,7 +108,7 @@ class Plan:
             for path in removed_elements:
                 del _writable(new, path)[_index(path)]
             written = [_moved(path, removed_elements) for path in written]
-        return Updated(new, self.paths, tuple(written))
+        return UpdatedItem(new, self.paths, tuple(written))
 
     def _writes(self, item: Mapping[str, AttributeValue], values: Values) -> list[tuple[Path, Any]]:
         """What to write where, or the complaint DynamoDB comes to first: types, paths, missing."""
@@ -135,13 +135,13 @@ class Plan:
 
 def _made_by(action: Action) -> _Make:
     match action:
-        case Set(_, value):
+        case SetAction(_, value):
             return _made(value)
-        case Remove():
+        case RemoveAction():
             return lambda _item, _values: None
-        case Add(path, value):
+        case AddAction(path, value):
             return _combined(path, _made(value), _added, if_missing=True)
-        case Delete(path, value):
+        case DeleteAction(path, value):
             return _combined(path, _made(value), _deleted, if_missing=False)
 
 
@@ -149,7 +149,7 @@ def _made(value: Operand | Arithmetic) -> _Make:
     match value:
         case Value(content):
             return lambda _item, _values: content
-        case Given(text):
+        case Placeholder(text):
             return lambda _item, values: values[text]
         case Path():
             return _read(value)
@@ -157,9 +157,9 @@ def _made(value: Operand | Arithmetic) -> _Make:
             first, second = _typed("N", left), _typed("N", right)
             combine = number.add if operator == "+" else number.subtract
             return lambda item, values: {"N": combine(first(item, values), second(item, values))}
-        case Call("if_not_exists", (Path() as path, default)):
+        case Function("if_not_exists", (Path() as path, default)):
             return _read(path, otherwise=_made(default))
-        case Call("list_append", (left, right)):
+        case Function("list_append", (left, right)):
             first, second = _typed("L", left), _typed("L", right)
             return lambda item, values: {"L": [*first(item, values), *second(item, values)]}
         case _:

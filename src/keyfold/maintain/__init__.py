@@ -3,7 +3,7 @@
 from keyfold.maintain.cascade import Cascade
 from keyfold.maintain.copied import Copied
 from keyfold.maintain.counter import Counter
-from keyfold.maintain.drift import Drift, Report
+from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.edge import Edge, Mirror, Sharded, across_shards
 from keyfold.maintain.feed import Feed
 from keyfold.maintain.pointer import Pointer
@@ -18,12 +18,12 @@ __all__ = [
     "Copied",
     "Counter",
     "Drift",
+    "DriftReport",
     "Edge",
     "Feed",
     "Mirror",
     "Pointer",
     "Repaired",
-    "Report",
     "Sharded",
     "Unique",
     "across_shards",

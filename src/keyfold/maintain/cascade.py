@@ -125,10 +125,10 @@ class CascadeMaintainer:
         if old is not None and new is None:
             yield from self.sweep(context, old.ref())
 
-    def describe(self) -> schema.Consumer:
+    def describe(self) -> schema.ConsumerSchema:
         child = self.related.child.__name__
         via = self.related.key.declared.index or ""
-        return schema.Consumer(
+        return schema.ConsumerSchema(
             name=self.label,
             table=self.source.__table__.name,
             entities=(self.source.__name__,),

@@ -103,13 +103,13 @@ class OriginMaintainer:
         condition = self.related.belongs(origin)
         return Update(ref, {self.copy: change}, condition, counting=True)
 
-    def describe(self) -> schema.Consumer:
+    def describe(self) -> schema.ConsumerSchema:
         child = self.related.child
         via = self.related.key.declared.index or ""
         change = schema.Effect(
             "update", child.__name__, guarded=True, fields=(self.copy,), each=True, via_index=via
         )
-        return schema.Consumer(
+        return schema.ConsumerSchema(
             name=self.label,
             table=self.source.__table__.name,
             entities=(self.source.__name__,),

@@ -158,8 +158,8 @@ class CounterMaintainer:
                     lenient=delta < 0 and not self.declared.creates,
                 )
 
-    def describe(self) -> schema.Counter:
-        return schema.Counter(
+    def describe(self) -> schema.CounterSchema:
+        return schema.CounterSchema(
             name=f"{self.target.__name__}.{self.field}",
             counts=self.source.__name__,
             target=self.target.__name__,

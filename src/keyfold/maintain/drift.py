@@ -56,7 +56,7 @@ class Drift:
 
 
 @dataclass
-class Report:
+class DriftReport:
     """What a verification found. It keeps the first drifts and counts all of them."""
 
     limit: int = 10_000

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from keyfold.errors import VerifyFailed
-from keyfold.maintain.drift import Drift, Report
+from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.repair import OnFix, fix
 from keyfold.maintain.survey import Progress, Structures
 from keyfold.maintain.verify import Settle, examine, structures_of
@@ -29,7 +29,7 @@ def rebuild(
     per_second: float | None = None,
     progress: Progress | None = None,
     on_fix: OnFix | None = None,
-) -> Report:
+) -> DriftReport:
     """Make structures right, all of them or those with these labels; gives what is left.
 
     `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does:
@@ -56,9 +56,9 @@ def _round(
     progress: Progress | None,
     on_fix: OnFix | None,
     settle: Settle | None,
-) -> Flow[tuple[int, Report]]:
+) -> Flow[tuple[int, DriftReport]]:
     """Repair whatever differs, as it is found; gives how much was fixed and what stays."""
-    left, fixed = Report(), 0
+    left, fixed = DriftReport(), 0
 
     def found(drift: Drift) -> Flow[None]:
         nonlocal fixed

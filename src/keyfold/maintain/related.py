@@ -8,7 +8,7 @@ from typing import Any, Final
 from keyfold.design import codes
 from keyfold.design.entity import Entity
 from keyfold.design.keys import KeyOf, Ref
-from keyfold.design.predicate import Compare, Path, Predicate
+from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.read import Query
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, IndexBehind
@@ -75,7 +75,7 @@ class Related:
         condition: Predicate | None = None
         for name, theirs in self.via.items():
             if theirs not in own:
-                test = Compare(Path((theirs,)), "=", parent.values[name])
+                test = FieldComparison(FieldPath((theirs,)), "=", parent.values[name])
                 condition = test if condition is None else condition & test
         return condition
 

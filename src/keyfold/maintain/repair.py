@@ -12,12 +12,12 @@ from decimal import Decimal
 from typing import Any, cast
 
 from keyfold.design.keys import Ref
-from keyfold.design.predicate import Compare, Path, Predicate, Test
+from keyfold.design.predicate import FieldComparison, FieldPath, Predicate, Test
 from keyfold.errors import ConditionFailed, ItemError, NotFound, PlanError, VersionConflict
 from keyfold.maintain.cascade import CascadeMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
-from keyfold.maintain.drift import Drift, Report
+from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.feed.maintainers import Activities
 from keyfold.maintain.feed.verifying import fix as fix_feed
 from keyfold.maintain.pointer import PointerMaintainer
@@ -46,7 +46,7 @@ class Repaired:
 
 
 def repair(
-    db: Db, report: Report, *, per_second: float | None = None, on_fix: OnFix | None = None
+    db: Db, report: DriftReport, *, per_second: float | None = None, on_fix: OnFix | None = None
 ) -> Repaired:
     """Put the drift of a report right."""
     return db.run(repairing(db.context, report.drifts, per_second, on_fix), "repair")
@@ -178,12 +178,12 @@ def _fix_counter(context: Context, drift: Drift, counter: CounterMaintainer) -> 
         raise PlanError("the item that holds the counter is gone; delete its shards by hand")
     if counter.declared.shards > 1:
         return (yield from _fix_shards(context, drift, counter, holder))
-    path = Path((counter.field,))
+    path = FieldPath((counter.field,))
     condition: Predicate = (
-        Test("missing", path) if drift.found is None else Compare(path, "=", drift.found)
+        Test("missing", path) if drift.found is None else FieldComparison(path, "=", drift.found)
     )
     if not drift.found:
-        condition = Test("missing", path) | Compare(path, "=", 0)
+        condition = Test("missing", path) | FieldComparison(path, "=", 0)
     kind = counter.target.__spec__.fields[counter.field].kind
     value = int(drift.expected) if kind == "integer" else drift.expected
     yield from commit(

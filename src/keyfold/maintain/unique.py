@@ -65,7 +65,7 @@ class Unique(Declared):
         self.label = f"unique {entity.__name__}.{'+'.join(self.names)}"
         normalise = getattr(self.normalise, "__name__", "")
         entity.__spec__.uniques.append(
-            schema.Unique(self.names, normalise, "marker", place=self.place)
+            schema.UniqueSchema(self.names, normalise, "marker", place=self.place)
         )
         entity.__table__.design.maintain(self)
 

@@ -19,7 +19,7 @@ from keyfold.errors import PlanError, Undecodable
 from keyfold.maintain.cascade import OrphanMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
-from keyfold.maintain.drift import Drift, Kind, Report, differences
+from keyfold.maintain.drift import Drift, DriftReport, Kind, differences
 from keyfold.maintain.facts import Amount, Facts
 from keyfold.maintain.feed.audit import Audit
 from keyfold.maintain.feed.verifying import wrong_items
@@ -53,7 +53,7 @@ def verify(
     limit: int = 10_000,
     progress: Progress | None = None,
     settle: Settle | None = None,
-) -> Report:
+) -> DriftReport:
     """Verify all structures, or those with these labels; see `labels`.
 
     `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does. It is
@@ -88,9 +88,9 @@ def verification(
     limit: int = 10_000,
     progress: Progress | None = None,
     settle: Settle | None = None,
-) -> Flow[Report]:
+) -> Flow[DriftReport]:
     """The same as a flow, for any handle."""
-    structures, report = structures_of(context, only), Report(limit)
+    structures, report = structures_of(context, only), DriftReport(limit)
 
     def add(drift: Drift) -> Flow[None]:
         report.add(drift)

@@ -1,8 +1,8 @@
 """Changing a running system without downtime: plans, phases, copying, and the way back."""
 
-from keyfold.design.schema import Index, Table
+from keyfold.design.schema import Index, TableSchema
 from keyfold.migrations.backend import Backend, backend_of
-from keyfold.migrations.diff import Change, diff
+from keyfold.migrations.diff import SchemaChange, diff
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side
 from keyfold.migrations.moves import (
     Derive,
@@ -36,13 +36,12 @@ from keyfold.migrations.rewrites import (
     undecided,
 )
 from keyfold.migrations.router import Router, SyncRouter
-from keyfold.migrations.runner import Migrator, Status
-from keyfold.migrations.scanning import Pace
+from keyfold.migrations.runner import MigrationStatus, Migrator
+from keyfold.migrations.scanning import ScanPace
 
 __all__ = [
     "PHASES",
     "Backend",
-    "Change",
     "CreateIndex",
     "CreateTable",
     "Derive",
@@ -54,20 +53,21 @@ __all__ = [
     "EnableTtl",
     "Index",
     "Migration",
+    "MigrationStatus",
     "Migrator",
     "Move",
     "Output",
-    "Pace",
     "Phase",
     "Progress",
     "Recount",
     "Rewrite",
     "Route",
     "Router",
+    "ScanPace",
+    "SchemaChange",
     "Side",
-    "Status",
     "SyncRouter",
-    "Table",
+    "TableSchema",
     "add_attribute",
     "backend_of",
     "diff",

@@ -11,7 +11,7 @@ from typing import Any, Final
 from keyfold.clients.protocol import Client
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.naming import physical_name
-from keyfold.design.schema import Index, Table
+from keyfold.design.schema import Index, TableSchema
 from keyfold.errors import (
     InternalFailure,
     OperationError,
@@ -80,7 +80,7 @@ class Backend:
         description: dict[str, Any] = answer["Table"]
         return description
 
-    def live(self, table: str) -> Table | None:
+    def live(self, table: str) -> TableSchema | None:
         """The table as it is here, in a design's terms."""
         found = self.describe(table)
         if found is None:
@@ -127,7 +127,7 @@ def backend_of(
     *,
     prefix: str = "",
     names: Mapping[str, str] | None = None,
-    tables: tuple[Table, ...] = (),
+    tables: tuple[TableSchema, ...] = (),
     clock: Clock | None = None,
 ) -> Backend:
     """A backend whose table names follow the same rules as an open design's."""
@@ -140,7 +140,7 @@ def _ordered(keys: list[dict[str, str]]) -> list[dict[str, str]]:
     return sorted(keys, key=lambda key: key["KeyType"])
 
 
-def _read(name: str, found: dict[str, Any], ttl: str | None) -> Table:
+def _read(name: str, found: dict[str, Any], ttl: str | None) -> TableSchema:
     types = {d["AttributeName"]: d["AttributeType"] for d in found["AttributeDefinitions"]}
     partition, sort = _key(found["KeySchema"])
     stream = found.get("StreamSpecification") or {}
@@ -148,7 +148,7 @@ def _read(name: str, found: dict[str, Any], ttl: str | None) -> Table:
         *_indexes(found.get("GlobalSecondaryIndexes", ()), types, local=False),
         *_indexes(found.get("LocalSecondaryIndexes", ()), types, local=True),
     ]
-    return Table(
+    return TableSchema(
         name=name,
         partition=partition,
         sort=sort,

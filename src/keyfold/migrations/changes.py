@@ -15,7 +15,7 @@ FINISHED: Final = "finished"
 
 
 @dataclass(frozen=True)
-class Record:
+class ItemChange:
     """One change of one item."""
 
     table: str
@@ -27,7 +27,7 @@ class Record:
     """When, in whole seconds: nothing before this moment comes after it in its shard."""
 
     @classmethod
-    def read(cls, table: str, record: dict[str, Any]) -> Record:
+    def read(cls, table: str, record: dict[str, Any]) -> ItemChange:
         change = record["dynamodb"]
         old, new = change.get("OldImage"), change.get("NewImage")
         if old is None and new is None:
@@ -52,11 +52,11 @@ class ChangeReader:
         self._finished: set[str] = set()
         self._arn: str | None = None
 
-    def batches(self) -> Iterator[tuple[str, list[Record]]]:
+    def batches(self) -> Iterator[tuple[str, list[ItemChange]]]:
         """One read of every shard that may be read; the caller confirms with `done`."""
         for shard in self._ready():
             answer = self._read(shard)
-            records = [Record.read(self.table, record) for record in answer["Records"]]
+            records = [ItemChange.read(self.table, record) for record in answer["Records"]]
             yield shard, records
             following = answer.get("NextShardIterator")
             if following is None:
@@ -65,7 +65,7 @@ class ChangeReader:
             else:
                 self._iterators[shard] = following
 
-    def done(self, shard: str, record: Record) -> None:
+    def done(self, shard: str, record: ItemChange) -> None:
         self.store.set_position(self.towards, self.table, shard, record.sequence)
 
     def _ready(self) -> list[str]:

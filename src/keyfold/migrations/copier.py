@@ -22,11 +22,11 @@ from keyfold.errors import (
 )
 from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.migrations.backend import Item
-from keyfold.migrations.changes import ChangeReader, Record
+from keyfold.migrations.changes import ChangeReader, ItemChange
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
-from keyfold.migrations.sides import Refused, Sides, rewrite_item
-from keyfold.migrations.state import Problem, StateStore, key_text
+from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
+from keyfold.migrations.state import CopyFailure, StateStore, key_text
 
 _ATTEMPTS: Final = 12
 _TELL_EVERY: Final = 0.1
@@ -111,13 +111,13 @@ class Copier:
                         reader.done(shard, records[-1])
                         found = True
 
-    def copy_changes(self, records: Sequence[Record]) -> None:
+    def copy_changes(self, records: Sequence[ItemChange]) -> None:
         """Bring changes to the other side, each once, in order for each item.
 
         Changes of different items share a transaction. Where one of them is refused, those of
         its transaction go one by one.
         """
-        batch: list[tuple[Record, list[Item]]] = []
+        batch: list[tuple[ItemChange, list[Item]]] = []
         taken: set[tuple[str, str]] = set()
         for record in records:
             planned = self._planned(record)
@@ -131,7 +131,7 @@ class Copier:
             taken |= addresses
         self._copy_together(batch)
 
-    def _planned(self, record: Record) -> tuple[set[tuple[str, str]], list[Item]] | None:
+    def _planned(self, record: ItemChange) -> tuple[set[tuple[str, str]], list[Item]] | None:
         """What one change writes, its marker last; None where there is nothing to do."""
         try:
             self._rewrite(record.table, record.new)
@@ -143,16 +143,16 @@ class Copier:
             marker = (f"marker of {record.table}", key_text(record.key))
             actions = [*self._actions(before, after), self._marker_update(record)]
             return {*before, *after, marker}, actions
-        except Refused as problem:
+        except Uncopyable as problem:
             self._trouble(record.table, record.key, str(problem))
             return None
 
-    def _copy_together(self, batch: list[tuple[Record, list[Item]]]) -> None:
+    def _copy_together(self, batch: list[tuple[ItemChange, list[Item]]]) -> None:
         if not batch:
             return
         try:
             outcome = self._transact([action for _, actions in batch for action in actions])
-        except Refused as problem:
+        except Uncopyable as problem:
             if len(batch) == 1:
                 record = batch[0][0]
                 self._trouble(record.table, record.key, str(problem))
@@ -176,7 +176,7 @@ class Copier:
         for item in items:
             try:
                 outputs = self.sides.outputs(table, item)
-            except Refused as problem:
+            except Uncopyable as problem:
                 tally.add(self._trouble(table, self.sides.key_of(table, item), str(problem)))
                 continue
             if not outputs:
@@ -198,7 +198,7 @@ class Copier:
             try:
                 self._rewrite(table, item)
                 outputs = self.sides.outputs(table, item)
-            except Refused as problem:
+            except Uncopyable as problem:
                 self._trouble(table, key, str(problem))
                 return
             actions = self._actions({}, outputs)
@@ -264,10 +264,10 @@ class Copier:
         if item is not None:
             rewrite_item(self.sides, table, item)
 
-    def _before(self, record: Record) -> dict[tuple[str, str], Output]:
+    def _before(self, record: ItemChange) -> dict[tuple[str, str], Output]:
         try:
             return self.sides.outputs(record.table, record.old)
-        except Refused:
+        except Uncopyable:
             return {}  # what could not be copied has left nothing on the other side
 
     def _actions(
@@ -294,7 +294,7 @@ class Copier:
                 deletes.append({"Delete": request})
         return puts + deletes
 
-    def _marker_update(self, record: Record) -> Item:
+    def _marker_update(self, record: ItemChange) -> Item:
         return {
             "Update": {
                 "TableName": self.store.table,
@@ -331,7 +331,7 @@ class Copier:
                 if not set(codes) - {"None"} <= _TRANSIENT:
                     return [code if code not in _TRANSIENT else "None" for code in codes]
             except ValidationError as problem:
-                raise Refused(f"the backend refuses it: {problem}") from problem
+                raise Uncopyable(f"the backend refuses it: {problem}") from problem
             else:
                 if tally is not None:
                     for used in answer.get("ConsumedCapacity", ()):
@@ -341,7 +341,7 @@ class Copier:
         raise MigrationError("the backend refused a transaction as conflicting, again and again")
 
     def _trouble(self, table: str, key: Item, reason: str) -> Tally:
-        self.store.add_problem(Problem(table, key, reason))
+        self.store.add_problem(CopyFailure(table, key, reason))
         self._troubled.add((table, key_text(key)))
         return Tally(problems=1)
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from keyfold.migrations.backend import Item
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.progress import silent
-from keyfold.migrations.scanning import Pace, Scan
-from keyfold.migrations.sides import Refused, Sides
+from keyfold.migrations.scanning import Scan, ScanPace
+from keyfold.migrations.sides import Sides, Uncopyable
 from keyfold.migrations.state import StateStore, key_text
 
 
-def unmoved(store: StateStore, sides: Sides, table: str, pace: Pace) -> list[Item]:
+def unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) -> list[Item]:
     """The keys of a table's items that no route takes along."""
     left: list[Item] = []
     if store.backend.describe(table) is None:
@@ -26,7 +26,7 @@ def unmoved(store: StateStore, sides: Sides, table: str, pace: Pace) -> list[Ite
     return left
 
 
-def remove_left_keys(store: StateStore, routes: Sequence[Route], pace: Pace) -> None:
+def remove_left_keys(store: StateStore, routes: Sequence[Route], pace: ScanPace) -> None:
     """Delete what these routes moved within its own table, under the keys it had before."""
     backend = store.backend
     sides = Sides(backend, [route for route in routes if route.source == route.target])
@@ -44,7 +44,7 @@ def remove_left_keys(store: StateStore, routes: Sequence[Route], pace: Pace) -> 
         Scan(store, f"old keys of {table}", table, pace, silent).run(handle, resume=False)
 
 
-def remove_moved(store: StateStore, routes: Sequence[Route], pace: Pace) -> None:
+def remove_moved(store: StateStore, routes: Sequence[Route], pace: ScanPace) -> None:
     """Delete what these routes moved to another table, where that table has it."""
     backend = store.backend
     sides = Sides(backend, [route for route in routes if route.source != route.target])
@@ -63,7 +63,7 @@ def remove_moved(store: StateStore, routes: Sequence[Route], pace: Pace) -> None
             for item in items:
                 try:
                     outputs = sides.outputs(table, item)
-                except Refused:
+                except Uncopyable:
                     continue  # it was never moved
                 if outputs and has_arrived(next(iter(outputs.values()))):
                     key = sides.key_of(table, item)

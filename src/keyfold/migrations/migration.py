@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from keyfold.errors import MigrationError
 from keyfold.migrations.moves import Derive, Move, Recount, Route
-from keyfold.migrations.operations import CreateTable, DropTable, Operation
+from keyfold.migrations.operations import CreateTable, DropTable, TableChange
 from keyfold.migrations.rewrites import Rewrite
 
 Phase = Literal[
@@ -37,7 +37,7 @@ PHASES: Final[tuple[Phase, ...]] = (
 """In order; a migration's phase is the last one that is complete."""
 
 Side = Literal["old", "new"]
-Step = Operation | Move | Derive | Recount | Rewrite
+Step = TableChange | Move | Derive | Recount | Rewrite
 
 
 def reached(phase: Phase, wanted: Phase) -> bool:
@@ -66,8 +66,8 @@ class Migration:
     def recounts(self) -> list[Recount]:
         return [step for step in self.steps if isinstance(step, Recount)]
 
-    def operations(self, when: str) -> list[Operation]:
-        return [s for s in self.steps if isinstance(s, Operation) and s.when == when]
+    def operations(self, when: str) -> list[TableChange]:
+        return [s for s in self.steps if isinstance(s, TableChange) and s.when == when]
 
     @property
     def moves(self) -> list[Move]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.schema import Table
+from keyfold.design.schema import TableSchema
 from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
@@ -169,7 +169,7 @@ def _counters(spec: EntitySpec) -> tuple[str, ...]:
 def rekey(
     entity: type[Entity],
     *,
-    table: Table,
+    table: TableSchema,
     key: tuple[str, ...],
     type_name: str = "",
     indexes: Mapping[str, tuple[str, ...]] | None = None,
@@ -225,7 +225,7 @@ def rekey(
     )
 
 
-def _type_of(table: Table, attribute: str) -> str:
+def _type_of(table: TableSchema, attribute: str) -> str:
     for index in table.indexes:
         if attribute == index.partition:
             return index.partition_type

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from keyfold.design.schema import Index, Table
+from keyfold.design.schema import Index, TableSchema
 from keyfold.errors import TableInUse, TableNotFound, ValidationError
 from keyfold.migrations.backend import Backend
 from keyfold.runtime.tables import create_request, index_request
@@ -18,7 +18,7 @@ from keyfold.runtime.tables import create_request, index_request
 When = Literal["expand", "contract"]
 
 
-class Operation(ABC):
+class TableChange(ABC):
     """One change of the tables."""
 
     when: ClassVar[When]
@@ -36,15 +36,15 @@ class Operation(ABC):
         """Do it; done already is done."""
 
     @abstractmethod
-    def reverse(self) -> Operation | None:
+    def reverse(self) -> TableChange | None:
         """What undoes it without losing anything, or None."""
 
 
 @dataclass(frozen=True)
-class CreateTable(Operation):
+class CreateTable(TableChange):
     """A new table with all of its indexes."""
 
-    table: Table
+    table: TableSchema
     when: ClassVar[When] = "expand"
 
     def words(self) -> str:
@@ -59,15 +59,15 @@ class CreateTable(Operation):
             backend.call("CreateTable", request)
         backend.wait_until_active(self.table.name)
 
-    def reverse(self) -> Operation:
+    def reverse(self) -> TableChange:
         return DropTable(self.table)
 
 
 @dataclass(frozen=True)
-class DropTable(Operation):
+class DropTable(TableChange):
     """A table and everything in it gone: refused while it holds what no move took along."""
 
-    table: Table
+    table: TableSchema
     when: ClassVar[When] = "contract"
 
     def words(self) -> str:
@@ -88,7 +88,7 @@ class DropTable(Operation):
 
 
 @dataclass(frozen=True)
-class CreateIndex(Operation):
+class CreateIndex(TableChange):
     """A new global index of an existing table; the backend fills it."""
 
     table: str
@@ -123,12 +123,12 @@ class CreateIndex(Operation):
             GlobalSecondaryIndexUpdates=[create],
         )
 
-    def reverse(self) -> Operation:
+    def reverse(self) -> TableChange:
         return DropIndex(self.table, self.index)
 
 
 @dataclass(frozen=True)
-class DropIndex(Operation):
+class DropIndex(TableChange):
     """A global index gone; it can be made again from the table."""
 
     table: str
@@ -148,12 +148,12 @@ class DropIndex(Operation):
         delete = {"Delete": {"IndexName": self.index.name}}
         _update(backend, self.table, GlobalSecondaryIndexUpdates=[delete])
 
-    def reverse(self) -> Operation:
+    def reverse(self) -> TableChange:
         return CreateIndex(self.table, self.index)
 
 
 @dataclass(frozen=True)
-class EnableTtl(Operation):
+class EnableTtl(TableChange):
     """Items expire by this attribute. Last of all: while two sides are compared, none expires."""
 
     table: str
@@ -170,12 +170,12 @@ class EnableTtl(Operation):
     def apply(self, backend: Backend) -> None:
         _set_ttl(backend, self.table, self.attribute, enabled=True)
 
-    def reverse(self) -> Operation:
+    def reverse(self) -> TableChange:
         return DisableTtl(self.table, self.attribute)
 
 
 @dataclass(frozen=True)
-class DisableTtl(Operation):
+class DisableTtl(TableChange):
     """Items stay."""
 
     table: str
@@ -192,12 +192,12 @@ class DisableTtl(Operation):
     def apply(self, backend: Backend) -> None:
         _set_ttl(backend, self.table, self.attribute, enabled=False)
 
-    def reverse(self) -> Operation:
+    def reverse(self) -> TableChange:
         return EnableTtl(self.table, self.attribute)
 
 
 @dataclass(frozen=True)
-class EnableStream(Operation):
+class EnableStream(TableChange):
     """Changes of a table can be followed."""
 
     table: str
@@ -217,12 +217,12 @@ class EnableStream(Operation):
         specification = {"StreamEnabled": True, "StreamViewType": self.view}
         _update(backend, self.table, StreamSpecification=specification)
 
-    def reverse(self) -> Operation:
+    def reverse(self) -> TableChange:
         return DisableStream(self.table, self.view)
 
 
 @dataclass(frozen=True)
-class DisableStream(Operation):
+class DisableStream(TableChange):
     """Changes of a table are not followed any more."""
 
     table: str
@@ -241,11 +241,11 @@ class DisableStream(Operation):
             return
         _update(backend, self.table, StreamSpecification={"StreamEnabled": False})
 
-    def reverse(self) -> Operation:
+    def reverse(self) -> TableChange:
         return EnableStream(self.table, self.view)
 
 
-def _types(table: Table) -> dict[str, str]:
+def _types(table: TableSchema) -> dict[str, str]:
     types: dict[str, str] = {table.partition: table.partition_type}
     if table.sort:
         types[table.sort] = table.sort_type
@@ -256,7 +256,7 @@ def _types(table: Table) -> dict[str, str]:
     return types
 
 
-def _key_words(table: Table) -> str:
+def _key_words(table: TableSchema) -> str:
     return " / ".join(table.key_attributes)
 
 

@@ -12,10 +12,17 @@ from typing import Any, Final
 
 import orjson
 
-from keyfold.design.schema import Attribute, Entity, Index, KeyTemplates, Schema, Table
+from keyfold.design.schema import (
+    AttributeSchema,
+    EntitySchema,
+    Index,
+    KeyTemplates,
+    Schema,
+    TableSchema,
+)
 from keyfold.design.target import importing
 from keyfold.errors import MigrationError
-from keyfold.migrations.diff import MOVES, Change
+from keyfold.migrations.diff import MOVES, SchemaChange
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.snapshot import fingerprint
 
@@ -38,7 +45,7 @@ class Draft:
 def draft(
     name: str,
     design: str,
-    changes: Iterable[Change],
+    changes: Iterable[SchemaChange],
     before: Schema | None = None,
     live: Schema | None = None,
     defaults: Container[tuple[str, str]] = (),
@@ -71,7 +78,7 @@ def load(path: Path) -> Migration:
     return found
 
 
-def _refuse_dangerous(changes: list[Change]) -> None:
+def _refuse_dangerous(changes: list[SchemaChange]) -> None:
     for change in changes:
         if change.kind == "table key changed":
             raise Dangerous(
@@ -100,10 +107,14 @@ def _refuse_dangerous(changes: list[Change]) -> None:
             )
 
 
-def _refuse_index_keys(changes: list[Change], before: Schema | None) -> None:
+def _refuse_index_keys(changes: list[SchemaChange], before: Schema | None) -> None:
     for change in changes:
         entity = change.new
-        if change.kind != "attribute removed" or not isinstance(entity, Entity) or before is None:
+        if (
+            change.kind != "attribute removed"
+            or not isinstance(entity, EntitySchema)
+            or before is None
+        ):
             continue
         table = before.by_table.get(entity.table)
         for index in table.indexes if table is not None and _stays(change.old, entity) else ():
@@ -120,7 +131,7 @@ class _Writer:
         self,
         name: str,
         design: str,
-        changes: list[Change],
+        changes: list[SchemaChange],
         before: Schema | None,
         live: Schema | None,
         defaults: Container[tuple[str, str]],
@@ -166,9 +177,9 @@ class _Writer:
         found = set()
         for change in self.changes:
             for side in (change.old, change.new):
-                if isinstance(side, Table):
+                if isinstance(side, TableSchema):
                     found.add(side.name)
-                elif isinstance(side, Entity):
+                elif isinstance(side, EntitySchema):
                     found.add(side.table)
                 elif isinstance(side, Index):
                     found.add(change.subject)
@@ -179,52 +190,60 @@ class _Writer:
         for change in sorted(self.changes, key=lambda c: order[c.kind.split()[-1]]):
             yield from self._step(change)
 
-    def _step(self, change: Change) -> Iterator[str]:
+    def _step(self, change: SchemaChange) -> Iterator[str]:
         old, new = change.old, change.new
-        if change.kind == "table added" and isinstance(new, Table):
+        if change.kind == "table added" and isinstance(new, TableSchema):
             yield self._call("CreateTable", self._table(new))
             if new.ttl:
                 yield self._call("EnableTtl", _quoted(new.name), _quoted(new.ttl))
-        elif change.kind == "table removed" and isinstance(old, Table):
+        elif change.kind == "table removed" and isinstance(old, TableSchema):
             yield self._call("DropTable", self._table(old))
         elif change.kind == "index added" and isinstance(new, Index):
             yield self._call("CreateIndex", _quoted(change.subject), self._index(new))
         elif change.kind == "index removed" and isinstance(old, Index):
             yield self._call("DropIndex", _quoted(change.subject), self._index(old))
-        elif change.kind == "ttl changed" and isinstance(old, Table) and isinstance(new, Table):
+        elif (
+            change.kind == "ttl changed"
+            and isinstance(old, TableSchema)
+            and isinstance(new, TableSchema)
+        ):
             if old.ttl:
                 yield self._call("DisableTtl", _quoted(new.name), _quoted(old.ttl))
             if new.ttl:
                 yield self._call("EnableTtl", _quoted(new.name), _quoted(new.ttl))
-        elif change.kind == "stream changed" and isinstance(old, Table) and isinstance(new, Table):
+        elif (
+            change.kind == "stream changed"
+            and isinstance(old, TableSchema)
+            and isinstance(new, TableSchema)
+        ):
             if old.stream:
                 yield self._call("DisableStream", _quoted(new.name), _quoted(old.stream))
             if new.stream:
                 yield self._call("EnableStream", _quoted(new.name), _quoted(new.stream))
         elif change.kind == "counter added":
             yield self._call("recount", "design", _quoted(change.detail))
-        elif isinstance(new, Entity) or isinstance(old, Entity):
+        elif isinstance(new, EntitySchema) or isinstance(old, EntitySchema):
             yield from self._entity_step(change)
 
-    def _entity_step(self, change: Change) -> Iterator[str]:
+    def _entity_step(self, change: SchemaChange) -> Iterator[str]:
         old, new = change.old, change.new
         entity = f"design.entities[{_quoted(change.subject)}]"
         if change.kind in MOVES:
-            assert isinstance(old, Entity)
-            assert isinstance(new, Entity)
+            assert isinstance(old, EntitySchema)
+            assert isinstance(new, EntitySchema)
             yield self._rekey(old, new)
         elif change.kind == "index keys changed":
             yield self._call("fill_indexes", entity)
         elif change.kind == "unique added" and not self._is_moved(change.subject):
             yield self._call("rebuild", entity)
-        elif change.kind == "pointer added" and isinstance(new, Entity) and new.copy:
+        elif change.kind == "pointer added" and isinstance(new, EntitySchema) and new.copy:
             if not self._is_moved(new.copy.of):
                 yield self._call("rebuild", f"design.entities[{_quoted(new.copy.of)}]")
-        elif change.kind == "attribute added" and isinstance(new, Entity):
+        elif change.kind == "attribute added" and isinstance(new, EntitySchema):
             attribute = next(a for a in new.attributes if a.name == change.detail)
             if not attribute.optional and _stays(old, new) and not self._is_counted(change):
                 yield self._filled(old, new, attribute)
-        elif change.kind == "attribute removed" and isinstance(new, Entity):
+        elif change.kind == "attribute removed" and isinstance(new, EntitySchema):
             yield self._call("drop_attribute", entity, _quoted(change.detail))
 
     def _is_moved(self, entity: str) -> bool:
@@ -232,11 +251,11 @@ class _Writer:
         kinds = (*MOVES, "entity added")
         return any(c.subject == entity and c.kind in kinds for c in self.changes)
 
-    def _is_counted(self, change: Change) -> bool:
+    def _is_counted(self, change: SchemaChange) -> bool:
         label = f"{change.subject}.{change.detail}"
         return any(c.kind == "counter added" and c.detail == label for c in self.changes)
 
-    def _filled(self, old: object, entity: Entity, attribute: Attribute) -> str:
+    def _filled(self, old: object, entity: EntitySchema, attribute: AttributeSchema) -> str:
         function = f"{_snake(entity.name)}_{_snake(attribute.field)}"
         question = f"what do existing items get as {attribute.name}?"
         left = self._left_out(old, entity, attribute.type)
@@ -258,13 +277,13 @@ class _Writer:
         declared = f"design.entities[{_quoted(entity.name)}]"
         return self._call("add_attribute", declared, _quoted(attribute.name), function)
 
-    def _left_out(self, old: object, entity: Entity, type: str) -> list[str]:
+    def _left_out(self, old: object, entity: EntitySchema, type: str) -> list[str]:
         """Attributes of this type that the entity had before and has no more."""
         kept = {one.name for one in entity.attributes}
-        known = old.attributes if isinstance(old, Entity) else ()
+        known = old.attributes if isinstance(old, EntitySchema) else ()
         return [one.name for one in known if one.name not in kept and one.type == type]
 
-    def _rekey(self, old: Entity, new: Entity) -> str:
+    def _rekey(self, old: EntitySchema, new: EntitySchema) -> str:
         found = self.before.by_table.get(old.table) if self.before else None
         parts = [
             f"design.entities[{_quoted(new.name)}]",
@@ -287,16 +306,16 @@ class _Writer:
         self.imports.add(name)
         return _wrapped(f"{name}(", list(arguments), ")", 8)
 
-    def _table(self, table: Table) -> str:
+    def _table(self, table: TableSchema) -> str:
         """The name of the variable that holds a table."""
         if table.name not in self.tables:
-            self.imports.add("Table")
+            self.imports.add("TableSchema")
             parts = [_quoted(table.name)]
             parts += _written(table, ("name", "indexes", "place", "silences", "ttl"))
             if table.indexes:
                 indexes = [self._index(index, 8) for index in table.indexes]
                 parts.append(f"indexes={_wrapped('(', indexes, ')', 4, trailing=True)}")
-            self.tables[table.name] = _wrapped("Table(", parts, ")", 0)
+            self.tables[table.name] = _wrapped("TableSchema(", parts, ")", 0)
         return _variable(table.name)
 
     def _index(self, index: Index, indent: int = 8) -> str:
@@ -338,9 +357,9 @@ def _variable(table: str) -> str:
     return re.sub(r"\W", "_", _snake(table))
 
 
-def _stays(old: object, new: Entity) -> bool:
+def _stays(old: object, new: EntitySchema) -> bool:
     """Whether an entity is where it was, so that its items are changed in place."""
-    return isinstance(old, Entity) and old.table == new.table and str(old.key) == str(new.key)
+    return isinstance(old, EntitySchema) and old.table == new.table and str(old.key) == str(new.key)
 
 
 def _written(record: Any, skip: tuple[str, ...]) -> Iterator[str]:

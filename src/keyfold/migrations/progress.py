@@ -56,7 +56,7 @@ def silent(_: Progress) -> None:
     """Report nothing."""
 
 
-class RateLimit:
+class Throttle:
     """Lets so many items a second through, shared by all threads; 0 is no limit."""
 
     def __init__(self, per_second: float = 0) -> None:

@@ -24,24 +24,24 @@ from keyfold.migrations.leftovers import remove_left_keys, remove_moved, unmoved
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.scanning import Pace, Scan
+from keyfold.migrations.scanning import Scan, ScanPace
 from keyfold.migrations.shaping import Say, Shaping
-from keyfold.migrations.sides import Refused, Sides, rewrite_item
-from keyfold.migrations.state import Overtaken, Problem, State, StateStore
-from keyfold.migrations.verify import Comparison, Verifier
+from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
+from keyfold.migrations.state import CopyFailure, Overtaken, State, StateStore
+from keyfold.migrations.verify import Comparison, MigrationVerifier
 
 _ATTEMPTS: Final = 5
 
 
 @dataclass(frozen=True)
-class Status:
+class MigrationStatus:
     """Where a migration is."""
 
     name: str
     state: State
     lag: float | None
     segments: dict[str, Item] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[CopyFailure] = field(default_factory=list)
     routers: int = 0
 
 
@@ -53,13 +53,13 @@ class Migrator:
         migration: Migration,
         backend: Backend,
         *,
-        pace: Pace | None = None,
+        pace: ScanPace | None = None,
         settle: float = 0.0,
         report: Report = silent,
         say: Say = lambda _: None,
     ) -> None:
         self.migration, self.backend = migration, backend
-        self.pace, self.settle = pace or Pace(), settle
+        self.pace, self.settle = pace or ScanPace(), settle
         self.report, self.say = report, say
         self.store = StateStore(backend, migration.name)
         self._shaping = Shaping(migration, self.store, say)
@@ -150,13 +150,13 @@ class Migrator:
             if not copier.poll():
                 time.sleep(POLL_SECONDS)
 
-    def status(self) -> Status:
+    def status(self) -> MigrationStatus:
         if not self.store.exists():
-            return Status(self.migration.name, State(), None)
+            return MigrationStatus(self.migration.name, State(), None)
         state = self.store.load()
         at = self.store.caught_up_at()
         now = self.backend.clock.now()
-        return Status(
+        return MigrationStatus(
             self.migration.name,
             state,
             max(now - at, 0.0) if at and state.active else None,
@@ -242,9 +242,9 @@ class Migrator:
     def _rewrite(self, sides: Sides, table: str, item: Item) -> None:
         try:
             rewrite_item(sides, table, item)
-        except Refused as refused:
+        except Uncopyable as refused:
             key = sides.key_of(table, item)
-            self.store.add_problem(Problem(table, key, str(refused)))
+            self.store.add_problem(CopyFailure(table, key, str(refused)))
 
     def _undo_rewrite(self, rewrite: Rewrite) -> None:
         if rewrite.undo is None:
@@ -276,7 +276,7 @@ class Migrator:
         moves = self.migration.moves
         back = Sides(self.backend, [m.backward if forward else m.forward for m in moves])
         dropped = self.migration.dropped if forward else set()
-        verifier = Verifier(self.store, copier, back, dropped=dropped)
+        verifier = MigrationVerifier(self.store, copier, back, dropped=dropped)
         return verifier.run(self.pace, repair=repair, report=self.report)
 
     def _retry_problems(self, copier: Copier) -> None:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyfold.migrations.backend import Item
-from keyfold.migrations.progress import Progress, RateLimit, Report
+from keyfold.migrations.progress import Progress, Report, Throttle
 from keyfold.migrations.state import StateStore
 
 PAGE = 200
 
 
 @dataclass(frozen=True)
-class Pace:
+class ScanPace:
     """How fast a job may go."""
 
     segments: int = 4
@@ -28,9 +28,11 @@ class Scan:
     """A job over every item of a table. Its progress is stored after each page, so that a new
     process goes on where the last one was; a page may be handled twice, never left out."""
 
-    def __init__(self, store: StateStore, job: str, table: str, pace: Pace, report: Report) -> None:
+    def __init__(
+        self, store: StateStore, job: str, table: str, pace: ScanPace, report: Report
+    ) -> None:
         self.store, self.job, self.table, self.pace, self.report = store, job, table, pace, report
-        self._limit = RateLimit(pace.items_per_second)
+        self._limit = Throttle(pace.items_per_second)
         description = store.backend.describe(table) or {}
         self.progress = Progress(job, expected=int(description.get("ItemCount", 0)))
         self._lock = threading.Lock()

@@ -8,7 +8,7 @@ from typing import Final
 from keyfold.errors import Drifted, MigrationError, OperationError
 from keyfold.migrations.expectations import refuse_other_tables
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.operations import DisableStream, EnableStream, Operation
+from keyfold.migrations.operations import DisableStream, EnableStream, TableChange
 from keyfold.migrations.state import StateStore
 
 _VIEW: Final = "NEW_AND_OLD_IMAGES"
@@ -83,11 +83,11 @@ class Shaping:
         self._store.note_opened(table)
         self._carry_out(EnableStream(table, _VIEW))
 
-    def _do(self, operation: Operation) -> None:
+    def _do(self, operation: TableChange) -> None:
         self._tell(operation.words())
         self._carry_out(operation)
 
-    def _carry_out(self, operation: Operation) -> None:
+    def _carry_out(self, operation: TableChange) -> None:
         try:
             operation.apply(self._backend)
         except OperationError:

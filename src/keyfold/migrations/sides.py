@@ -14,7 +14,7 @@ from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.state import key_text
 
 
-class Refused(MigrationError):
+class Uncopyable(MigrationError):
     """An item that cannot be copied as it is."""
 
 
@@ -49,7 +49,7 @@ class Sides:
             for output in self._made(route, item):
                 found[output.table, key_text(self.key_of(output.table, output.item))] = output
         if len(found) >= TRANSACTION_ITEMS:
-            raise Refused(f"it stands for {len(found)} items, more than one transaction takes")
+            raise Uncopyable(f"it stands for {len(found)} items, more than one transaction takes")
         return found
 
     def _made(self, route: Route, item: Item) -> Iterable[Output]:
@@ -57,7 +57,7 @@ class Sides:
             return list(route.outputs(item))
         except Exception as problem:  # the user's function, or an item it did not foresee
             kind = "" if isinstance(problem, KeyfoldError) else f"{type(problem).__name__}: "
-            raise Refused(f"{route.name}: {kind}{problem}") from problem
+            raise Uncopyable(f"{route.name}: {kind}{problem}") from problem
 
     def concerns(self, table: str, item: Item) -> bool:
         return any(route.source == table and route.selects(item) for route in self.routes)
@@ -75,7 +75,9 @@ def rewrite_item(sides: Sides, table: str, item: Item) -> bool:
             try:
                 changed = rewrite.change(changed)
             except Exception as problem:  # the user's function
-                raise Refused(f"{rewrite.name}: {type(problem).__name__}: {problem}") from problem
+                raise Uncopyable(
+                    f"{rewrite.name}: {type(problem).__name__}: {problem}"
+                ) from problem
     if changed == item:
         return False
     key = sides.key_of(table, item)

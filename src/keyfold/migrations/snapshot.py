@@ -10,16 +10,16 @@ from typing import Any
 import orjson
 
 from keyfold.design.schema import (
-    Attribute,
+    AttributeSchema,
     Copy,
-    Counter,
-    Entity,
+    CounterSchema,
+    EntitySchema,
     Index,
     KeyTemplates,
     Placement,
     Schema,
-    Table,
-    Unique,
+    TableSchema,
+    UniqueSchema,
 )
 from keyfold.design.template import Template, parse_template
 from keyfold.errors import MigrationError
@@ -56,7 +56,7 @@ def load(data: bytes, origin: str = "the snapshot") -> Schema:
             tables=tuple(_read_table(table) for table in body["tables"]),
             entities=tuple(_read_entity(entity) for entity in body["entities"]),
             # The first snapshots noted no counters: a plan then counts them anew, which is safe.
-            counters=tuple(Counter(**counter) for counter in body.get("counters", ())),
+            counters=tuple(CounterSchema(**counter) for counter in body.get("counters", ())),
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise MigrationError(f"{origin} is not a snapshot of a design: {problem!r}") from None
@@ -76,7 +76,7 @@ def read(path: Path) -> Schema | None:
     return load(path.read_bytes(), str(path)) if path.exists() else None
 
 
-def fingerprint(table: Table) -> str:
+def fingerprint(table: TableSchema) -> str:
     """The same for tables with the same keys and indexes, however they were made."""
     indexes = [
         [i.name, i.partition, i.sort, i.partition_type, i.sort_type, i.projection, i.local]
@@ -89,7 +89,7 @@ def fingerprint(table: Table) -> str:
     ).hexdigest()
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(table: TableSchema) -> dict[str, Any]:
     body = _stated(table, ("place", "silences", "indexes", "description", "needs", "prefixes"))
     body["indexes"] = [
         _stated(index, ("place", "silences", "purpose", "holds", "sparse"))
@@ -98,12 +98,12 @@ def _table(table: Table) -> dict[str, Any]:
     return body
 
 
-def _read_table(body: dict[str, Any]) -> Table:
+def _read_table(body: dict[str, Any]) -> TableSchema:
     indexes = [Index(**{**i, "included": tuple(i.get("included", ()))}) for i in body["indexes"]]
-    return Table(**{**body, "indexes": tuple(indexes)})
+    return TableSchema(**{**body, "indexes": tuple(indexes)})
 
 
-def _entity(entity: Entity) -> dict[str, Any]:
+def _entity(entity: EntitySchema) -> dict[str, Any]:
     return {
         "name": entity.name,
         "table": entity.table,
@@ -124,15 +124,15 @@ def _entity(entity: Entity) -> dict[str, Any]:
     }
 
 
-def _read_entity(body: dict[str, Any]) -> Entity:
+def _read_entity(body: dict[str, Any]) -> EntitySchema:
     key = _read_templates(body["key"])
-    return Entity(
+    return EntitySchema(
         name=body["name"],
         table=body["table"],
         type_name=body["type_name"],
         role=body["role"],
         key=key,
-        attributes=tuple(Attribute(**attribute) for attribute in body["attributes"]),
+        attributes=tuple(AttributeSchema(**attribute) for attribute in body["attributes"]),
         placements=tuple(
             Placement(
                 p["name"],
@@ -142,7 +142,7 @@ def _read_entity(body: dict[str, Any]) -> Entity:
             )
             for p in body["placements"]
         ),
-        uniques=tuple(Unique(tuple(fields)) for fields in body["uniques"]),
+        uniques=tuple(UniqueSchema(tuple(fields)) for fields in body["uniques"]),
         copy=Copy(body["copy_of"]) if body["copy_of"] else None,
     )
 

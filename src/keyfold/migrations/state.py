@@ -15,13 +15,13 @@ from zlib import crc32
 
 import orjson
 
-from keyfold.design.schema import Table
+from keyfold.design.schema import TableSchema
 from keyfold.errors import ConditionFailed, MigrationError, TableInUse
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Phase, Side
 from keyfold.runtime.tables import create_request
 
-SUPPORT: Final = Table("keyfold_migrations", partition="migration", sort="part")
+SUPPORT: Final = TableSchema("keyfold_migrations", partition="migration", sort="part")
 MARKER_PARTITIONS: Final = 16
 CAUGHT_UP: Final = "caught-up"
 
@@ -58,7 +58,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Problem:
+class CopyFailure:
     """An item that could not be copied, and why."""
 
     table: str
@@ -168,7 +168,7 @@ class StateStore:
             for item in self._all(self.name, "segment:")
         }
 
-    def add_problem(self, problem: Problem) -> None:
+    def add_problem(self, problem: CopyFailure) -> None:
         part = f"problem:{problem.table}:{key_text(problem.key)}"
         self._put(part, {"reason": {"S": problem.reason[:2000]}, "key": {"M": problem.key}})
 
@@ -176,9 +176,9 @@ class StateStore:
         part = f"problem:{table}:{key_text(key)}"
         self.backend.call("DeleteItem", {"TableName": self.table, "Key": self._key(part)})
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[CopyFailure]:
         return [
-            Problem(item["part"]["S"].split(":", 2)[1], item["key"]["M"], item["reason"]["S"])
+            CopyFailure(item["part"]["S"].split(":", 2)[1], item["key"]["M"], item["reason"]["S"])
             for item in self._all(self.name, "problem:")
         ]
 

@@ -16,8 +16,8 @@ from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.moves import Output
 from keyfold.migrations.progress import Report, silent
-from keyfold.migrations.scanning import Pace, Scan
-from keyfold.migrations.sides import Refused, Sides
+from keyfold.migrations.scanning import Scan, ScanPace
+from keyfold.migrations.sides import Sides, Uncopyable
 from keyfold.migrations.state import StateStore, key_text
 
 _LOOKS: Final = 6
@@ -25,7 +25,7 @@ _LOOKS: Final = 6
 
 
 @dataclass(frozen=True)
-class Drift:
+class Difference:
     """One item that is not what it should be."""
 
     kind: Literal["missing", "different", "extra", "unmoved"]
@@ -51,7 +51,7 @@ class Comparison:
 
     compared: int = 0
     equal: int = 0
-    drifts: list[Drift] = field(default_factory=list)
+    drifts: list[Difference] = field(default_factory=list)
     checksum: int = 0
     """Over everything that both sides agree on, whatever its order."""
     repaired: int = 0
@@ -95,7 +95,7 @@ def _equal(there: Item | None, expected: Item) -> bool:
     return there is not None and (there == expected or canonical(there) == canonical(expected))
 
 
-class Verifier:
+class MigrationVerifier:
     """Compares what the routes of a copier say with what is there."""
 
     def __init__(
@@ -106,10 +106,10 @@ class Verifier:
         self.dropped = set(dropped)
         self.result = Comparison()
         self._suspects: dict[tuple[str, str], tuple[str, Item]] = {}
-        self._extras: dict[tuple[str, str], Drift] = {}
+        self._extras: dict[tuple[str, str], Difference] = {}
         self._lock = threading.Lock()
 
-    def run(self, pace: Pace, *, repair: bool = True, report: Report = silent) -> Comparison:
+    def run(self, pace: ScanPace, *, repair: bool = True, report: Report = silent) -> Comparison:
         for table in {route.source for route in self.sides.routes}:
             scan = Scan(self.store, f"verify {table}", table, pace, report)
             scan.run(lambda items, table=table: self._compare(table, items), resume=False)  # type: ignore[misc]
@@ -127,11 +127,11 @@ class Verifier:
             key = self.sides.key_of(table, item)
             if table in self.dropped and not self.sides.concerns(table, item):
                 with self._lock:
-                    self.result.drifts.append(Drift("unmoved", table, key, table, key))
+                    self.result.drifts.append(Difference("unmoved", table, key, table, key))
                 continue
             try:
                 outputs = self.sides.outputs(table, item)
-            except Refused:
+            except Uncopyable:
                 continue  # listed among the problems
             if outputs:
                 expected.append((key, outputs))
@@ -149,18 +149,18 @@ class Verifier:
 
     def _seek(self, table: str, items: Sequence[Item]) -> float:
         """Items of the other side whose original is gone."""
-        originals: dict[tuple[str, str], Drift] = {}
+        originals: dict[tuple[str, str], Difference] = {}
         for item in items:
             if not self.back.concerns(table, item):
                 continue
             try:
                 outputs = self.back.outputs(table, item)
-            except Refused:
+            except Uncopyable:
                 continue
             for (source, text), output in list(outputs.items())[:1]:
                 key = self.back.key_of(table, item)
                 original = self.back.key_of(source, output.item)
-                originals[source, text] = Drift("extra", table, key, source, original)
+                originals[source, text] = Difference("extra", table, key, source, original)
         there = self._found(originals)
         with self._lock:
             for address in originals.keys() - there.keys():
@@ -210,7 +210,7 @@ class Verifier:
         item = self.copier.current(table, key)
         try:
             outputs = self.sides.outputs(table, item)
-        except Refused:
+        except Uncopyable:
             return True  # listed among the problems
         found = self._found(outputs)
         same = True
@@ -221,7 +221,7 @@ class Verifier:
             same = False
             kind: Literal["missing", "different"] = "missing" if there is None else "different"
             target_key = self.sides.key_of(target, output.item)
-            self.result.drifts.append(Drift(kind, target, target_key, table, key))
+            self.result.drifts.append(Difference(kind, target, target_key, table, key))
         return same
 
     def _repair(self) -> None:
@@ -235,7 +235,7 @@ class Verifier:
         self._look_again()
         self.result.repaired += before - len(self.result.drifts)
 
-    def _copies(self, extra: Drift) -> list[tuple[str, Item]]:
+    def _copies(self, extra: Difference) -> list[tuple[str, Item]]:
         """An item without an original, and what was written together with it."""
         copies = [(extra.table, extra.key)]
         item = self.copier.current(extra.table, extra.key)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from keyfold.design.schema import Attribute
+from keyfold.design.schema import AttributeSchema
 from keyfold.design.template import DELIMITER, HIGHEST, Literal, Slot, Template
 
 LOWEST = "\x00"
@@ -85,7 +85,7 @@ class Space:
         return Space(self.pieces, open=True)
 
 
-def characters(attribute: Attribute | None, slot: Slot) -> Characters:
+def characters(attribute: AttributeSchema | None, slot: Slot) -> Characters:
     """What a slot holds, from its format or its attribute's type."""
     if slot.format.numeric:
         return DIGITS
@@ -98,7 +98,7 @@ def characters(attribute: Attribute | None, slot: Slot) -> Characters:
     return TEXT
 
 
-def spaces(template: Template, attributes: Mapping[str, Attribute]) -> tuple[Space, ...]:
+def spaces(template: Template, attributes: Mapping[str, AttributeSchema]) -> tuple[Space, ...]:
     """The sets a template renders into: one, or one for each value of a small enumeration."""
     found: list[tuple[Piece, ...]] = [()]
     for part in template.parts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.design.schema import Entity, Schema
+from keyfold.design.schema import EntitySchema, Schema
 from keyfold.review.draft.names import words
 
 
@@ -19,7 +19,7 @@ class References:
             if len(told) == 1:
                 self._homes.setdefault(tuple(words(told[0])), entity.name)
 
-    def target(self, entity: Entity, field: str) -> str:
+    def target(self, entity: EntitySchema, field: str) -> str:
         """The name of the entity whose id this field holds, other than its own; or nothing."""
         attribute = entity.by_field.get(field)
         if attribute is not None and attribute.refers:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref, address
 from keyfold.design.read import Query
-from keyfold.design.schema import Table
+from keyfold.design.schema import TableSchema
 from keyfold.errors import PlanError, Throttled
 from keyfold.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS
 from keyfold.runtime.context import Context
@@ -188,7 +188,7 @@ def _address(context: Context, ref: Ref[Any]) -> tuple[str, str]:
 
 def _key_names(refs: Sequence[Ref[Any]], context: Context, table: str) -> tuple[str, ...]:
     for ref in refs:
-        declared: Table = ref.entity.__table__.schema
+        declared: TableSchema = ref.entity.__table__.schema
         if context.physical(declared) == table:
             return declared.key_attributes
     raise PlanError(f"an answer came for {table}, which was not asked")

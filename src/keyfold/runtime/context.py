@@ -11,7 +11,7 @@ from functools import cached_property
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.design import Design
 from keyfold.design.naming import physical_name
-from keyfold.design.schema import Table
+from keyfold.design.schema import TableSchema
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Context:
     table_names: Mapping[str, str] = field(default_factory=dict)
     cursor_secret: bytes = b""
 
-    def physical(self, table: Table) -> str:
+    def physical(self, table: TableSchema) -> str:
         """The table's name on the backend: override, variable of the environment, or prefix."""
         return physical_name(table, self.table_prefix, self.table_names)
 

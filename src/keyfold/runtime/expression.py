@@ -9,10 +9,10 @@ from keyfold.design.codec import document, encoder
 from keyfold.design.entity import EntitySpec
 from keyfold.design.predicate import (
     Both,
-    Compare,
     Either,
+    FieldComparison,
+    FieldPath,
     Negated,
-    Path,
     Predicate,
     Test,
     is_absent,
@@ -62,7 +62,7 @@ class Expressions:
             return f"({left} OR {self.condition(predicate.right, spec, arguments)})"
         if isinstance(predicate, Negated):
             return f"(NOT {self.condition(predicate.inner, spec, arguments)})"
-        if isinstance(predicate, Compare):
+        if isinstance(predicate, FieldComparison):
             return self._comparison(predicate, spec, arguments)
         assert isinstance(predicate, Test), f"{predicate!r} is no predicate"
         path = self._path(predicate.path, spec)
@@ -78,7 +78,9 @@ class Expressions:
             return f"{path} BETWEEN {values[0]} AND {values[1]}"
         return f"{predicate.function}({path}, {values[0]})"
 
-    def _comparison(self, compare: Compare, spec: EntitySpec, arguments: Mapping[str, Any]) -> str:
+    def _comparison(
+        self, compare: FieldComparison, spec: EntitySpec, arguments: Mapping[str, Any]
+    ) -> str:
         path = self._path(compare.path, spec)
         value = resolve(compare.value, arguments)
         if is_absent(value):
@@ -87,15 +89,15 @@ class Expressions:
         operand = self._operand(compare.path, value, spec, element=False)
         return f"{path} {compare.operator} {operand}"
 
-    def _path(self, path: Path, spec: EntitySpec) -> str:
+    def _path(self, path: FieldPath, spec: EntitySpec) -> str:
         inside = (
             f"[{part}]" if isinstance(part, int) else f".{self.name(part)}" for part in path.stored
         )
         return "".join([self.name(spec.fields[path.field].attribute), *inside])
 
-    def _operand(self, path: Path, value: Any, spec: EntitySpec, *, element: bool) -> str:
+    def _operand(self, path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> str:
         """What a path is compared with: another path, or a value in the path's own form."""
-        if isinstance(value, Path):
+        if isinstance(value, FieldPath):
             return self._path(value, spec)
         field = spec.fields[path.field]
         if path.stored or (element and field.kind in ("list", "any", "map")):

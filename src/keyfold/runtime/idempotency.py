@@ -31,7 +31,7 @@ PREFIX = "ONCE#"
 
 
 @dataclass(frozen=True)
-class Claim:
+class RequestClaim:
     """A request id as this attempt holds it; `stored` is the result of an earlier attempt."""
 
     table: str
@@ -40,7 +40,7 @@ class Claim:
     stored: bytes | None = None
 
 
-def claim(context: Context, request_id: str, payload: Any, ttl: float) -> Flow[Claim]:
+def claim(context: Context, request_id: str, payload: Any, ttl: float) -> Flow[RequestClaim]:
     """Take the id, or find its result; a different payload under one id is refused.
 
     After `ttl` seconds the id is free, whether or not DynamoDB has removed its item by then.
@@ -85,11 +85,11 @@ def claim(context: Context, request_id: str, payload: Any, ttl: float) -> Flow[C
             },
         )
     except ConditionFailed as failed:
-        return Claim(name, key, owner, _stored(failed.item or {}, request_id, digest))
-    return Claim(name, key, owner)
+        return RequestClaim(name, key, owner, _stored(failed.item or {}, request_id, digest))
+    return RequestClaim(name, key, owner)
 
 
-def finish(claimed: Claim, result: Any) -> Flow[None]:
+def finish(claimed: RequestClaim, result: Any) -> Flow[None]:
     """Keep the result for later attempts."""
     body = TypeAdapter[Any](type(result)).dump_json(result, by_alias=False)
     yield Call(
@@ -108,7 +108,7 @@ def finish(claimed: Claim, result: Any) -> Flow[None]:
     )
 
 
-def release(claimed: Claim) -> Flow[None]:
+def release(claimed: RequestClaim) -> Flow[None]:
     """Give the id back after the work failed, so that it can be tried again."""
     try:
         yield Call(

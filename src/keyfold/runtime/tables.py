@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyfold.design.schema import Index, Table
+from keyfold.design.schema import Index, TableSchema
 from keyfold.errors import TableInUse, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
@@ -17,7 +17,7 @@ FIRST_UNITS = 5
 _THROUGHPUT = {"ReadCapacityUnits": FIRST_UNITS, "WriteCapacityUnits": FIRST_UNITS}
 
 
-def create_request(table: Table, name: str) -> Request:
+def create_request(table: TableSchema, name: str) -> Request:
     """The CreateTable request of a declared table."""
     types: dict[str, str] = {table.partition: table.partition_type}
     if table.sort is not None:

@@ -3,7 +3,7 @@
 from keyfold.streams.consumer import AsyncConsumer, Consumer
 from keyfold.streams.deadletter import DeadLetter, drop, letter, letters
 from keyfold.streams.event import Delivery, Event
-from keyfold.streams.following import Options
+from keyfold.streams.following import ConsumerOptions
 from keyfold.streams.handler import stream_handler
 from keyfold.streams.lease import resume
 from keyfold.streams.outbox import forget, waiting
@@ -11,23 +11,23 @@ from keyfold.streams.policy import Policy
 from keyfold.streams.processing import Outcome
 from keyfold.streams.replay import replay
 from keyfold.streams.sinks import EventBridge, Queue, Sink, Sqs, Webhook
-from keyfold.streams.status import ShardStatus, Status, status
+from keyfold.streams.status import ShardStatus, StreamStatus, status
 
 __all__ = [
     "AsyncConsumer",
     "Consumer",
+    "ConsumerOptions",
     "DeadLetter",
     "Delivery",
     "Event",
     "EventBridge",
-    "Options",
     "Outcome",
     "Policy",
     "Queue",
     "ShardStatus",
     "Sink",
     "Sqs",
-    "Status",
+    "StreamStatus",
     "Webhook",
     "drop",
     "forget",

@@ -12,14 +12,14 @@ from threading import Thread
 from keyfold.errors import PlanError
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
-from keyfold.streams.following import Following, Options
+from keyfold.streams.following import ConsumerOptions, StreamWorker
 from keyfold.streams.outbox import Round
-from keyfold.streams.pace import Alarm, AsyncAlarm
+from keyfold.streams.pace import AsyncAlarm, WakeUp
 from keyfold.streams.policy import TRANSIENT
 from keyfold.streams.processing import Outcome
-from keyfold.streams.shard import Reader
+from keyfold.streams.shard import ShardReader
 from keyfold.streams.sinks import Sink
-from keyfold.streams.status import Status, status
+from keyfold.streams.status import StreamStatus, status
 
 OnProgress = Callable[[Outcome], None]
 
@@ -30,11 +30,11 @@ class Consumer:
     """Follows the streams of an open design: `Consumer(db).run()`."""
 
     def __init__(
-        self, db: Db, *, sinks: Sequence[Sink] = (), options: Options | None = None
+        self, db: Db, *, sinks: Sequence[Sink] = (), options: ConsumerOptions | None = None
     ) -> None:
         self.db = db
-        self._following = Following(db, options or Options(), sinks)
-        self._alarm = Alarm()
+        self._following = StreamWorker(db, options or ConsumerOptions(), sinks)
+        self._alarm = WakeUp()
 
     @property
     def worker(self) -> str:
@@ -59,7 +59,7 @@ class Consumer:
             total += outcome
         return total
 
-    def _poll(self, reader: Reader) -> Outcome:
+    def _poll(self, reader: ShardReader) -> Outcome:
         return self.db.run(self._following.poll(reader), "streams")
 
     def drain(self) -> Outcome:
@@ -132,7 +132,7 @@ class Consumer:
         if not self._following.sinks:
             yield
             return
-        alarm = Alarm()
+        alarm = WakeUp()
         courier = Thread(target=self._bring, args=(alarm,), name="keyfold-courier", daemon=True)
         courier.start()
         try:
@@ -141,7 +141,7 @@ class Consumer:
             alarm.stop()
             courier.join()
 
-    def _bring(self, alarm: Alarm) -> None:
+    def _bring(self, alarm: WakeUp) -> None:
         pace, made = self._following.options.pace(), Round()
         with alarm.listening(self.db.client):
             while not alarm.stopped:
@@ -163,7 +163,7 @@ class Consumer:
         """End `run` after the record at hand; safe in a signal handler and in other threads."""
         self._alarm.stop()
 
-    def status(self) -> Status:
+    def status(self) -> StreamStatus:
         return self.db.run(status(self.db.context, self._following.options.name), "streams")
 
     def close(self) -> None:
@@ -175,10 +175,10 @@ class AsyncConsumer:
     """The same for an event loop: `await AsyncConsumer(db).run()`."""
 
     def __init__(
-        self, db: AsyncDb, *, sinks: Sequence[Sink] = (), options: Options | None = None
+        self, db: AsyncDb, *, sinks: Sequence[Sink] = (), options: ConsumerOptions | None = None
     ) -> None:
         self.db = db
-        self._following = Following(db, options or Options(), sinks)
+        self._following = StreamWorker(db, options or ConsumerOptions(), sinks)
         self._alarm = AsyncAlarm()
 
     @property
@@ -296,7 +296,7 @@ class AsyncConsumer:
         """End `run` after the record at hand."""
         self._alarm.stop()
 
-    async def status(self) -> Status:
+    async def status(self) -> StreamStatus:
         return await self.db.run(status(self.db.context, self._following.options.name), "streams")
 
     async def close(self) -> None:

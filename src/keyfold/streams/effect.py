@@ -27,7 +27,7 @@ _INTENTS = get_args(Intent)
 
 
 @dataclass(frozen=True)
-class Run:
+class ReactionContext:
     """The surroundings in which effects are carried out."""
 
     context: Context
@@ -43,7 +43,7 @@ class Unit:
 
     record: Record
     change: Change
-    effect: Effect
+    effect: Reaction
     intents: Sequence[Intent] = ()
     """The writes that are known without asking anybody."""
     failures: int = 0
@@ -54,7 +54,7 @@ class Unit:
         return self.effect.name, self.record.address
 
 
-class Effect(ABC):
+class Reaction(ABC):
     """Something that is done for a change, exactly once as seen from outside."""
 
     name: str
@@ -64,11 +64,11 @@ class Effect(ABC):
     """It runs code that is not ours."""
 
     @abstractmethod
-    def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
+    def apply(self, run: ReactionContext, unit: Unit, settled: Marker) -> Flow[None]:
         """Carry the unit out together with `settled`, which is refused the second time."""
 
 
-class Maintained(Effect):
+class Maintained(Reaction):
     """A maintainer's writes for a change, joined with the marker.
 
     A maintainer that offers `reconcile` brings its structure to the canonical's present state
@@ -81,7 +81,7 @@ class Maintained(Effect):
         self.reconciles = hasattr(maintainer, "reconcile")
         self.additive = getattr(maintainer, "additive", False)
 
-    def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
+    def apply(self, run: ReactionContext, unit: Unit, settled: Marker) -> Flow[None]:
         change = unit.change
         if self.reconciles:
             reconcile: Any = self.maintainer
@@ -105,7 +105,7 @@ def forgiving(intents: Sequence[Intent]) -> list[Intent]:
     ]
 
 
-class Processed(Effect):
+class Processed(Reaction):
     """A user's processor."""
 
     foreign = True
@@ -114,7 +114,7 @@ class Processed(Effect):
         self.processor = processor
         self.name = f"processor {processor.name}"
 
-    def apply(self, run: Run, unit: Unit, settled: Marker) -> Flow[None]:
+    def apply(self, run: ReactionContext, unit: Unit, settled: Marker) -> Flow[None]:
         processor, change = self.processor, unit.change
         delivery = Delivery(unit.record, run.db, processor.name)
         seconds = run.policy.seconds if processor.seconds is None else processor.seconds
@@ -184,7 +184,7 @@ def _follows(maintainer: Maintainer, record: Record) -> bool:
     )
 
 
-def settled_by(run: Run, unit: Unit) -> Marker:
+def settled_by(run: ReactionContext, unit: Unit) -> Marker:
     return marker(run.context, unit.record.event_id, unit.effect.name)
 
 

@@ -17,13 +17,13 @@ from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow, Pause
 from keyfold.streams import lease as leasing
 from keyfold.streams import outbox, support
-from keyfold.streams.effect import Effects, Run
+from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group, Lease
 from keyfold.streams.outbox import Round
 from keyfold.streams.pace import Pace
 from keyfold.streams.policy import TRANSIENT, Policy, patiently
 from keyfold.streams.processing import Outcome
-from keyfold.streams.shard import Reader, Shard, shards
+from keyfold.streams.shard import Shard, ShardReader, shards
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import ShardStatus, status
 from keyfold.streams.turn import Turns
@@ -37,7 +37,7 @@ _STAMP_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True)
-class Options:
+class ConsumerOptions:
     """How a consumer reads."""
 
     name: str = "default"
@@ -59,21 +59,21 @@ class Options:
         return Pace(self.poll_seconds, self.batch)
 
 
-class Following:
+class StreamWorker:
     """One worker's part in reading the streams of a design, as flows."""
 
-    def __init__(self, db: Db | AsyncDb, options: Options, sinks: Sequence[Sink]) -> None:
+    def __init__(self, db: Db | AsyncDb, options: ConsumerOptions, sinks: Sequence[Sink]) -> None:
         self.context = db.context
         self.options = options
         self.sinks = list(sinks)
         self.effects = Effects(db.context.design)
         self.halted: Callable[[], bool] = bool
         """Whether to stop in the middle of a batch."""
-        self.run = Run(db.context, db, options.policy, lambda: self.halted())
+        self.run = ReactionContext(db.context, db, options.policy, lambda: self.halted())
         self.group = Group(db.context.design.name, options.name)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
         self.tables = _followed(self.effects)
-        self.readers: dict[str, Reader] = {}
+        self.readers: dict[str, ShardReader] = {}
         self._prepared = False
         self._looked = float("-inf")
         self.turning = False
@@ -83,11 +83,11 @@ class Following:
         self.greedy = False
         """Take every free shard, whatever other workers there may be."""
 
-    def assignment(self) -> Flow[list[Reader]]:
+    def assignment(self) -> Flow[list[ShardReader]]:
         """The shards to read now, after leases were taken, renewed and shared."""
         return (yield from patiently(self.options.policy, self._assignment))
 
-    def _assignment(self) -> Flow[list[Reader]]:
+    def _assignment(self) -> Flow[list[ShardReader]]:
         if not self.tables:
             return []
         if not self._prepared:
@@ -124,11 +124,11 @@ class Following:
             elif shard.sort in self.readers:
                 self.readers[shard.sort].lease = lease
             else:
-                self.readers[shard.sort] = Reader(
+                self.readers[shard.sort] = ShardReader(
                     self.run, self.effects, self.group, shard, lease, self.options.batch, seconds
                 )
 
-    def poll(self, reader: Reader) -> Flow[Outcome]:
+    def poll(self, reader: ShardReader) -> Flow[Outcome]:
         """One batch of one shard; a lost lease or a troubled backend leaves it for later."""
         try:
             outcome = yield from reader.poll()

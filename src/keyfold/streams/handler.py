@@ -10,7 +10,7 @@ from keyfold.design.table import Table
 from keyfold.errors import PlanError
 from keyfold.runtime.db import Db
 from keyfold.streams import outbox, support
-from keyfold.streams.effect import Effects, Run
+from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.policy import TRANSIENT, Policy
 from keyfold.streams.processing import process
 from keyfold.streams.sinks import Sink
@@ -31,7 +31,7 @@ def stream_handler(db: Db, policy: Policy | None = None, *, sinks: Sequence[Sink
     brings them again from there. Emitted events go to the sinks after each batch.
     """
     db.run(support.ensure(db.context), "streams")
-    run = Run(db.context, db, policy or Policy())
+    run = ReactionContext(db.context, db, policy or Policy())
     effects = Effects(db.context.design)
     turns = Turns(db.context, f"lambda-{uuid4().hex}", _TURN_SECONDS)
     by_name = {db.context.physical(t.schema): t for t in db.context.design.tables.values()}

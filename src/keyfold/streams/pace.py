@@ -35,7 +35,7 @@ class Pace:
         return rest
 
 
-class Alarm:
+class WakeUp:
     """Ends a thread's rest: at a commit of this process, or for good."""
 
     def __init__(self) -> None:

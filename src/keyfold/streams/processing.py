@@ -20,7 +20,7 @@ from keyfold.runtime.flow import Flow, Overdue
 from keyfold.runtime.intent import Intent
 from keyfold.runtime.writes import commit
 from keyfold.streams.deadletter import DECODING, Failure, bury
-from keyfold.streams.effect import Effects, Run, Unit, forgiving, sequences, settled_by
+from keyfold.streams.effect import Effects, ReactionContext, Unit, forgiving, sequences, settled_by
 from keyfold.streams.marker import marked
 from keyfold.streams.policy import TRANSIENT, patiently
 from keyfold.streams.record import parse
@@ -53,7 +53,7 @@ class Outcome:
 
 
 def process(
-    run: Run, effects: Effects, table: Table, records: Iterable[Mapping[str, Any]]
+    run: ReactionContext, effects: Effects, table: Table, records: Iterable[Mapping[str, Any]]
 ) -> Flow[Outcome]:
     """Carry out the effects of records, each in the order of its key."""
     outcome = Outcome()
@@ -98,7 +98,7 @@ def _target(unit: Unit) -> str:
     return " ".join(str(getattr(intent, "ref", "")) for intent in unit.intents)
 
 
-def _unprocessed(run: Run, outcome: Outcome, units: list[Unit]) -> Flow[list[Unit]]:
+def _unprocessed(run: ReactionContext, outcome: Outcome, units: list[Unit]) -> Flow[list[Unit]]:
     """Without those whose processor ran before: it may do what no transaction takes back."""
     foreign = [(u.record.event_id, u.effect.name) for u in units if u.effect.foreign]
     if not foreign:
@@ -113,7 +113,7 @@ def _unprocessed(run: Run, outcome: Outcome, units: list[Unit]) -> Flow[list[Uni
 
 
 def _together(
-    run: Run, outcome: Outcome, units: Sequence[Unit], *, forgive: bool = False
+    run: ReactionContext, outcome: Outcome, units: Sequence[Unit], *, forgive: bool = False
 ) -> Flow[None]:
     """One transaction for all; halves when it fails, so that the culprit is found."""
     if len(units) == 1:
@@ -140,7 +140,7 @@ def _together(
     return None
 
 
-def _fresh_ones(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
+def _fresh_ones(run: ReactionContext, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
     names = {(u.record.event_id, u.effect.name): u for u in units}
     try:
         done = yield from patiently(run.policy, lambda: marked(run.context, list(names)))
@@ -151,7 +151,7 @@ def _fresh_ones(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]
     yield from _together(run, outcome, [u for name, u in names.items() if name not in done])
 
 
-def _in_lanes(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
+def _in_lanes(run: ReactionContext, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
     """One by one, in order within a lane; a failing unit waits and the other lanes go on."""
     waiting: dict[tuple[str, str], deque[Unit]] = {}
     for unit in units:
@@ -169,7 +169,7 @@ def _in_lanes(run: Run, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
             turn += 1
 
 
-def _advance(run: Run, outcome: Outcome, queue: deque[Unit]) -> Flow[None]:
+def _advance(run: ReactionContext, outcome: Outcome, queue: deque[Unit]) -> Flow[None]:
     """Carry out a lane's units until one fails and may be tried again."""
     while queue:
         if run.halted():
@@ -199,11 +199,13 @@ def _advance(run: Run, outcome: Outcome, queue: deque[Unit]) -> Flow[None]:
         queue.popleft()
 
 
-def _attempt(run: Run, unit: Unit) -> Flow[None]:
+def _attempt(run: ReactionContext, unit: Unit) -> Flow[None]:
     yield from patiently(run.policy, lambda: unit.effect.apply(run, unit, settled_by(run, unit)))
 
 
-def _bury_unit(run: Run, outcome: Outcome, unit: Unit, problem: Exception) -> Flow[bool]:
+def _bury_unit(
+    run: ReactionContext, outcome: Outcome, unit: Unit, problem: Exception
+) -> Flow[bool]:
     record = unit.record
     failed = Failure(
         record.table.name, record.wire, record.event_id, unit.effect.name, problem, unit.failures
@@ -217,7 +219,11 @@ def _bury_unit(run: Run, outcome: Outcome, unit: Unit, problem: Exception) -> Fl
 
 
 def _bury_record(
-    run: Run, outcome: Outcome, table: Table, wire: Mapping[str, Any], problem: Exception
+    run: ReactionContext,
+    outcome: Outcome,
+    table: Table,
+    wire: Mapping[str, Any],
+    problem: Exception,
 ) -> Flow[None]:
     body = orjson.dumps(wire, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
     plain = wire if isinstance(wire, Mapping) else {}

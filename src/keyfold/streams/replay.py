@@ -9,7 +9,7 @@ from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
 from keyfold.streams import deadletter
 from keyfold.streams.deadletter import DECODING, DeadLetter
-from keyfold.streams.effect import Effects, Run
+from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.policy import Policy, patiently
 from keyfold.streams.processing import process
 from keyfold.streams.record import parse
@@ -18,7 +18,7 @@ from keyfold.streams.record import parse
 def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -> Flow[None]:
     """Carry the effect out now; the letter goes with it. A failure is raised and leaves it."""
     context = db.context
-    run = Run(context, db, policy or Policy())
+    run = ReactionContext(context, db, policy or Policy())
     effects = Effects(context.design)
     table: Table | None = context.design.tables.get(letter.table)
     if letter.record is None or table is None:

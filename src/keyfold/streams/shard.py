@@ -13,7 +13,7 @@ from keyfold.limits import STREAM_RETENTION_SECONDS
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.streams import lease as leasing
-from keyfold.streams.effect import Effects, Run
+from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group, Lease
 from keyfold.streams.policy import patiently
 from keyfold.streams.processing import Outcome, process
@@ -82,10 +82,10 @@ def _described(stream: str) -> Flow[list[dict[str, Any]]]:
 
 
 @dataclass
-class Reader:
+class ShardReader:
     """Reads one leased shard."""
 
-    run: Run
+    run: ReactionContext
     effects: Effects
     group: Group
     shard: Shard

@@ -30,7 +30,7 @@ class ShardStatus:
 
 
 @dataclass(frozen=True)
-class Status:
+class StreamStatus:
     """All shards, and what waits for somebody."""
 
     shards: tuple[ShardStatus, ...]
@@ -42,7 +42,7 @@ class Status:
         return max((shard.lag_seconds for shard in self.shards), default=0.0)
 
 
-def status(context: Context, name: str = "default") -> Flow[Status]:
+def status(context: Context, name: str = "default") -> Flow[StreamStatus]:
     """Read the consumers' state; looks at each stream for the oldest waiting record."""
     group = Group(context.design.name, name)
     try:
@@ -50,7 +50,7 @@ def status(context: Context, name: str = "default") -> Flow[Status]:
         dead = yield from deadletter.count(context)
         events = yield from outbox.count(context)
     except TableNotFound:
-        return Status((), 0, 0)
+        return StreamStatus((), 0, 0)
     found = []
     for lease in known.values():
         over = lease.finished or lease.lost
@@ -68,7 +68,7 @@ def status(context: Context, name: str = "default") -> Flow[Status]:
                 lease.lost,
             )
         )
-    return Status(tuple(found), dead, events)
+    return StreamStatus(tuple(found), dead, events)
 
 
 def _lag(context: Context, lease: Lease) -> Flow[float | None]:

@@ -18,7 +18,7 @@ from keyfold.runtime.tables import create_request, until_active
 
 WireItem = dict[str, Any]
 
-TABLE: Final = schema.Table(
+TABLE: Final = schema.TableSchema(
     name="keyfold_streams",
     partition="PK",
     sort="SK",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyfold.wire.background import BackgroundServer
 from keyfold.wire.server import Server
-from keyfold.wire.settings import ClientLimits, ServeError, Settings
+from keyfold.wire.settings import ClientLimits, ServeError, ServerSettings
 from keyfold.wire.workers import serve
 
-__all__ = ["BackgroundServer", "ClientLimits", "ServeError", "Server", "Settings", "serve"]
+__all__ = ["BackgroundServer", "ClientLimits", "ServeError", "Server", "ServerSettings", "serve"]

@@ -9,7 +9,7 @@ from typing import Self
 
 from keyfold.engine import Engine
 from keyfold.wire.server import Server, loop_runner
-from keyfold.wire.settings import Settings
+from keyfold.wire.settings import ServerSettings
 
 
 class BackgroundServer:
@@ -19,9 +19,9 @@ class BackgroundServer:
         boto3.client("dynamodb", endpoint_url=server.url, ...)
     """
 
-    def __init__(self, engine: Engine, settings: Settings | None = None) -> None:
+    def __init__(self, engine: Engine, settings: ServerSettings | None = None) -> None:
         self._engine = engine
-        self._settings = settings or Settings(port=0)
+        self._settings = settings or ServerSettings(port=0)
         self._thread = threading.Thread(target=self._run, name="keyfold-server", daemon=True)
         self._started = threading.Event()
         self._failure: BaseException | None = None

@@ -13,15 +13,15 @@ from time import perf_counter
 from typing import TypeVar
 
 from keyfold.clock import Clock
-from keyfold.engine.gathering import Engine, Result, Writes
+from keyfold.engine.gathering import CommittingEngine, Result, Writes
 from keyfold.errors import InternalFailure, OperationError, SerializationError, UnknownOperation
 from keyfold.limits import KB
 from keyfold.wire import answer, sigv4
 from keyfold.wire.log import RequestLog
 from keyfold.wire.metrics import Metrics
-from keyfold.wire.protocol import Request
-from keyfold.wire.settings import Settings
-from keyfold.wire.targets import TARGETS, Run, Target
+from keyfold.wire.protocol import WireRequest
+from keyfold.wire.settings import ServerSettings
+from keyfold.wire.targets import TARGETS, OperationRunner, Target
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ _is_usual_signature = re.compile(
 _SIGNATURES_REMEMBERED = 1000
 
 # Members of an enumeration are slow to look up.
-_INLINE, _COMMIT = Run.INLINE, Run.COMMIT
+_INLINE, _COMMIT = OperationRunner.INLINE, OperationRunner.COMMIT
 
 _ALLOWED_HEADERS = (
     b"authorization,content-type,content-encoding,x-amz-content-sha256,x-amz-date,"
@@ -54,8 +54,8 @@ class FrontDoor:
 
     def __init__(
         self,
-        engine: Engine,
-        settings: Settings,
+        engine: CommittingEngine,
+        settings: ServerSettings,
         metrics: Metrics,
         clock: Clock,
         logs: Sequence[RequestLog],
@@ -68,7 +68,7 @@ class FrontDoor:
         self._loop, self._threads = loop, threads
         self._writes = Writes(engine, loop, writer)
         self._verifier = (
-            sigv4.Verifier(settings.credentials, settings.region, clock)
+            sigv4.SignatureVerifier(settings.credentials, settings.region, clock)
             if settings.credentials
             else None
         )
@@ -76,7 +76,7 @@ class FrontDoor:
         """Well-formed `Authorization` headers, without the signature that ends them."""
         self._request_id = answer.RequestIds()
 
-    def handle(self, request: Request) -> None:
+    def handle(self, request: WireRequest) -> None:
         """Answer a request, now or when its work is done."""
         started = perf_counter()
         headers = request.headers
@@ -113,7 +113,7 @@ class FrontDoor:
             self._in_thread(partial(self._result, target.operation, body), done)
 
     def _finish(
-        self, request: Request, target: Target | None, started: float, result: Result
+        self, request: WireRequest, target: Target | None, started: float, result: Result
     ) -> None:
         """Make the answer of what came out."""
         request_id = self._request_id()
@@ -132,7 +132,7 @@ class FrontDoor:
 
     def _send(
         self,
-        request: Request,
+        request: WireRequest,
         target: Target | None,
         started: float,
         request_id: bytes,
@@ -152,7 +152,7 @@ class FrontDoor:
             operation = target.operation if target else "Unknown"
             log.write(request_id.decode(), operation, status, len(body), seconds)
 
-    def _admit(self, request: Request) -> bool:
+    def _admit(self, request: WireRequest) -> bool:
         """Whether the page that asks may do so; its answer then says that it may."""
         origin = request.headers[b"origin"]
         if not self._settings.allows_origin(origin.decode("latin-1")):
@@ -164,7 +164,7 @@ class FrontDoor:
         )
         return True
 
-    def _check_signature(self, request: Request) -> None:
+    def _check_signature(self, request: WireRequest) -> None:
         headers = request.headers
         if self._verifier is not None:
             method = request.method.decode("latin-1")
@@ -194,7 +194,7 @@ class FrontDoor:
         running = self._threads.submit(work)
         running.add_done_callback(lambda ran: self._loop.call_soon_threadsafe(done, ran.result()))
 
-    def _other(self, request: Request) -> None:
+    def _other(self, request: WireRequest) -> None:
         """Requests that are not the API: health, metrics, and a browser asking whether it may."""
         path = request.url.partition(b"?")[0]
         asks = request.method in (b"GET", b"HEAD")
@@ -216,11 +216,11 @@ class FrontDoor:
         else:
             self._unknown(request)
 
-    def _unknown(self, request: Request) -> None:
+    def _unknown(self, request: WireRequest) -> None:
         request.extra = b""
         self._plain(request, 404, b"<UnknownOperationException/>\n")
 
-    def _plain(self, request: Request, status: int, text: bytes) -> None:
+    def _plain(self, request: WireRequest, status: int, text: bytes) -> None:
         data = answer.render(
             status, text, self._request_id(), answer.TEXT, request.extra, request.keep_alive
         )
@@ -248,7 +248,7 @@ def _zipped(body: bytes) -> bytes:
     return zlib.compress(body, _GZIP_LEVEL, zlib.MAX_WBITS | 16)
 
 
-def _decoded(request: Request, limit: int) -> bytes:
+def _decoded(request: WireRequest, limit: int) -> bytes:
     encoding = request.headers[b"content-encoding"].strip().lower()
     if encoding in (b"", b"identity"):
         return request.body

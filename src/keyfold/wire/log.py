@@ -23,7 +23,7 @@ class RequestLog(Protocol):
     def close(self) -> None: ...
 
 
-class JsonLines:
+class RequestLines:
     """Writes whole lines, gathered until `flush` so that a busy server does not pay for each."""
 
     def __init__(self, target: str, clock: Clock) -> None:
@@ -59,7 +59,7 @@ class JsonLines:
             self._out.close()
 
 
-class Spans:
+class SpanLog:
     """Answers as OpenTelemetry spans, through the process's provider."""
 
     def __init__(self, clock: Clock) -> None:

@@ -18,7 +18,7 @@ _PIPELINE = 16
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class Request:
+class WireRequest:
     """One whole request, and how its answer is to be."""
 
     __slots__ = (
@@ -55,10 +55,10 @@ class Request:
 class Front(Protocol):
     """Whoever answers requests, now or later, by `request.connection.reply`."""
 
-    def handle(self, request: Request) -> None: ...
+    def handle(self, request: WireRequest) -> None: ...
 
 
-class Registry:
+class ConnectionRegistry:
     """The connections of a worker and its coarse clock, which ticks once a second."""
 
     def __init__(self, front: Front, limits: ClientLimits, metrics: Metrics) -> None:
@@ -84,7 +84,7 @@ class Registry:
 class Connection(asyncio.Protocol):
     """One client's connection."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: ConnectionRegistry) -> None:
         self._registry = registry
         self._limits = registry.limits
         self._front = registry.front
@@ -93,7 +93,7 @@ class Connection(asyncio.Protocol):
         self.on_header = self._fields.__setitem__
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport = None  # type: ignore[assignment]
-        self._waiting: deque[Request] = deque()
+        self._waiting: deque[WireRequest] = deque()
         self._busy = False
         self._closed = False
         self._choked = False
@@ -185,7 +185,7 @@ class Connection(asyncio.Protocol):
         self._receiving = False
         parser = self._parser
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
-        request = Request(
+        request = WireRequest(
             self, parser.get_method(), self._url, self._headers, body, parser.should_keep_alive()
         )
         if self._busy:

@@ -16,10 +16,10 @@ from keyfold.engine import Engine
 from keyfold.engine.hot import HotItems, Marks
 from keyfold.engine.sweeping import Sweeper
 from keyfold.wire.front import FrontDoor
-from keyfold.wire.log import JsonLines, RequestLog, Spans
+from keyfold.wire.log import RequestLines, RequestLog, SpanLog
 from keyfold.wire.metrics import Metrics
-from keyfold.wire.protocol import Connection, Registry
-from keyfold.wire.settings import ServeError, Settings
+from keyfold.wire.protocol import Connection, ConnectionRegistry
+from keyfold.wire.settings import ServeError, ServerSettings
 
 _TICK_SECONDS = 1.0
 _SWEEP_SECONDS = 10.0
@@ -33,7 +33,7 @@ class Server:
     def __init__(
         self,
         engine: Engine,
-        settings: Settings,
+        settings: ServerSettings,
         *,
         metrics: Metrics | None = None,
         clock: Clock | None = None,
@@ -48,7 +48,7 @@ class Server:
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
         self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
         self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
-        self._registry: Registry
+        self._registry: ConnectionRegistry
         self._server: asyncio.Server
         self._ticking: asyncio.Task[None]
         self.port = settings.port
@@ -66,7 +66,7 @@ class Server:
             writer=self._writer,
             threads=self._threads,
         )
-        self._registry = Registry(front, self._settings.clients, self._metrics)
+        self._registry = ConnectionRegistry(front, self._settings.clients, self._metrics)
         self._registry.now = loop.time()
         listener = listener or bind(self._settings)
         tls = tls_context(self._settings)
@@ -112,7 +112,7 @@ class Server:
                 log.flush()
 
 
-def bind(settings: Settings, *, shared: bool = False) -> socket.socket:
+def bind(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
     """A socket bound to the settings' host and port; `shared` with other workers."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
@@ -133,7 +133,7 @@ def bind(settings: Settings, *, shared: bool = False) -> socket.socket:
     return listener
 
 
-def tls_context(settings: Settings) -> ssl.SSLContext | None:
+def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
     """TLS by the settings' certificate, if there is one."""
     if settings.tls_certificate is None:
         return None
@@ -148,13 +148,13 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
     return context
 
 
-def _request_logs(settings: Settings, clock: Clock) -> list[RequestLog]:
+def _request_logs(settings: ServerSettings, clock: Clock) -> list[RequestLog]:
     logs: list[RequestLog] = []
     if settings.tracing:
-        logs.append(Spans(clock))
+        logs.append(SpanLog(clock))
     if settings.request_log is not None:
         try:
-            logs.append(JsonLines(settings.request_log, clock))
+            logs.append(RequestLines(settings.request_log, clock))
         except OSError as error:
             raise ServeError(
                 f"cannot write the request log {settings.request_log}: {error.strerror}"
@@ -163,7 +163,7 @@ def _request_logs(settings: Settings, clock: Clock) -> list[RequestLog]:
 
 
 def run_worker(
-    settings: Settings,
+    settings: ServerSettings,
     listener: socket.socket,
     metrics: Metrics,
     worker: int,

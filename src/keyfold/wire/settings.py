@@ -38,7 +38,7 @@ class ClientLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     """Everything `keyfold serve` can be told."""
 
     data: str = ":memory:"

@@ -129,7 +129,7 @@ def _from_query(query: Mapping[str, str]) -> Signed:
     )
 
 
-class Verifier:
+class SignatureVerifier:
     """Checks signatures against the access keys this server knows."""
 
     def __init__(self, known: Iterable[Credentials], region: str, clock: Clock) -> None:

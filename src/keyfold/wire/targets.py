@@ -9,7 +9,7 @@ from keyfold.clients.request import STREAM_OPERATIONS
 from keyfold.engine import operations
 
 
-class Run(Enum):
+class OperationRunner(Enum):
     """Where the work of an operation is done."""
 
     INLINE = "on the event loop: a read of microseconds"
@@ -21,7 +21,7 @@ class Target(NamedTuple):
     """One operation of the API."""
 
     operation: str
-    run: Run
+    run: OperationRunner
     slot: int
     """Its place in the metrics."""
 
@@ -32,8 +32,10 @@ _COMMIT: Final = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "Tran
 
 def _target(operation: str, slot: int) -> Target:
     if operation in _INLINE:
-        return Target(operation, Run.INLINE, slot)
-    return Target(operation, Run.COMMIT if operation in _COMMIT else Run.THREAD, slot)
+        return Target(operation, OperationRunner.INLINE, slot)
+    return Target(
+        operation, OperationRunner.COMMIT if operation in _COMMIT else OperationRunner.THREAD, slot
+    )
 
 
 def _header(operation: str) -> bytes:

@@ -15,13 +15,13 @@ from keyfold.engine.hot import Marks
 from keyfold.wire.memory import shared_memory
 from keyfold.wire.metrics import Metrics
 from keyfold.wire.server import bind, run_worker, tls_context
-from keyfold.wire.settings import ServeError, Settings
+from keyfold.wire.settings import ServeError, ServerSettings
 
 _RESTART_SECONDS = 1.0
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
-def serve(settings: Settings, on_ready: Callable[[int], None]) -> None:
+def serve(settings: ServerSettings, on_ready: Callable[[int], None]) -> None:
     """Serve until SIGTERM or SIGINT; `on_ready` is told the port once every worker listens."""
     settings.check()
     tls_context(settings)
@@ -46,7 +46,7 @@ def serve(settings: Settings, on_ready: Callable[[int], None]) -> None:
 class Workers:
     """Starts the workers, starts a dead one again, passes on the signal to stop."""
 
-    def __init__(self, settings: Settings, marks: Marks | None) -> None:
+    def __init__(self, settings: ServerSettings, marks: Marks | None) -> None:
         self._settings = settings
         self._marks = marks
         self._metrics = Metrics(settings.workers)

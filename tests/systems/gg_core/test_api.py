@@ -12,9 +12,9 @@ import httpx
 import pytest
 import uvicorn
 
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
-from keyfold.streams import AsyncConsumer, Options
+from keyfold.streams import AsyncConsumer, ConsumerOptions
 from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.service import GgCore
@@ -86,7 +86,7 @@ class Person:
 async def served(service: GgCore, tokens: DevelopmentTokens) -> AsyncIterator[str]:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    app = create_app([service], Settings(development=True, tokens=tokens))
+    app = create_app([service], ApiSettings(development=True, tokens=tokens))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
@@ -105,7 +105,7 @@ async def people(
     """Users of a running server, with a consumer beside it."""
     tokens = DevelopmentTokens()
     async with opened(design, sandbox, request.param) as db:
-        consumer = AsyncConsumer(db, options=Options(poll_seconds=0.01))
+        consumer = AsyncConsumer(db, options=ConsumerOptions(poll_seconds=0.01))
         running = asyncio.create_task(consumer.run())
         async with (
             served(GgCore(db), tokens) as base,

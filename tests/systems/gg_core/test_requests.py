@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
 from keyfold_systems.gg_core.payloads import NewRoom
 from tests.systems.opening import LATER, stored
@@ -170,7 +170,7 @@ async def test_a_mutation_happens_once_for_a_request_id_and_is_announced_once(
     await world.settle()
     before = Counter(await world.announced())
     tokens = DevelopmentTokens()
-    app = create_app([world.service], Settings(development=True, tokens=tokens))
+    app = create_app([world.service], ApiSettings(development=True, tokens=tokens))
     token = tokens.issue(who, *(["admin"] if who == "root" else []))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app),

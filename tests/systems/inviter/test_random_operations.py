@@ -21,7 +21,7 @@ from keyfold.api import Conflict, Identity, Invalid, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
-from keyfold.streams import AsyncConsumer, Options, Policy
+from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy
 from keyfold_systems.inviter.entities import (
     Answer,
     Group,
@@ -238,7 +238,7 @@ async def test_random_operations_end_as_the_model(
     crowd = Crowd(service, seed)
     for _ in range(VISITORS):
         await crowd.arrive()
-    consumer = AsyncConsumer(db, options=Options(policy=Policy(patience=1)))
+    consumer = AsyncConsumer(db, options=ConsumerOptions(policy=Policy(patience=1)))
     for number in count():
         if crowd.acted >= OPERATIONS:
             break

@@ -21,7 +21,7 @@ from keyfold.api import Conflict, Identity, Missing, NotAllowed, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
-from keyfold.streams import AsyncConsumer, Options, Policy
+from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy
 from keyfold_systems.search_room.entities import (
     Activity,
     Invitation,
@@ -227,7 +227,7 @@ async def test_random_operations_end_as_the_model(
 ) -> None:
     service = SearchRoom(db)
     crowd = Crowd(service, seed)
-    consumer = AsyncConsumer(db, options=Options(policy=Policy(patience=1)))
+    consumer = AsyncConsumer(db, options=ConsumerOptions(policy=Policy(patience=1)))
     for number in count():
         if crowd.acted >= OPERATIONS:
             break

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
 
 from .conftest import World
@@ -60,7 +60,7 @@ def tokens() -> DevelopmentTokens:
 
 @pytest.fixture
 def http(proposed_world: World, tokens: DevelopmentTokens) -> httpx.AsyncClient:
-    app = create_app([proposed_world.service], Settings(development=True, tokens=tokens))
+    app = create_app([proposed_world.service], ApiSettings(development=True, tokens=tokens))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/sellers")
 
 

@@ -12,9 +12,9 @@ import httpx
 import pytest
 import uvicorn
 
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.maintain import verification
-from keyfold.streams import AsyncConsumer, Options
+from keyfold.streams import AsyncConsumer, ConsumerOptions
 from keyfold.testing import Sandbox
 from keyfold_systems.tamafriends import demo
 from keyfold_systems.tamafriends.design import UserProfile, design
@@ -65,7 +65,7 @@ class Person:
 async def served(service: TamaFriends) -> AsyncIterator[str]:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    app = create_app([service], Settings(development=True))
+    app = create_app([service], ApiSettings(development=True))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
@@ -81,7 +81,7 @@ async def served(service: TamaFriends) -> AsyncIterator[str]:
 async def people(sandbox: Sandbox) -> AsyncIterator[list[Person]]:
     """Users of a running server, with a consumer beside it."""
     db = await sandbox.open_async(design)
-    consumer = AsyncConsumer(db, options=Options(poll_seconds=0.01))
+    consumer = AsyncConsumer(db, options=ConsumerOptions(poll_seconds=0.01))
     running = asyncio.create_task(consumer.run())
     async with (
         served(TamaFriends(db)) as base,

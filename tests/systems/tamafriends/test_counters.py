@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.streams import AsyncConsumer, Options, Policy
+from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy
 from tests.systems.opening import LATER, forget_progress
 
 from .conftest import LENA, OMAR, PAGE, YUKI, World
@@ -139,7 +139,7 @@ async def test_what_an_index_shows_late_goes_with_its_account_too(local: World) 
     local.sandbox.clock.advance(6)
     await local.settle()
     await local.like(OMAR, post)
-    impatient = AsyncConsumer(local.db, options=Options(policy=Policy(patience=1)))
+    impatient = AsyncConsumer(local.db, options=ConsumerOptions(policy=Policy(patience=1)))
     await impatient.run_once()
     await local.service.delete_account("omar")
     await impatient.run_once()

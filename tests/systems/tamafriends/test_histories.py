@@ -17,7 +17,7 @@ from keyfold.api import Identity, PageRequest
 from keyfold.clients import AsyncClient
 from keyfold.engine import Faults
 from keyfold.errors import KeyfoldError, NotFound
-from keyfold.streams import AsyncConsumer, Options
+from keyfold.streams import AsyncConsumer, ConsumerOptions
 from keyfold.streams.policy import TRANSIENT
 from keyfold.testing import Sandbox
 from keyfold_systems.tamafriends.design import (
@@ -166,7 +166,7 @@ async def consume_and_die(world: World, dice: random.Random, over: asyncio.Event
     while not over.is_set() or client.deaths < 3:
         client.left = dice.randrange(5, 300)
         with suppress(Crash, *TRANSIENT):
-            await AsyncConsumer(db, options=Options(batch=10)).run_once()
+            await AsyncConsumer(db, options=ConsumerOptions(batch=10)).run_once()
             if dice.random() < 0.1 and client.deaths:
                 await forget_progress(world.db)
         # Another worker may go on when the dead one's lease is over.

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from keyfold.api import Identity, Service
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.media import LocalMedia
 from keyfold.api.ratelimit import RateLimit
 from keyfold.clock import ManualClock
@@ -28,7 +28,9 @@ def client_of(app: Any) -> httpx.AsyncClient:
 @pytest.fixture
 async def site(clubs: Service) -> AsyncIterator[httpx.AsyncClient]:
     people = {"Clubs": [Identity.of("mia"), Identity.of("root", "admin")]}
-    async with client_of(create_app([clubs], Settings(development=True, people=people))) as client:
+    async with client_of(
+        create_app([clubs], ApiSettings(development=True, people=people))
+    ) as client:
         yield client
 
 
@@ -55,7 +57,7 @@ async def test_the_index_links_to_pages_that_exist(site: httpx.AsyncClient) -> N
 
 
 async def test_pages_work_under_a_prefix(clubs: Service) -> None:
-    outer = Starlette(routes=[Mount("/api", create_app([clubs], Settings(development=True)))])
+    outer = Starlette(routes=[Mount("/api", create_app([clubs], ApiSettings(development=True)))])
     async with client_of(outer) as client:
         for path in PAGES:
             page = await client.get(f"/api{path}")
@@ -114,7 +116,7 @@ async def test_metrics_count_each_operation_by_surface_and_code(site: httpx.Asyn
 async def test_a_caller_over_the_rate_limit_waits_and_others_do_not(clubs: Service) -> None:
     clock = ManualClock()
     limit = RateLimit(per_second=1, burst=2, clock=clock)
-    async with client_of(create_app([clubs], Settings(development=True, limit=limit))) as client:
+    async with client_of(create_app([clubs], ApiSettings(development=True, limit=limit))) as client:
         mia, olga = await signed_in(client, "mia"), await signed_in(client, "olga")
 
         async def status(headers: dict[str, str]) -> int:
@@ -151,7 +153,7 @@ async def test_services_are_started_and_stopped_with_the_application() -> None:
 async def test_a_service_has_the_media_store_of_its_application(
     clubs: Service, tmp_path: Path
 ) -> None:
-    async with client_of(create_app([clubs], Settings(media=LocalMedia(tmp_path)))) as client:
+    async with client_of(create_app([clubs], ApiSettings(media=LocalMedia(tmp_path)))) as client:
         assert clubs.media is not None
         link = clubs.media.upload("k", content_type="image/png")
         await client.put(link.url, content=b"x", headers=link.headers)
@@ -167,7 +169,7 @@ def test_a_service_cannot_take_the_place_of_a_page() -> None:
 
 
 async def test_pages_of_a_known_origin_may_call_from_a_browser(clubs: Service) -> None:
-    app = create_app([clubs], Settings(development=True, origins=["https://app.example"]))
+    app = create_app([clubs], ApiSettings(development=True, origins=["https://app.example"]))
     asked = {
         "access-control-request-method": "PUT",
         "access-control-request-headers": "authorization,content-type,if-match,idempotency-key",
@@ -193,7 +195,7 @@ async def test_no_other_origin_may_call_unless_told(site: httpx.AsyncClient) -> 
 @pytest.mark.parametrize("origin", ["app.example", "https://app.example/", "ftp://x", "", "null"])
 def test_an_origin_has_scheme_and_host_alone(clubs: Service, origin: str) -> None:
     with pytest.raises(KeyfoldError, match="is no origin"):
-        create_app([clubs], Settings(origins=[origin]))
+        create_app([clubs], ApiSettings(origins=[origin]))
 
 
 async def test_a_service_that_cannot_tell_is_not_ready(clubs: Service) -> None:

@@ -16,7 +16,7 @@ from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.api.graphql import build_schema, graphql_routes
 from keyfold.api.graphql.execution import PlainFieldsFirst
-from keyfold.api.graphql.schema import Context
+from keyfold.api.graphql.schema import GraphQLContext
 
 Ask = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 
@@ -265,7 +265,7 @@ async def test_the_short_way_answers_what_the_long_way_does(
     schema = build_schema(type(clubs))._schema
 
     async def answer(executor: type[Executor[Any]]) -> Any:
-        context = Context(Dispatch(clubs), Caller(Identity.of("mia")))
+        context = GraphQLContext(Dispatch(clubs), Caller(Identity.of("mia")))
         made: Any = execute(schema, parse(query), context_value=context, executor_class=executor)
         return (await made).formatted
 

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from keyfold.api.metrics import Registry
+from keyfold.api.metrics import MetricRegistry
 
 
 def test_counters_and_histograms_are_written_as_prometheus_reads_them() -> None:
-    registry = Registry()
+    registry = MetricRegistry()
     asked = registry.counter("asked_total", "Questions.", ["who"])
     asked.add(2, "mia")
     asked.add(0.5, 'a"b\\c\nd')
@@ -30,11 +30,11 @@ def test_counters_and_histograms_are_written_as_prometheus_reads_them() -> None:
 
 def test_workers_that_share_a_folder_are_summed_even_when_they_are_gone(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from keyfold.api.metrics import Registry\n"
-        "Registry(Path(sys.argv[1])).counter('asked_total', 'Questions.', ['who']).add(3, 'mia')"
+        "import sys; from pathlib import Path; from keyfold.api.metrics import MetricRegistry\n"
+        "MetricRegistry(Path(sys.argv[1])).counter('asked_total', 'Questions.', ['who']).add(3, 'mia')"
     )
     for _ in range(2):
         subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
-    registry = Registry(tmp_path)
+    registry = MetricRegistry(tmp_path)
     registry.counter("asked_total", "Questions.", ["who"]).add(1, "mia")
     assert 'asked_total{who="mia"} 7\n' in registry.text()

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from keyfold.api.process import Options
+from keyfold.api.process import ApiOptions
 from keyfold.api.target import load_service
 from keyfold.errors import KeyfoldError
 
@@ -125,25 +125,27 @@ async def test_workers_share_data_keys_and_metrics_and_stop_when_requests_are_do
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (Options(["x"], "data.db"), "--issuer"),
-        (Options(["x"], "data.db", host="0.0.0.0", development_key="k"), "127.0.0.1"),
-        (Options(["x"], ":memory:", workers=2, development_key="k"), "--backend"),
-        (Options(["x"], "data.db", port=99999, development_key="k"), "--port 99999"),
-        (Options(["x"], "data.db", workers=0, development_key="k"), "--workers 0"),
-        (Options(["x"], "data.db", rate=0, development_key="k"), "--rate 0"),
-        (Options(["x"], "data.db", rate=1, burst=0, development_key="k"), "--burst 0"),
-        (Options(["x"], "data.db", burst=5, development_key="k"), "goes with --rate"),
-        (Options(["x"], "data.db", origins=["app"], development_key="k"), "is no origin"),
+        (ApiOptions(["x"], "data.db"), "--issuer"),
+        (ApiOptions(["x"], "data.db", host="0.0.0.0", development_key="k"), "127.0.0.1"),
+        (ApiOptions(["x"], ":memory:", workers=2, development_key="k"), "--backend"),
+        (ApiOptions(["x"], "data.db", port=99999, development_key="k"), "--port 99999"),
+        (ApiOptions(["x"], "data.db", workers=0, development_key="k"), "--workers 0"),
+        (ApiOptions(["x"], "data.db", rate=0, development_key="k"), "--rate 0"),
+        (ApiOptions(["x"], "data.db", rate=1, burst=0, development_key="k"), "--burst 0"),
+        (ApiOptions(["x"], "data.db", burst=5, development_key="k"), "goes with --rate"),
+        (ApiOptions(["x"], "data.db", origins=["app"], development_key="k"), "is no origin"),
         (
-            Options(["keyfold_systems.inviter.service"] * 2, "data.db", development_key="k"),
+            ApiOptions(["keyfold_systems.inviter.service"] * 2, "data.db", development_key="k"),
             "named twice",
         ),
-        (Options(["no_such_module"], "data.db", development_key="k"), "no_such_module"),
-        (Options(["json"], "data.db", development_key="k"), "must name one service"),
-        (Options(["json:Encoder"], "data.db", development_key="k"), "no service 'Encoder'"),
+        (ApiOptions(["no_such_module"], "data.db", development_key="k"), "no_such_module"),
+        (ApiOptions(["json"], "data.db", development_key="k"), "must name one service"),
+        (ApiOptions(["json:Encoder"], "data.db", development_key="k"), "no service 'Encoder'"),
     ],
 )
-def test_what_cannot_be_served_is_refused_with_the_reason(options: Options, message: str) -> None:
+def test_what_cannot_be_served_is_refused_with_the_reason(
+    options: ApiOptions, message: str
+) -> None:
     with pytest.raises(KeyfoldError, match=message):
         options.check()
 

@@ -24,7 +24,7 @@ from opentelemetry.trace import SpanKind, StatusCode, get_current_span
 
 from keyfold import AsyncDb, Design, Entity, Id, Index, Key, On, create
 from keyfold.api import Missing, Service, anyone, mutation, query
-from keyfold.api.app import Settings, create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.clients import connect
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -75,7 +75,7 @@ async def site(exporter: InMemorySpanExporter) -> AsyncIterator[httpx.AsyncClien
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     async with await design.open_async(":memory:") as db:
         await db.create(Note(note_id="a", author_id="ada"))
-        app = create_app([Notes(db)], Settings(tracer=provider.get_tracer("keyfold")))
+        app = create_app([Notes(db)], ApiSettings(tracer=provider.get_tracer("keyfold")))
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             yield client

@@ -12,10 +12,10 @@ from keyfold.cli import main
 from keyfold.design.file import loads
 from keyfold.design.schema import Place
 from keyfold.review.check import check
-from keyfold.review.check.facts import Facts
 from keyfold.review.check.page import page
+from keyfold.review.check.reach import Reach
 from keyfold.review.check.report import Crash
-from keyfold.review.check.rule import RULES, Problem, Rule
+from keyfold.review.check.rule import RULES, Defect, Rule
 from keyfold.review.check.text import text
 
 Run = Callable[..., tuple[int, str]]
@@ -168,7 +168,7 @@ def test_no_target_asks_for_one(run: Run) -> None:
 
 
 def test_a_rule_that_fails_is_reported_and_the_others_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(facts: Facts) -> Iterator[Problem]:
+    def failing(facts: Reach) -> Iterator[Defect]:
         raise ZeroDivisionError("oh")
 
     monkeypatch.setitem(RULES, "K1", Rule("K1", "broken", "error", "broken", failing))

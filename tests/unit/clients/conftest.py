@@ -10,7 +10,7 @@ from zlib import crc32
 import orjson
 import pytest
 
-from keyfold.clients import Options
+from keyfold.clients import ClientOptions
 from keyfold.clients.retry import RetryPolicy
 from keyfold.engine import Engine
 from keyfold.wire import BackgroundServer
@@ -37,9 +37,9 @@ def url(engine: Engine) -> Iterator[str]:
 
 
 @pytest.fixture
-def impatient() -> Options:
+def impatient() -> ClientOptions:
     """Options that fail soon, so that tests of failures are quick."""
-    return Options(
+    return ClientOptions(
         retries=RetryPolicy(attempts=4, first_delay=0.001, longest_delay=0.002),
         connect_seconds=0.5,
         answer_seconds=0.3,

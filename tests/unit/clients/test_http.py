@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import trustme
 
-from keyfold.clients import Options, connect, connect_async
+from keyfold.clients import ClientOptions, connect, connect_async
 from keyfold.clients.protocol import Client
 from keyfold.engine import Engine
 from keyfold.errors import (
@@ -32,20 +32,20 @@ from keyfold.errors import (
     Unreachable,
     Untrusted,
 )
-from keyfold.wire import BackgroundServer, Settings
+from keyfold.wire import BackgroundServer, ServerSettings
 
 ITEM = {"pk": {"S": "é✓"}, "n": {"N": "1.5"}, "b": {"B": "AAEC"}, "l": {"L": [{"NULL": True}]}}
 GET = {"TableName": "Things", "Key": {"pk": {"S": "é✓"}}}
 PUT = {"TableName": "Things", "Item": ITEM}
 CONDITIONAL = {**PUT, "ConditionExpression": "attribute_not_exists(pk)"}
 
-Connect = Callable[[str, Options | None], Client]
+Connect = Callable[[str, ClientOptions | None], Client]
 
 
 class Blocking:
     """The async client, driven by a loop in a thread, so that both run the same tests."""
 
-    def __init__(self, url: str, options: Options | None) -> None:
+    def __init__(self, url: str, options: ClientOptions | None) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -69,7 +69,7 @@ class Blocking:
 def connected(request: pytest.FixtureRequest) -> Iterator[Connect]:
     with contextlib.ExitStack() as opened:
 
-        def make(url: str, options: Options | None = None) -> Client:
+        def make(url: str, options: ClientOptions | None = None) -> Client:
             client: Client = (
                 connect(url, options) if request.param == "sync" else Blocking(url, options)
             )
@@ -108,7 +108,9 @@ def test_a_large_answer_arrives_whole(connected: Connect, url: str) -> None:
     assert sorted(item["pk"]["S"] for item in found) == ["0", "1", "2", "3"]
 
 
-def test_throttling_is_waited_out(connected: Connect, faults: Any, impatient: Options) -> None:
+def test_throttling_is_waited_out(
+    connected: Connect, faults: Any, impatient: ClientOptions
+) -> None:
     refuse = faults.send(faults.error(400, "ProvisionedThroughputExceededException"))
     server = faults.server(refuse, refuse, faults.send(faults.answer(200, {})))
     connected(server.url, impatient).call("PutItem", CONDITIONAL)
@@ -116,7 +118,7 @@ def test_throttling_is_waited_out(connected: Connect, faults: Any, impatient: Op
 
 
 def test_throttling_without_end_is_an_error(
-    connected: Connect, faults: Any, impatient: Options
+    connected: Connect, faults: Any, impatient: ClientOptions
 ) -> None:
     server = faults.server(faults.send(faults.error(400, "ThrottlingException")))
     with pytest.raises(Exception, match="no") as caught:
@@ -127,7 +129,7 @@ def test_throttling_without_end_is_an_error(
 
 @pytest.mark.parametrize("fault", ["drop", "half", "damaged", "garbage", "failure"])
 def test_a_read_survives_whatever_happens_to_its_answer(
-    connected: Connect, faults: Any, impatient: Options, fault: str
+    connected: Connect, faults: Any, impatient: ClientOptions, fault: str
 ) -> None:
     good = faults.answer(200, {"Item": ITEM})
     act = {
@@ -144,7 +146,7 @@ def test_a_read_survives_whatever_happens_to_its_answer(
 
 @pytest.mark.parametrize("fault", ["drop", "half", "failure"])
 def test_a_write_that_may_have_happened_is_not_sent_twice(
-    connected: Connect, faults: Any, impatient: Options, fault: str
+    connected: Connect, faults: Any, impatient: ClientOptions, fault: str
 ) -> None:
     act = {
         "drop": faults.drop,
@@ -158,7 +160,7 @@ def test_a_write_that_may_have_happened_is_not_sent_twice(
 
 
 def test_a_transaction_is_sent_again_with_the_same_token(
-    connected: Connect, faults: Any, impatient: Options
+    connected: Connect, faults: Any, impatient: ClientOptions
 ) -> None:
     server = faults.server(faults.drop, faults.send(faults.answer(200, {})))
     connected(server.url, impatient).call("TransactWriteItems", {"TransactItems": []})
@@ -166,7 +168,7 @@ def test_a_transaction_is_sent_again_with_the_same_token(
     assert first["ClientRequestToken"] == second["ClientRequestToken"]
 
 
-def test_silence_is_a_timeout(connected: Connect, faults: Any, impatient: Options) -> None:
+def test_silence_is_a_timeout(connected: Connect, faults: Any, impatient: ClientOptions) -> None:
     server = faults.server(lambda client: True)
     with pytest.raises(Timeout, match="no answer in time") as caught:
         connected(server.url, impatient).call("PutItem", CONDITIONAL)
@@ -174,7 +176,9 @@ def test_silence_is_a_timeout(connected: Connect, faults: Any, impatient: Option
     assert len(server.requests) == 1
 
 
-def test_a_server_that_takes_nothing_is_a_timeout(connected: Connect, impatient: Options) -> None:
+def test_a_server_that_takes_nothing_is_a_timeout(
+    connected: Connect, impatient: ClientOptions
+) -> None:
     large = {**CONDITIONAL, "Item": {"pk": {"S": "x" * 8_000_000}}}
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         client = connected(f"http://127.0.0.1:{deaf.getsockname()[1]}", impatient)
@@ -184,7 +188,7 @@ def test_a_server_that_takes_nothing_is_a_timeout(connected: Connect, impatient:
 
 
 def test_nobody_there_is_unreachable_and_nothing_was_sent(
-    connected: Connect, impatient: Options
+    connected: Connect, impatient: ClientOptions
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
@@ -194,7 +198,7 @@ def test_nobody_there_is_unreachable_and_nothing_was_sent(
 
 
 def test_a_connection_the_server_left_while_idle_is_not_used_again(
-    connected: Connect, faults: Any, impatient: Options
+    connected: Connect, faults: Any, impatient: ClientOptions
 ) -> None:
     def answer_and_leave(client: socket.socket) -> bool:
         client.sendall(faults.answer(200, {}))
@@ -250,7 +254,7 @@ def test_many_threads_share_one_client(url: str) -> None:
 
 
 async def test_more_calls_than_connections_wait_their_turn(url: str) -> None:
-    client = connect_async(url, Options(connections=3))
+    client = connect_async(url, ClientOptions(connections=3))
     await asyncio.gather(
         *(
             client.call("PutItem", {"TableName": "Things", "Item": {"pk": {"S": str(number)}}})
@@ -263,7 +267,7 @@ async def test_more_calls_than_connections_wait_their_turn(url: str) -> None:
 
 
 async def test_a_cancelled_call_leaves_no_answer_behind_for_the_next(url: str) -> None:
-    client = connect_async(url, Options(connections=1))
+    client = connect_async(url, ClientOptions(connections=1))
     await client.call("PutItem", PUT)
     for _ in range(20):
         call = asyncio.create_task(client.call("ListTables", {}))
@@ -309,13 +313,15 @@ def test_tls_is_verified(connected: Connect, engine: Engine, tmp_path: Path) -> 
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     certificate.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
     certificate.private_key_pem.write_to_path(tmp_path / "key.pem")
-    settings = Settings(port=0, tls_certificate=tmp_path / "cert.pem", tls_key=tmp_path / "key.pem")
+    settings = ServerSettings(
+        port=0, tls_certificate=tmp_path / "cert.pem", tls_key=tmp_path / "key.pem"
+    )
     with BackgroundServer(engine, settings) as server:
-        client = connected(server.url, Options(ca_file=str(tmp_path / "ca.pem")))
+        client = connected(server.url, ClientOptions(ca_file=str(tmp_path / "ca.pem")))
         client.call("PutItem", PUT)
         assert client.call("GetItem", GET) == {"Item": ITEM}
         with pytest.raises(Untrusted, match="certificate") as caught:
-            connected(server.url, Options()).call("PutItem", CONDITIONAL)
+            connected(server.url, ClientOptions()).call("PutItem", CONDITIONAL)
         assert isinstance(caught.value.__cause__, ssl.SSLError)
 
 
@@ -359,7 +365,7 @@ def test_a_closed_client_says_so(url: str) -> None:
 
 
 def test_throttled_is_the_class_for_provisioned_throughput(
-    connected: Connect, faults: Any, impatient: Options
+    connected: Connect, faults: Any, impatient: ClientOptions
 ) -> None:
     refuse = faults.send(faults.error(400, "ProvisionedThroughputExceededException"))
     with pytest.raises(Throttled):

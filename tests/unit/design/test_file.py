@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyfold.design.file import DesignFileError, dump, dumps, load, loads
-from keyfold.design.schema import Attribute, Effect, Entity, Operation, Schema, Table
+from keyfold.design.schema import (
+    AttributeSchema,
+    Effect,
+    EntitySchema,
+    OperationSchema,
+    Schema,
+    TableSchema,
+)
 from keyfold.errors import KeyfoldError
 
 ROOMS = """\
@@ -75,7 +82,7 @@ def test_a_file_says_tables_entities_keys_and_patterns() -> None:
     room, activity = schema.entities
     assert str(room.key) == "ROOM#{roomId} / ROOM"
     assert [p.name for p in activity.placements] == ["Status", "by_sender"]
-    assert activity.by_field["seenBy"] == Attribute(
+    assert activity.by_field["seenBy"] == AttributeSchema(
         "seenBy", "seenBy", "list", max_items=20, refers="User"
     )
     assert activity.by_field["activityId"].looks_like == "ACT#{uuid}"
@@ -153,7 +160,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 words = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}", fullmatch=True)
 attributes = st.builds(
-    Attribute,
+    AttributeSchema,
     name=words,
     field=words,
     type=st.sampled_from(["id", "string", "number", "list", "timestamp", "map"]),
@@ -183,9 +190,9 @@ effects = st.builds(
     st.lists(effects, max_size=3),
 )
 def test_any_attributes_and_writes_survive_the_file(
-    held: list[Attribute], written: list[Effect]
+    held: list[AttributeSchema], written: list[Effect]
 ) -> None:
-    entity = Entity("Thing", "main", None, attributes=tuple(held))
-    operation = Operation("do", effects=tuple(written))
-    schema = Schema("s", (Table("main"),), (entity,), operations=(operation,))
+    entity = EntitySchema("Thing", "main", None, attributes=tuple(held))
+    operation = OperationSchema("do", effects=tuple(written))
+    schema = Schema("s", (TableSchema("main"),), (entity,), operations=(operation,))
     assert loads(dumps(schema)) == schema

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from keyfold.design.naming import physical_name
-from keyfold.design.schema import Table
+from keyfold.design.schema import TableSchema
 
-ROOMS = Table("rooms", name_variable="ROOMS_TABLE_NAME")
+ROOMS = TableSchema("rooms", name_variable="ROOMS_TABLE_NAME")
 
 
 def test_a_prefix_stands_before_the_name() -> None:

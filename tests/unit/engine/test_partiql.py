@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from keyfold.engine import Engine
 from keyfold.engine.partiql.parser import parse
-from keyfold.engine.partiql.statements import Change, Exists, Insert, Ordering, Removal, Select
+from keyfold.engine.partiql.statements import (
+    ExistsStatement,
+    Insert,
+    Ordering,
+    Removal,
+    Select,
+    UpdateStatement,
+)
 from keyfold.errors import (
     ConditionFailed,
     DuplicateItem,
@@ -20,19 +27,19 @@ from keyfold.errors import (
     ValidationError,
 )
 from keyfold.expressions.ast import (
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
-    Call,
     Compare,
-    Delete,
+    DeleteAction,
+    Function,
     In,
     Not,
     Path,
-    Remove,
-    Set,
-    Update,
+    RemoveAction,
+    SetAction,
+    UpdateActions,
     Value,
 )
 
@@ -125,17 +132,17 @@ def _sort_keys(answer: dict[str, Any]) -> list[int]:
         (
             "UPDATE tab SET a = a + 1 SET b = list_append(b, [1]) REMOVE c, d WHERE pk = 'x' "
             "RETURNING MODIFIED NEW *",
-            Change(
+            UpdateStatement(
                 "tab",
-                Update(
+                UpdateActions(
                     (
-                        Set(A, Arithmetic("+", A, ONE)),
-                        Set(
+                        SetAction(A, Arithmetic("+", A, ONE)),
+                        SetAction(
                             Path(("b",)),
-                            Call("list_append", (Path(("b",)), Value({"L": [{"N": "1"}]}))),
+                            Function("list_append", (Path(("b",)), Value({"L": [{"N": "1"}]}))),
                         ),
-                        Remove(Path(("c",))),
-                        Remove(Path(("d",))),
+                        RemoveAction(Path(("c",))),
+                        RemoveAction(Path(("d",))),
                     )
                 ),
                 Compare("=", PK, X),
@@ -144,12 +151,12 @@ def _sort_keys(answer: dict[str, Any]) -> list[int]:
         ),
         (
             "UPDATE tab SET a = set_add(a, <<1>>), b = set_delete(b, <<'x'>>)",
-            Change(
+            UpdateStatement(
                 "tab",
-                Update(
+                UpdateActions(
                     (
-                        Add(A, Value({"NS": ["1"]})),
-                        Delete(Path(("b",)), Value({"SS": ["x"]})),
+                        AddAction(A, Value({"NS": ["1"]})),
+                        DeleteAction(Path(("b",)), Value({"SS": ["x"]})),
                     )
                 ),
                 None,
@@ -162,7 +169,7 @@ def _sort_keys(answer: dict[str, Any]) -> list[int]:
         ),
         (
             "EXISTS(SELECT * FROM tab WHERE pk = 'x')",
-            Exists(Select("tab", None, None, Compare("=", PK, X))),
+            ExistsStatement(Select("tab", None, None, Compare("=", PK, X))),
         ),
     ],
 )
@@ -176,12 +183,12 @@ def test_statements(text: str, statement: object) -> None:
         ("a BETWEEN 1 AND 1", Between(A, ONE, ONE)),
         ("a IN [1, 'x']", In(A, (ONE, X))),
         ("a IN (1, 'x')", In(A, (ONE, X))),
-        ("a IS MISSING", Call("attribute_not_exists", (A,))),
-        ("a IS NOT MISSING", Not(Call("attribute_not_exists", (A,)))),
+        ("a IS MISSING", Function("attribute_not_exists", (A,))),
+        ("a IS NOT MISSING", Not(Function("attribute_not_exists", (A,)))),
         ("a IS NULL", Compare("=", A, Value({"NULL": True}))),
-        ("NOT BEGINS_WITH(a, 'x')", Not(Call("begins_with", (A, X)))),
-        ("size(a) > 1", Compare(">", Call("size", (A,)), ONE)),
-        ("a != 1", And((Call("attribute_exists", (A,)), Compare("<>", A, ONE)))),
+        ("NOT BEGINS_WITH(a, 'x')", Not(Function("begins_with", (A, X)))),
+        ("size(a) > 1", Compare(">", Function("size", (A,)), ONE)),
+        ("a != 1", And((Function("attribute_exists", (A,)), Compare("<>", A, ONE)))),
         ("(a = 1)", Compare("=", A, ONE)),
     ],
 )

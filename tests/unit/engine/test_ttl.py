@@ -10,7 +10,7 @@ import pytest
 
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import ValidationError
 from keyfold.limits import TTL_MAX_AGE_SECONDS
 
@@ -155,11 +155,11 @@ def test_items_from_before_are_found_by_another_process_after_a_crash(
         assert engine.sweep() == 10
 
 
-def _failing_after(calls: int) -> Callable[[Table, dict[str, Any]], int | None]:
+def _failing_after(calls: int) -> Callable[[TableDefinition, dict[str, Any]], int | None]:
     left = [calls]
-    expiry = Table.expiry
+    expiry = TableDefinition.expiry
 
-    def fail(table: Table, item: dict[str, Any]) -> int | None:
+    def fail(table: TableDefinition, item: dict[str, Any]) -> int | None:
         left[0] -= 1
         if left[0] < 0:
             raise RuntimeError("killed")

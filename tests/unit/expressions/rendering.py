@@ -7,15 +7,14 @@ from typing import Any
 
 from keyfold.expressions.ast import (
     Action,
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
-    Call,
     Compare,
     Condition,
-    Delete,
-    Given,
+    DeleteAction,
+    Function,
     In,
     KeyTerm,
     NameRef,
@@ -23,19 +22,20 @@ from keyfold.expressions.ast import (
     Operand,
     Or,
     Path,
-    Remove,
-    Set,
-    Update,
+    Placeholder,
+    RemoveAction,
+    SetAction,
+    UpdateActions,
     Value,
     ValueRef,
 )
 from keyfold.values import AttributeValue
 
 _SECTIONS: tuple[tuple[str, type[Action]], ...] = (
-    ("SET", Set),
-    ("REMOVE", Remove),
-    ("ADD", Add),
-    ("DELETE", Delete),
+    ("SET", SetAction),
+    ("REMOVE", RemoveAction),
+    ("ADD", AddAction),
+    ("DELETE", DeleteAction),
 )
 
 
@@ -67,14 +67,14 @@ class Expressions:
                 )
             case In(operand, options):
                 return f"{self._operand(operand)} IN ({self._operands(options)})"
-            case Call():
+            case Function():
                 return self._call(node)
 
     def key_condition(self, terms: Iterable[KeyTerm]) -> str:
         """The text of a key condition."""
         return " AND ".join(map(self._key_term, terms))
 
-    def update(self, update: Update) -> str:
+    def update(self, update: UpdateActions) -> str:
         """The text of an update, one section for each kind of action."""
         sections = []
         for keyword, kind in _SECTIONS:
@@ -129,11 +129,11 @@ class Expressions:
     def _action(self, action: Action) -> str:
         path = self.path(action.path)
         match action:
-            case Remove():
+            case RemoveAction():
                 return path
-            case Set(_, value):
+            case SetAction(_, value):
                 return f"{path} = {self._assigned(value)}"
-            case Add(_, value) | Delete(_, value):
+            case AddAction(_, value) | DeleteAction(_, value):
                 return f"{path} {self._operand(value)}"
 
     def _assigned(self, value: Operand | Arithmetic) -> str:
@@ -145,17 +145,17 @@ class Expressions:
         match operand:
             case Path():
                 return self.path(operand)
-            case Call():
+            case Function():
                 return self._call(operand)
             case Value(content):
                 return self.value(content)
-            case ValueRef(text) | Given(text):
+            case ValueRef(text) | Placeholder(text):
                 return text
 
     def _operands(self, operands: Iterable[Operand]) -> str:
         return ", ".join(map(self._operand, operands))
 
-    def _call(self, call: Call) -> str:
+    def _call(self, call: Function) -> str:
         return f"{call.function}({self._operands(call.arguments)})"
 
     def _name(self, name: str | NameRef) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from keyfold.errors import ValidationError
-from keyfold.expressions.ast import And, Compare, Given, KeyTerm, Path
+from keyfold.expressions.ast import And, Compare, KeyTerm, Path, Placeholder
 from keyfold.expressions.bind import Placeholders
 
 
@@ -23,8 +23,8 @@ def test_placeholders_become_names_and_normal_values() -> None:
     placeholders = Placeholders({"#n": "my name"}, {":v": {"N": "1.50"}})
     assert placeholders.condition("#n.x = :v AND #n.y = :v") == And(
         (
-            Compare("=", Path(("my name", "x")), Given(":v", "N")),
-            Compare("=", Path(("my name", "y")), Given(":v", "N")),
+            Compare("=", Path(("my name", "x")), Placeholder(":v", "N")),
+            Compare("=", Path(("my name", "y")), Placeholder(":v", "N")),
         )
     )
     assert placeholders.values == {":v": {"N": "1.5"}}

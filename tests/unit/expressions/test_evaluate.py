@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from keyfold.expressions.ast import (
     And,
     Between,
-    Call,
     Compare,
     Condition,
+    Function,
     In,
     Not,
     Or,
@@ -123,12 +123,12 @@ LEAVES: st.SearchStrategy[Condition] = st.one_of(
     ),
     st.builds(In, PATHS, st.lists(_values(PLAIN), min_size=1, max_size=3).map(tuple)),
     st.builds(
-        lambda name, path: Call(name, (path,)),
+        lambda name, path: Function(name, (path,)),
         st.sampled_from(("attribute_exists", "attribute_not_exists")),
         PATHS,
     ),
-    st.builds(lambda path, value: Call("begins_with", (path, value)), PATHS, _values(TEXTS)),
-    st.builds(lambda path, value: Call("contains", (path, value)), PATHS, _values(PLAIN)),
+    st.builds(lambda path, value: Function("begins_with", (path, value)), PATHS, _values(TEXTS)),
+    st.builds(lambda path, value: Function("contains", (path, value)), PATHS, _values(PLAIN)),
 )
 CONDITIONS: st.SearchStrategy[Condition] = st.recursive(
     LEAVES,
@@ -153,7 +153,7 @@ def _subject(node: Condition) -> Path:
     match node:
         case Compare(_, Path() as path) | Between(Path() as path) | In(Path() as path):
             return path
-        case Call(_, (Path() as path, *_)):
+        case Function(_, (Path() as path, *_)):
             return path
     raise AssertionError(node)
 
@@ -166,9 +166,9 @@ def _oracle(node: Condition, item: dict[str, Any]) -> bool:
             return any(_oracle(term, item) for term in terms)
         case Not(term):
             return not _oracle(term, item)
-        case Call("attribute_exists", (Path() as path,)):
+        case Function("attribute_exists", (Path() as path,)):
             return path.root in item
-        case Call("attribute_not_exists", (Path() as path,)):
+        case Function("attribute_not_exists", (Path() as path,)):
             return path.root not in item
     path = _subject(node)
     present = path.root in item
@@ -189,9 +189,9 @@ def _oracle(node: Condition, item: dict[str, Any]) -> bool:
             return same_type and bounds[0] <= value <= bounds[1]
         case In(_, options):
             return present and any(_same(value, decode(o.content)) for o in options)  # type: ignore[union-attr]
-        case Call("begins_with", (_, Value(content))):
+        case Function("begins_with", (_, Value(content))):
             return isinstance(value, str) and value.startswith(decode(content))
-        case Call("contains", (_, Value(content))):
+        case Function("contains", (_, Value(content))):
             wanted = decode(content)
             if isinstance(value, str):
                 return isinstance(wanted, str) and wanted in value

@@ -6,7 +6,15 @@ import pytest
 
 from keyfold.errors import ValidationError
 from keyfold.expressions import legacy, parameters
-from keyfold.expressions.ast import Add, Delete, KeyTerm, Path, Remove, Set, Value
+from keyfold.expressions.ast import (
+    AddAction,
+    DeleteAction,
+    KeyTerm,
+    Path,
+    RemoveAction,
+    SetAction,
+    Value,
+)
 from keyfold.expressions.evaluate import matches
 
 INVALID = "One or more parameter values were invalid: "
@@ -143,10 +151,10 @@ def test_attribute_updates_become_actions() -> None:
     )
     assert update is not None
     assert update.actions == (
-        Set(Path(("a",)), Value({"N": "1"})),
-        Remove(Path(("b",))),
-        Delete(Path(("c",)), Value(members)),
-        Add(Path(("d",)), Value({"N": "2"})),
+        SetAction(Path(("a",)), Value({"N": "1"})),
+        RemoveAction(Path(("b",))),
+        DeleteAction(Path(("c",)), Value(members)),
+        AddAction(Path(("d",)), Value({"N": "2"})),
     )
     assert update.type_mismatch == "Type mismatch for attribute to update"
 

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 from keyfold.errors import ValidationError
 from keyfold.expressions import parser
 from keyfold.expressions.ast import (
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
-    Call,
     Compare,
-    Delete,
+    DeleteAction,
+    Function,
     In,
     NameRef,
     Not,
     Or,
     Path,
-    Remove,
-    Set,
+    RemoveAction,
+    SetAction,
     ValueRef,
 )
 from keyfold.expressions.reserved import RESERVED
@@ -46,8 +46,8 @@ def _refusal(text: str, parse: object = parser.condition) -> str:
         ("#n.b[2].c = :v", Compare("=", Path((NameRef("#n"), "b", 2, "c")), V)),
         ("a between :v and :w", Between(A, V, W)),
         ("a IN (:v, :w, b)", In(A, (V, W, B))),
-        ("size(a) > :v", Compare(">", Call("size", (A,)), V)),
-        ("contains (a , :v)", Call("contains", (A, V))),
+        ("size(a) > :v", Compare(">", Function("size", (A,)), V)),
+        ("contains (a , :v)", Function("contains", (A, V))),
         ("NOT a = :v", Not(Compare("=", A, V))),
         ("(a) = (:v)", Compare("=", A, V)),
         ("(a = :v)", Compare("=", A, V)),
@@ -74,19 +74,19 @@ def test_conditions(text: str, tree: object) -> None:
 @pytest.mark.parametrize(
     ("text", "actions"),
     [
-        ("SET a = :v", (Set(A, V),)),
+        ("SET a = :v", (SetAction(A, V),)),
         (
             "set a = b + :v, c = :v - b",
-            (Set(A, Arithmetic("+", B, V)), Set(C, Arithmetic("-", V, B))),
+            (SetAction(A, Arithmetic("+", B, V)), SetAction(C, Arithmetic("-", V, B))),
         ),
-        ("SET a = (b + :v)", (Set(A, Arithmetic("+", B, V)),)),
+        ("SET a = (b + :v)", (SetAction(A, Arithmetic("+", B, V)),)),
         (
             "SET a = list_append(if_not_exists(a, :v), :w)",
-            (Set(A, Call("list_append", (Call("if_not_exists", (A, V)), W))),),
+            (SetAction(A, Function("list_append", (Function("if_not_exists", (A, V)), W))),),
         ),
-        ("REMOVE a, b.c[0]", (Remove(A), Remove(Path(("b", "c", 0))))),
-        ("ADD a :v DELETE b :w", (Add(A, V), Delete(B, W))),
-        ("REMOVE a SET b = :v", (Remove(A), Set(B, V))),
+        ("REMOVE a, b.c[0]", (RemoveAction(A), RemoveAction(Path(("b", "c", 0))))),
+        ("ADD a :v DELETE b :w", (AddAction(A, V), DeleteAction(B, W))),
+        ("REMOVE a SET b = :v", (RemoveAction(A), SetAction(B, V))),
     ],
 )
 def test_updates(text: str, actions: object) -> None:

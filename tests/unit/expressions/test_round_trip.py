@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyfold.expressions.ast import (
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
-    Call,
     Compare,
     Condition,
-    Delete,
-    Given,
+    DeleteAction,
+    Function,
     In,
     KeyTerm,
     Not,
     Or,
     Path,
-    Remove,
-    Set,
-    Update,
+    Placeholder,
+    RemoveAction,
+    SetAction,
+    UpdateActions,
     Value,
 )
 from keyfold.expressions.bind import Placeholders
@@ -44,7 +44,7 @@ NUMBERS = st.integers(-99, 99).map(lambda v: Value(encode(v)))
 
 LEAVES: st.SearchStrategy[Condition] = st.one_of(
     st.builds(Compare, st.sampled_from(("=", "<>", "<", "<=", ">", ">=")), PATHS, VALUES),
-    st.builds(lambda path, value: Compare("=", Call("size", (path,)), value), PATHS, VALUES),
+    st.builds(lambda path, value: Compare("=", Function("size", (path,)), value), PATHS, VALUES),
     st.builds(
         lambda path, low, high: Between(
             path, Value(encode(min(low, high))), Value(encode(max(low, high)))
@@ -54,8 +54,8 @@ LEAVES: st.SearchStrategy[Condition] = st.one_of(
         st.integers(0, 9),
     ),
     st.builds(In, PATHS, st.lists(VALUES, min_size=1, max_size=3).map(tuple)),
-    st.builds(lambda path: Call("attribute_exists", (path,)), PATHS),
-    st.builds(lambda path, value: Call("contains", (path, value)), PATHS, VALUES),
+    st.builds(lambda path: Function("attribute_exists", (path,)), PATHS),
+    st.builds(lambda path, value: Function("contains", (path, value)), PATHS, VALUES),
 )
 CONDITIONS: st.SearchStrategy[Condition] = st.recursive(
     LEAVES,
@@ -90,13 +90,15 @@ def test_a_rendered_update_reads_back_as_the_same_actions(
 ) -> None:
     a, b, c, d, e = (Path((name,)) for name in names)
     members = Value({"SS": ["x"]})
-    update = Update(
+    update = UpdateActions(
         (
-            Set(a, Arithmetic("+", a, number)),
-            Set(b, Call("list_append", (Call("if_not_exists", (b, elements)), elements))),
-            Remove(c),
-            Add(d, members),
-            Delete(e, members),
+            SetAction(a, Arithmetic("+", a, number)),
+            SetAction(
+                b, Function("list_append", (Function("if_not_exists", (b, elements)), elements))
+            ),
+            RemoveAction(c),
+            AddAction(d, members),
+            DeleteAction(e, members),
         )
     )
     expressions = Expressions()
@@ -111,9 +113,9 @@ def test_a_rendered_update_reads_back_as_the_same_actions(
 def _with_values(node: Any, values: Mapping[str, AttributeValue]) -> Any:
     """A bound tree with the values that its placeholders stand for."""
     match node:
-        case Given(text):
+        case Placeholder(text):
             return Value(values[text])
-        case Set() | Add() | Delete():
+        case SetAction() | AddAction() | DeleteAction():
             return replace(node, value=_with_values(node.value, values))
         case And(terms) | Or(terms):
             return type(node)(tuple(_with_values(term, values) for term in terms))
@@ -126,8 +128,8 @@ def _with_values(node: Any, values: Mapping[str, AttributeValue]) -> Any:
         case Arithmetic() | Compare():
             left, right = _with_values(node.left, values), _with_values(node.right, values)
             return replace(node, left=left, right=right)
-        case Call(function, arguments):
-            return Call(function, tuple(_with_values(each, values) for each in arguments))
+        case Function(function, arguments):
+            return Function(function, tuple(_with_values(each, values) for each in arguments))
         case _:
             return node
 

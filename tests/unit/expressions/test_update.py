@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from keyfold.errors import ValidationError
 from keyfold.expressions.bind import Placeholders
 from keyfold.expressions.projection import project
-from keyfold.expressions.update import Updated
+from keyfold.expressions.update import UpdatedItem
 from keyfold.values.codec import decode_item, encode, encode_item
 
 TYPE = "An operand in the update expression has an incorrect data type"
@@ -18,7 +18,7 @@ PATH = "The document path provided in the update expression is invalid for updat
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
 
 
-def _apply(text: str, item: dict[str, Any], **values: Any) -> Updated:
+def _apply(text: str, item: dict[str, Any], **values: Any) -> UpdatedItem:
     placeholders = {f":{name}": encode(value) for name, value in values.items()}
     update = Placeholders(None, placeholders or None).update(text)
     return update.apply(encode_item(item), placeholders)

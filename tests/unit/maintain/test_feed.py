@@ -15,7 +15,7 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.limits import ITEM_BYTES
 from keyfold.maintain.feed.merging import CONCURRENCY
-from keyfold.streams import AsyncConsumer, Consumer, Options, Policy, letters, replay
+from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Policy, letters, replay
 from keyfold.values.size import item_size
 
 design = Design("bounded")
@@ -82,7 +82,7 @@ def db(engine: Engine, clock: ManualClock) -> Db:
 
 @pytest.fixture
 def consumer(db: Db) -> Consumer:
-    return Consumer(db, options=Options(policy=Policy(attempts=2, backoff=0.0)))
+    return Consumer(db, options=ConsumerOptions(policy=Policy(attempts=2, backoff=0.0)))
 
 
 def _follow(db: Db, reader: str, source: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from keyfold import Db, Design, Entity, Index, Key, On
 from keyfold.maintain import Cascade, Copied, verify
-from keyfold.streams import Consumer, Options, Policy
+from keyfold.streams import Consumer, ConsumerOptions, Policy
 from keyfold.testing import Sandbox
 
 design = Design("clubs")
@@ -58,7 +58,7 @@ def db(sandbox: Sandbox) -> Db:
 
 def follow(db: Db) -> Consumer:
     """A consumer that has met everything there is, and waits for what it does not see."""
-    consumer = Consumer(db, options=Options(policy=Policy(patience=1)))
+    consumer = Consumer(db, options=ConsumerOptions(policy=Policy(patience=1)))
     assert consumer.run_once().unresolved
     return consumer
 

@@ -19,7 +19,7 @@ from keyfold.migrations import (
     Migration,
     Migrator,
     Move,
-    Pace,
+    ScanPace,
     move,
 )
 
@@ -77,7 +77,7 @@ class Shop:
     migration: Migration
 
     def migrator(self, **options: Any) -> Migrator:
-        options.setdefault("pace", Pace(segments=2, page=10))
+        options.setdefault("pace", ScanPace(segments=2, page=10))
         return Migrator(self.migration, self.backend, **options)
 
     def old_order(self, order_id: str, total: int = 1, season: str = "s1") -> OldOrder:

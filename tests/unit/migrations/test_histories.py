@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
-from keyfold.migrations import Backend, CreateTable, Migration, Migrator, Pace
+from keyfold.migrations import Backend, CreateTable, Migration, Migrator, ScanPace
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.sides import Sides
 
@@ -47,7 +47,7 @@ def test_any_history_ends_with_both_sides_equal(
     with opened() as shop:
         for order_id, season in start:
             shop.old_order(order_id, 9, season)
-        migrator = Migrator(shop.migration, shop.backend, pace=Pace(segments=1))
+        migrator = Migrator(shop.migration, shop.backend, pace=ScanPace(segments=1))
         migrator.apply("dual-write")
 
         def fresh() -> Copier:

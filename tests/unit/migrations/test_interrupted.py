@@ -21,7 +21,7 @@ from keyfold.migrations import (
     DropTable,
     Migration,
     Migrator,
-    Pace,
+    ScanPace,
 )
 from keyfold.migrations.snapshot import fingerprint
 from keyfold.migrations.state import Overtaken
@@ -85,7 +85,7 @@ def small_shop() -> Iterator[Shop]:
 def dies(shop: Shop, requests: int) -> bool:
     mortal = Mortal(EmbeddedClient(shop.engine), requests)
     try:
-        Migrator(shop.migration, mortal, pace=Pace(segments=1, page=2)).apply("contract")
+        Migrator(shop.migration, mortal, pace=ScanPace(segments=1, page=2)).apply("contract")
     except Died:
         return True
     return False
@@ -136,7 +136,7 @@ def test_a_rollback_that_died_is_finished_and_loses_nothing() -> None:
             mortal = Mortal(EmbeddedClient(shop.engine), requests)
             died = False
             try:
-                Migrator(shop.migration, mortal, pace=Pace(segments=1, page=2)).rollback()
+                Migrator(shop.migration, mortal, pace=ScanPace(segments=1, page=2)).rollback()
             except Died:
                 died = True
             # Somebody may have changed their mind before it is finished.

@@ -18,11 +18,11 @@ from keyfold.migrations import (
     CreateTable,
     DropTable,
     Migration,
-    Pace,
     Phase,
+    ScanPace,
     runner,
 )
-from keyfold.migrations.changes import Record
+from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.progress import silent
 from keyfold.migrations.scanning import Scan
@@ -209,11 +209,11 @@ def test_items_moved_from_a_table_that_stays_are_gone_from_it_in_the_end(shop: S
     assert len(shop.new_items()) == 2 * 19
 
 
-def record(shop: Shop, sequence: int, old: OldOrder | None, new: OldOrder | None) -> Record:
+def record(shop: Shop, sequence: int, old: OldOrder | None, new: OldOrder | None) -> ItemChange:
     spec = OldOrder.__spec__
     item = new or old
     assert item is not None
-    return Record(
+    return ItemChange(
         "Orders",
         f"{sequence:040d}",
         item.ref().wire(),
@@ -320,7 +320,7 @@ def test_a_backfill_that_was_cut_off_goes_on_where_it_was(shop: Shop) -> None:
             raise KeyboardInterrupt
         return 0.0
 
-    pace = Pace(segments=1, page=5)
+    pace = ScanPace(segments=1, page=5)
     with pytest.raises(KeyboardInterrupt):
         Scan(store, "job", "Orders", pace, silent).run(handle)
     assert Scan(store, "job", "Orders", pace, silent).run(handle) == 40

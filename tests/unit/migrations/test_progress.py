@@ -7,7 +7,7 @@ import time
 import pytest
 
 from keyfold.migrations import Progress
-from keyfold.migrations.progress import RateLimit
+from keyfold.migrations.progress import Throttle
 
 
 class FakeTime:
@@ -30,14 +30,14 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
 
 
 def test_a_rate_is_kept_over_all_pages(fake: FakeTime) -> None:
-    limit = RateLimit(100)
+    limit = Throttle(100)
     for _ in range(11):
         limit.wait(50)
     assert fake.now == pytest.approx(105.0)
 
 
 def test_without_a_rate_nothing_waits(fake: FakeTime) -> None:
-    RateLimit().wait(1_000_000)
+    Throttle().wait(1_000_000)
     assert fake.now == 100.0
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Unique
-from keyfold.design.schema import Index as IndexSchema
 from keyfold.errors import MigrationError, VerifyFailed
 from keyfold.migrations import (
     Backend,
@@ -124,7 +123,7 @@ def test_a_new_index_of_a_provisioned_table_has_units_to_begin_with(shop: Shop) 
             "ProvisionedThroughput": throughput,
         },
     )
-    CreateIndex("Orders", IndexSchema("by-total", "totalKey", "orderKey")).apply(shop.backend)
+    CreateIndex("Orders", Index("by-total", "totalKey", "orderKey")).apply(shop.backend)
     described = shop.backend.describe("Orders")
     assert described is not None
     indexes = {one["IndexName"]: one for one in described["GlobalSecondaryIndexes"]}

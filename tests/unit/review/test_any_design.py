@@ -10,26 +10,26 @@ from hypothesis import strategies as st
 
 from keyfold.design.file import dumps, loads
 from keyfold.design.schema import (
-    Attribute,
-    Claim,
-    Condition,
-    Consumer,
+    AttributeSchema,
+    ConsumerSchema,
     Copy,
-    Counter,
+    CounterSchema,
     Effect,
-    Entity,
-    Feed,
+    EntitySchema,
+    FeedSchema,
     Index,
     KeyTemplates,
-    Operation,
-    Pattern,
+    OperationSchema,
+    PatternSchema,
     Placement,
+    PlannedStep,
     Retention,
     Schema,
-    Step,
-    Table,
-    Ttl,
-    Unique,
+    SortCondition,
+    Statement,
+    TableSchema,
+    TtlSchema,
+    UniqueSchema,
 )
 from keyfold.design.template import Template, parse_template
 from keyfold.review import docs
@@ -47,7 +47,7 @@ fields = st.sampled_from(FIELDS)
 some_fields = st.lists(fields, max_size=3).map(tuple)
 some_names = st.lists(names, max_size=3).map(tuple)
 attributes = st.builds(
-    Attribute,
+    AttributeSchema,
     name=fields,
     field=fields,
     type=st.sampled_from(["id", "string", "number", "boolean", "timestamp", "list", "signed_url"]),
@@ -67,10 +67,10 @@ placements = st.builds(
     sharded=st.none() | templates,
 )
 uniques = st.builds(
-    Unique, st.lists(fields, min_size=1, max_size=2).map(tuple), by=st.sampled_from(["index"])
+    UniqueSchema, st.lists(fields, min_size=1, max_size=2).map(tuple), by=st.sampled_from(["index"])
 )
 entities = st.builds(
-    Entity,
+    EntitySchema,
     name=names,
     table=st.sampled_from(TABLES),
     key=st.none() | keys,
@@ -83,16 +83,16 @@ entities = st.builds(
     immutable=st.booleans(),
     per_partition=st.none() | st.integers(0, 10**6),
     peak=st.none() | st.floats(0, 10**5),
-    ttl=st.none() | st.builds(Ttl, st.just("ttl"), relied=st.booleans()),
+    ttl=st.none() | st.builds(TtlSchema, st.just("ttl"), relied=st.booleans()),
 )
 conditions = st.builds(
-    Condition,
+    SortCondition,
     st.sampled_from(["none", "eq", "begins_with", "between", "gt", "ge", "lt", "le"]),
     templates,
     upper=st.none() | templates,
 )
 patterns = st.builds(
-    Pattern,
+    PatternSchema,
     name=st.sampled_from(["p", "q", "r"]),
     entities=some_names,
     kind=st.sampled_from(["get", "query", "collection", "merge", "latest", "count", "scan"]),
@@ -115,7 +115,7 @@ effects = st.builds(
     each=st.booleans(),
 )
 operations = st.builds(
-    Operation,
+    OperationSchema,
     name=st.sampled_from(["o", "u"]),
     effects=st.lists(effects, max_size=3).map(tuple),
     parameters=some_fields,
@@ -125,14 +125,14 @@ operations = st.builds(
     needs=st.sampled_from([(), ("Lock",)]),
 )
 consumers = st.builds(
-    Consumer,
+    ConsumerSchema,
     name=st.just("c"),
     entities=some_names,
     reads=some_fields,
     effects=st.lists(effects, max_size=2).map(tuple),
 )
 steps = st.builds(
-    Step,
+    PlannedStep,
     name=st.sampled_from(["s", "t"]),
     action=st.sampled_from(["change_key", "export", "import", "backfill", "update_table"]),
     table=st.sampled_from(TABLES),
@@ -140,7 +140,7 @@ steps = st.builds(
     adds=st.lists(st.sampled_from(INDEXES), max_size=2).map(tuple),
 )
 tables = tuple(
-    Table(
+    TableSchema(
         name,
         sort=sort,
         indexes=(Index("X", "XP", "XS", holds="owner"), Index("Y", "a", sparse=True)),
@@ -161,16 +161,16 @@ designs = st.builds(
     entities=distinct(entities, 4),
     patterns=distinct(patterns, 3),
     counters=st.lists(
-        st.builds(Counter, st.just("n"), names, names, fields, floor=st.none() | st.just(0)),
+        st.builds(CounterSchema, st.just("n"), names, names, fields, floor=st.none() | st.just(0)),
         max_size=1,
     ).map(tuple),
     operations=distinct(operations, 2),
     consumers=st.lists(consumers, max_size=1).map(tuple),
-    feeds=st.lists(st.builds(Feed, st.just("f"), names, names), max_size=1).map(tuple),
+    feeds=st.lists(st.builds(FeedSchema, st.just("f"), names, names), max_size=1).map(tuple),
     steps=distinct(steps, 2),
     claims=st.lists(
         st.builds(
-            Claim,
+            Statement,
             st.just("so"),
             st.sampled_from(["count", "fact", "saving"]),
             st.sampled_from(["tables", "indexes", "indexes of one", "indexes of none", ""]),

@@ -10,7 +10,7 @@ import pytest
 
 from keyfold.design.file import dumps, load, loads
 from keyfold.design.schema import Schema
-from keyfold.review.check import Report, check
+from keyfold.review.check import Review, check
 
 ROOT = Path(__file__).parents[3]
 
@@ -243,7 +243,7 @@ def document(name: str) -> Schema:
     return load(ROOT / "src" / "keyfold_systems" / name / "as_written.yaml")
 
 
-def report(name: str) -> Report:
+def report(name: str) -> Review:
     return check(document(name))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold.design.schema import Attribute
+from keyfold.design.schema import AttributeSchema
 from keyfold.design.template import Template, parse_template
 from keyfold.review.keyspace import Range, meet, spaces
 
@@ -66,7 +66,7 @@ def test_a_range_holds_what_lies_in_it(
         assert Range(low=low.least).holds_some(space)
 
 
-def meets(left: str, right: str, **attributes: Attribute) -> bool:
+def meets(left: str, right: str, **attributes: AttributeSchema) -> bool:
     both = [spaces(parse_template(text), attributes) for text in (left, right)]
     return any(meet(a, b) for a in both[0] for b in both[1])
 
@@ -79,12 +79,12 @@ def test_prefixes_that_share_letters_are_split_by_the_delimiter() -> None:
 
 
 def test_a_time_is_not_a_word() -> None:
-    at = Attribute("at", "at", "timestamp")
+    at = AttributeSchema("at", "at", "timestamp")
     assert not meets("X#{at}", "X#LATEST", at=at)
-    assert meets("X#{name}", "X#LATEST", name=Attribute("name", "name", "string"))
+    assert meets("X#{name}", "X#LATEST", name=AttributeSchema("name", "name", "string"))
 
 
 def test_an_enumeration_is_its_values() -> None:
-    kind = Attribute("kind", "kind", "string", values=("open", "done"))
+    kind = AttributeSchema("kind", "kind", "string", values=("open", "done"))
     assert not meets("TASK#{kind}", "TASK#late", kind=kind)
     assert meets("TASK#{kind}", "TASK#done", kind=kind)

@@ -12,7 +12,7 @@ from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer, Timestamp, Tt
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
-from keyfold.streams import Options, Policy
+from keyfold.streams import ConsumerOptions, Policy
 
 
 @dataclass
@@ -78,5 +78,5 @@ def db(social: Social, engine: Engine, clock: ManualClock) -> Db:
 
 
 @pytest.fixture
-def options() -> Options:
-    return Options(policy=Policy(attempts=3, backoff=0.001))
+def options() -> ConsumerOptions:
+    return ConsumerOptions(policy=Policy(attempts=3, backoff=0.001))

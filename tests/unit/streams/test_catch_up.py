@@ -12,7 +12,7 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.errors import StreamError
 from keyfold.maintain import repair, verification, verify
-from keyfold.streams import AsyncConsumer, Consumer, Options
+from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions
 from keyfold.streams.lease import Group, take
 
 
@@ -50,7 +50,7 @@ def test_catching_up_waits_for_others_and_says_who_does_not_read_on(db: Db, soci
     [shard] = Consumer(db).status().shards
     db.run(take(db.context, Group("social"), shard.stream, shard.shard, "sleeper", 60))
     with pytest.raises(StreamError, match="held by the worker sleeper"):
-        Consumer(db, options=Options(poll_seconds=0)).catch_up()
+        Consumer(db, options=ConsumerOptions(poll_seconds=0)).catch_up()
 
 
 def test_what_waits_in_the_stream_is_no_drift(db: Db, social: Any) -> None:

@@ -15,7 +15,7 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine, ttl
 from keyfold.errors import DeclarationError, PlanError, RebuildNeeded
 from keyfold.maintain import rebuild, repair, verify
-from keyfold.streams import AsyncConsumer, Consumer, Options, resume
+from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, resume
 from keyfold.streams.lease import release
 
 
@@ -99,7 +99,7 @@ def test_workers_share_shards_and_take_over_from_one_that_died(
     dying.run_once()
     like_all(db, social, "bob")
     assert heir.run_once().records == 0
-    clock.advance(Options().lease_seconds + 1)
+    clock.advance(ConsumerOptions().lease_seconds + 1)
     heir.drain()
     assert post(db, social).likes == 2
 
@@ -111,7 +111,7 @@ def test_a_worker_that_lost_its_lease_has_no_second_effect(
     slow, quick = Consumer(db), Consumer(db)
     slow.run_once()
     like_all(db, social, "ada")
-    clock.advance(Options().lease_seconds + 1)
+    clock.advance(ConsumerOptions().lease_seconds + 1)
     quick.drain()
     slow.run_once()
     slow.drain()
@@ -165,7 +165,7 @@ def test_an_idle_day_is_no_loss(db: Db, social: Any, clock: ManualClock) -> None
 def test_run_reads_until_it_is_stopped(db: Db, social: Any) -> None:
     db.create(social.post(post_id="p", title="Hello"))
     like_all(db, social, "ada")
-    consumer = Consumer(db, options=Options(poll_seconds=0.01))
+    consumer = Consumer(db, options=ConsumerOptions(poll_seconds=0.01))
     counted = threading.Event()
 
     def watch(_: object) -> None:
@@ -188,7 +188,7 @@ def test_the_async_consumer_does_the_same(social: Any) -> None:
         db = await social.design.open_async(":memory:")
         await db.create(social.post(post_id="p", title="Hello"))
         await db.create(social.like(post_id="p", user_id="ada"))
-        consumer = AsyncConsumer(db, options=Options(poll_seconds=0.01))
+        consumer = AsyncConsumer(db, options=ConsumerOptions(poll_seconds=0.01))
         await consumer.drain()
         await db.create(social.like(post_id="p", user_id="bob"))
         running = asyncio.create_task(consumer.run())
@@ -278,7 +278,7 @@ def test_structures_by_stream_need_a_stream_with_both_images() -> None:
 
 def test_a_batch_has_as_many_records_as_a_stream_gives() -> None:
     with pytest.raises(PlanError, match="1 to 1000 at once"):
-        Options(batch=5000)
+        ConsumerOptions(batch=5000)
 
 
 def test_a_processor_for_an_unknown_kind_of_change_is_refused(social: Any) -> None:
@@ -303,7 +303,7 @@ def test_workers_share_the_shards_of_a_stream(social: Any, clock: ManualClock) -
         first, second = Consumer(db), Consumer(db)
         first.run_once()
         for _ in range(3):
-            clock.advance(Options().lease_seconds / 3)
+            clock.advance(ConsumerOptions().lease_seconds / 3)
             second.run_once()
             first.run_once()
         owners = [shard.owner for shard in first.status().shards]
@@ -315,7 +315,7 @@ def test_workers_share_the_shards_of_a_stream(social: Any, clock: ManualClock) -
         seen = first.run_once().records, second.run_once().records
         assert all(seen)
         second.close()
-        clock.advance(Options().lease_seconds / 3)
+        clock.advance(ConsumerOptions().lease_seconds / 3)
         first.drain()
         assert {one.likes for one in db.scan(social.post)} == {1}
         assert len(list(db.scan(social.pointer))) == 12

@@ -15,7 +15,7 @@ from keyfold.engine import Engine
 from keyfold.errors import NotFound, StreamError
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow, Invoke
-from keyfold.streams import AsyncConsumer, Consumer, Event, Options, Queue, forget, waiting
+from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Event, Queue, forget, waiting
 from keyfold.streams.outbox import BUCKETS
 from keyfold.streams.turn import Turns
 
@@ -70,13 +70,15 @@ def test_a_worker_that_died_bringing_events_is_followed_by_another(
         db.run(died.take(f"OUTBOX#{bucket}"))
     queue = Queue()
     with pytest.raises(StreamError, match="another worker brings events"):
-        Consumer(db, sinks=[queue], options=Options(poll_seconds=0)).drain()
+        Consumer(db, sinks=[queue], options=ConsumerOptions(poll_seconds=0)).drain()
     clock.advance(31)
     Consumer(db, sinks=[queue]).drain()
     assert [event.payload["by"] for event in db.run(queue.messages(db.context))] == ["ada"]
 
 
-def test_a_sink_that_hangs_keeps_no_record_waiting(db: Db, social: Any, options: Options) -> None:
+def test_a_sink_that_hangs_keeps_no_record_waiting(
+    db: Db, social: Any, options: ConsumerOptions
+) -> None:
     hanging, free = threading.Event(), threading.Event()
 
     def hang(_: Event) -> None:
@@ -103,7 +105,7 @@ def test_a_sink_that_hangs_keeps_no_record_waiting(db: Db, social: Any, options:
 
 
 async def test_an_async_consumer_reads_on_while_a_sink_hangs(
-    social: Any, engine: Engine, clock: ManualClock, db: Db, options: Options
+    social: Any, engine: Engine, clock: ManualClock, db: Db, options: ConsumerOptions
 ) -> None:
     opened = await social.design.open_async(AsyncEmbeddedClient(engine), clock=clock)
     hanging, free = threading.Event(), threading.Event()
@@ -127,7 +129,9 @@ async def test_an_async_consumer_reads_on_while_a_sink_hangs(
     assert (await consumer.status()).waiting_events == 0
 
 
-def test_a_sink_that_hangs_is_tried_once_a_round(db: Db, social: Any, options: Options) -> None:
+def test_a_sink_that_hangs_is_tried_once_a_round(
+    db: Db, social: Any, options: ConsumerOptions
+) -> None:
     tried: list[str] = []
 
     def hang(event: Event) -> None:
@@ -142,7 +146,7 @@ def test_a_sink_that_hangs_is_tried_once_a_round(db: Db, social: Any, options: O
 
 
 def test_an_event_that_no_sink_will_ever_take_can_be_forgotten(
-    db: Db, social: Any, options: Options
+    db: Db, social: Any, options: ConsumerOptions
 ) -> None:
     like(db, social, "ada")
     Consumer(db, options=options).drain()

@@ -7,7 +7,7 @@ import threading
 
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
-from keyfold.streams.pace import QUICK_SECONDS, Alarm, AsyncAlarm, Pace
+from keyfold.streams.pace import QUICK_SECONDS, AsyncAlarm, Pace, WakeUp
 from keyfold.streams.processing import Outcome
 
 TABLE = {
@@ -42,7 +42,7 @@ def test_the_longest_rest_bounds_the_first_too() -> None:
 
 
 def test_a_commit_ends_the_rest_of_a_consumer_in_the_same_process() -> None:
-    alarm = Alarm()
+    alarm = WakeUp()
     with Engine.open() as engine, alarm.listening(EmbeddedClient(engine)):
         engine.call("CreateTable", TABLE)
         alarm.wind()
@@ -54,7 +54,7 @@ def test_a_commit_ends_the_rest_of_a_consumer_in_the_same_process() -> None:
 
 
 def test_a_commit_after_the_poll_began_is_not_slept_through() -> None:
-    alarm = Alarm()
+    alarm = WakeUp()
     with Engine.open() as engine, alarm.listening(EmbeddedClient(engine)):
         alarm.wind()
         engine.call("CreateTable", TABLE)
@@ -65,7 +65,7 @@ def test_a_commit_after_the_poll_began_is_not_slept_through() -> None:
 
 
 def test_a_stop_ends_the_rest() -> None:
-    alarm = Alarm()
+    alarm = WakeUp()
     resting = threading.Thread(target=alarm.wait, args=(FOREVER,), daemon=True)
     resting.start()
     alarm.stop()

@@ -19,8 +19,8 @@ from keyfold.errors import KeyfoldError, NotFound, PlanError
 from keyfold.streams import (
     AsyncConsumer,
     Consumer,
+    ConsumerOptions,
     EventBridge,
-    Options,
     Policy,
     Queue,
     Sink,
@@ -106,7 +106,7 @@ def boom() -> None:
     ids=["raises", "nonsense", "nonsense inside", "hangs"],
 )
 def test_a_failing_processor_ends_as_dead_letter_and_blocks_nobody(
-    db: Db, social: Any, options: Options, problem: Any, reason: str
+    db: Db, social: Any, options: ConsumerOptions, problem: Any, reason: str
 ) -> None:
     failing(social, problem)
     for user in ("ada", "bad", "cy"):
@@ -123,7 +123,7 @@ def test_a_failing_processor_ends_as_dead_letter_and_blocks_nobody(
 
 
 def test_a_failing_write_of_a_processor_is_a_dead_letter_too(
-    db: Db, social: Any, options: Options
+    db: Db, social: Any, options: ConsumerOptions
 ) -> None:
     social.react = lambda old, new, work: update(social.post.key(post_id="gone"), title="x")
     db.create(social.like(post_id="p", user_id="ada"))
@@ -134,7 +134,7 @@ def test_a_failing_write_of_a_processor_is_a_dead_letter_too(
 
 
 def test_a_processor_that_recovers_is_retried_in_order(
-    db: Db, social: Any, options: Options
+    db: Db, social: Any, options: ConsumerOptions
 ) -> None:
     calls: list[str] = []
 
@@ -150,7 +150,9 @@ def test_a_processor_that_recovers_is_retried_in_order(
     assert calls == ["insert", "insert", "remove"]
 
 
-def test_a_replayed_letter_has_its_effect_once(db: Db, social: Any, options: Options) -> None:
+def test_a_replayed_letter_has_its_effect_once(
+    db: Db, social: Any, options: ConsumerOptions
+) -> None:
     failing(social, boom)
     db.create(social.like(post_id="p", user_id="bad"))
     Consumer(db, options=options).drain()
@@ -169,7 +171,7 @@ def test_a_replayed_letter_has_its_effect_once(db: Db, social: Any, options: Opt
         db.run(letter(db.context, dead.id))
 
 
-def test_a_dropped_letter_is_gone(db: Db, social: Any, options: Options) -> None:
+def test_a_dropped_letter_is_gone(db: Db, social: Any, options: ConsumerOptions) -> None:
     failing(social, boom)
     db.create(social.like(post_id="p", user_id="bad"))
     Consumer(db, options=options).drain()
@@ -179,7 +181,7 @@ def test_a_dropped_letter_is_gone(db: Db, social: Any, options: Options) -> None
 
 
 def test_an_undecodable_record_is_a_dead_letter_and_can_be_replayed_once_it_is_readable(
-    db: Db, social: Any, options: Options, seen: list[tuple[str, str]]
+    db: Db, social: Any, options: ConsumerOptions, seen: list[tuple[str, str]]
 ) -> None:
     item = {
         "PK": {"S": "POST#p"},
@@ -255,7 +257,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 def test_webhooks_are_signed_and_retried(
-    db: Db, social: Any, receiver: Receiver, options: Options
+    db: Db, social: Any, receiver: Receiver, options: ConsumerOptions
 ) -> None:
     social.react = lambda old, new, work: work.emit("liked", {"by": new.user_id}) and None
     db.create(social.like(post_id="p", user_id="ada"))
@@ -271,7 +273,7 @@ def test_webhooks_are_signed_and_retried(
 
 
 def test_a_webhook_that_stays_away_keeps_its_events_waiting(
-    db: Db, social: Any, options: Options
+    db: Db, social: Any, options: ConsumerOptions
 ) -> None:
     social.react = lambda old, new, work: work.emit("liked", {"by": new.user_id}) and None
     db.create(social.like(post_id="p", user_id="ada"))
@@ -378,7 +380,7 @@ def test_the_lambda_handler_refuses_records_of_a_foreign_table(db: Db) -> None:
 
 
 def test_one_poisoned_counter_is_found_among_many_and_does_not_stop_them(
-    db: Db, social: Any, options: Options
+    db: Db, social: Any, options: ConsumerOptions
 ) -> None:
     db.create(social.post(post_id="good", title="Hello"))
     key = {"PK": {"S": "POST#p"}, "SK": {"S": "POST"}}
@@ -417,7 +419,7 @@ def test_one_poisoned_counter_is_found_among_many_and_does_not_stop_them(
 
 
 def test_on_an_event_loop_a_coroutine_reads_and_writes_and_a_hanging_one_is_given_up(
-    social: Any, options: Options
+    social: Any, options: ConsumerOptions
 ) -> None:
     async def react(old: Any, new: Any, work: Any) -> Any:
         if new.user_id == "slow":

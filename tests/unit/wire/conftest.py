@@ -13,7 +13,7 @@ import pytest
 
 from keyfold.clients.signer import Credentials, Signer
 from keyfold.engine import Engine
-from keyfold.wire import BackgroundServer, Settings
+from keyfold.wire import BackgroundServer, ServerSettings
 
 TABLE = {
     "TableName": "Things",
@@ -116,8 +116,8 @@ Serve = Callable[..., Asker]
 def serve(engine: Engine) -> Iterator[Serve]:
     with ExitStack() as running:
 
-        def start(settings: Settings | None = None) -> Asker:
-            settings = replace(settings or Settings(), port=0)
+        def start(settings: ServerSettings | None = None) -> Asker:
+            settings = replace(settings or ServerSettings(), port=0)
             return Asker(running.enter_context(BackgroundServer(engine, settings)).port)
 
         yield start

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyfold.engine import Engine
-from keyfold.wire import BackgroundServer, ClientLimits, Settings
+from keyfold.wire import BackgroundServer, ClientLimits, ServerSettings
 
 
 def request(operation: str, body: dict[str, Any]) -> bytes:
@@ -69,7 +69,7 @@ def test_a_request_may_come_in_any_pieces(asker: Any) -> None:
 
 
 def test_a_client_that_sends_a_byte_a_second_holds_up_nobody_and_is_cut_off(serve: Any) -> None:
-    asker = serve(Settings(clients=ClientLimits(receive_seconds=0.5)))
+    asker = serve(ServerSettings(clients=ClientLimits(receive_seconds=0.5)))
     with asker.connect() as slow:
         slow.sendall(put(1)[:20])
         for number in range(50):
@@ -81,7 +81,7 @@ def test_a_client_that_sends_a_byte_a_second_holds_up_nobody_and_is_cut_off(serv
 
 
 def test_an_idle_connection_is_closed(serve: Any) -> None:
-    asker = serve(Settings(clients=ClientLimits(idle_seconds=0.2)))
+    asker = serve(ServerSettings(clients=ClientLimits(idle_seconds=0.2)))
     with asker.connect() as idle:
         idle.sendall(get(1))
         assert asker.read(idle).status == 200
@@ -94,7 +94,7 @@ def test_a_body_beyond_the_limit_is_refused_before_it_comes(asker: Any) -> None:
 
 
 def test_a_chunked_body_beyond_the_limit_is_refused(serve: Any) -> None:
-    asker = serve(Settings(clients=ClientLimits(body_bytes=1000)))
+    asker = serve(ServerSettings(clients=ClientLimits(body_bytes=1000)))
     head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert asker.raw(head + b"400\r\n" + b"x" * 1024).status == 413
 
@@ -135,7 +135,7 @@ def test_no_bytes_disturb_the_server(asker: Any) -> None:
 
 
 def test_more_connections_than_allowed_are_turned_away(serve: Any) -> None:
-    asker = serve(Settings(clients=ClientLimits(connections=2)))
+    asker = serve(ServerSettings(clients=ClientLimits(connections=2)))
     with asker.connect() as first, asker.connect() as second:
         for connection in (first, second):
             connection.sendall(get(1))
@@ -165,7 +165,7 @@ def test_a_client_that_does_not_take_its_answers_is_cut_off(serve: Any, engine: 
     engine.call(
         "PutItem", {"TableName": "Things", "Item": {"pk": {"S": "1"}, "x": {"S": "x" * 390_000}}}
     )
-    asker = serve(Settings(clients=ClientLimits(send_seconds=0.3)))
+    asker = serve(ServerSettings(clients=ClientLimits(send_seconds=0.3)))
     metrics = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
     with asker.connect() as greedy:
         greedy.sendall(get(1) * 30)
@@ -176,7 +176,7 @@ def test_a_client_that_does_not_take_its_answers_is_cut_off(serve: Any, engine: 
 
 def test_draining_answers_what_is_under_way_and_refuses_the_rest(engine: Engine) -> None:
     acknowledged: list[int] = []
-    with BackgroundServer(engine, Settings(port=0)) as server:
+    with BackgroundServer(engine, ServerSettings(port=0)) as server:
 
         def write(first: int) -> None:
             number = first

@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from keyfold.engine import Engine
-from keyfold.wire import ServeError, Server, Settings
+from keyfold.wire import ServeError, Server, ServerSettings
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
 
 
 def test_a_request_is_a_span(serve: Any, spans: InMemorySpanExporter) -> None:
-    asker = serve(Settings(tracing=True))
+    asker = serve(ServerSettings(tracing=True))
     reply = asker.call("ListTables", {})
     (span,) = spans.get_finished_spans()
     assert span.name == "DynamoDB.ListTables"
@@ -39,12 +39,12 @@ def test_a_request_is_a_span(serve: Any, spans: InMemorySpanExporter) -> None:
 
 def test_a_log_that_cannot_be_written_is_explained(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(ServeError, match="cannot write the request log"):
-        Server(engine, Settings(request_log=str(tmp_path / "none" / "log")))
+        Server(engine, ServerSettings(request_log=str(tmp_path / "none" / "log")))
 
 
 async def test_the_log_is_whole_when_the_server_has_drained(engine: Engine, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    server = await Server(engine, Settings(port=0, request_log=str(log))).start()
+    server = await Server(engine, ServerSettings(port=0, request_log=str(log))).start()
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(b"POST / HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n")
     await reader.readuntil(b"\r\n\r\n")

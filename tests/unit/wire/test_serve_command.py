@@ -18,8 +18,8 @@ from typing import Any
 import orjson
 import pytest
 
-from keyfold.clients import Options, connect
-from keyfold.clients.credentials import Given
+from keyfold.clients import ClientOptions, connect
+from keyfold.clients.credentials import FixedCredentials
 from keyfold.clients.retry import RetryPolicy
 from keyfold.clients.signer import Credentials
 from keyfold.engine import Engine
@@ -71,7 +71,7 @@ def test_sigterm_under_load_loses_no_acknowledged_write(tmp_path: Path, workers:
     acknowledged: list[int] = []
     with serving("--data", str(data), "--workers", workers) as (process, url):
         connect(url).call("CreateTable", TABLE)
-        impatient = Options(retries=RetryPolicy(attempts=1))
+        impatient = ClientOptions(retries=RetryPolicy(attempts=1))
 
         def write(first: int) -> None:
             client = connect(url, impatient)
@@ -239,10 +239,14 @@ def test_a_file_that_is_no_data_file_is_one_line(tmp_path: Path, workers: str) -
 
 def test_credentials_of_the_environment_are_asked_for(tmp_path: Path) -> None:
     with serving(KEYFOLD_CREDENTIALS="ALICE:wonderland") as (_, url):
-        known = connect(url, Options(credentials=Given(Credentials("ALICE", "wonderland"))))
+        known = connect(
+            url, ClientOptions(credentials=FixedCredentials(Credentials("ALICE", "wonderland")))
+        )
         assert known.call("ListTables", {}) == {"TableNames": []}
         with pytest.raises(KeyfoldError, match="security token"):
-            connect(url, Options(credentials=Given(Credentials("BOB", "x")))).call("ListTables", {})
+            connect(url, ClientOptions(credentials=FixedCredentials(Credentials("BOB", "x")))).call(
+                "ListTables", {}
+            )
 
 
 def test_the_request_log_has_a_line_for_each_answer(tmp_path: Path) -> None:

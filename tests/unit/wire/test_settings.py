@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from keyfold.clients.signer import Credentials
-from keyfold.wire import ServeError, Settings
+from keyfold.wire import ServeError, ServerSettings
 from keyfold.wire.settings import read_credentials
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
 def test_this_machine_needs_no_credentials(host: str) -> None:
-    Settings(host=host).check()
+    ServerSettings(host=host).check()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.10", "db.example.org"])
 def test_any_other_address_needs_credentials_or_insistence(host: str) -> None:
-    open_to_others = Settings(host=host)
+    open_to_others = ServerSettings(host=host)
     with pytest.raises(ServeError, match="--credentials FILE"):
         open_to_others.check()
     replace(open_to_others, credentials=(Credentials("A", "s"),)).check()
@@ -35,17 +35,17 @@ def test_any_other_address_needs_credentials_or_insistence(host: str) -> None:
 )
 def test_what_cannot_work_is_explained(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ServeError, match=message):
-        replace(Settings(), **wrong).check()
+        replace(ServerSettings(), **wrong).check()
 
 
 def test_origins_are_compared_whole_and_without_their_port() -> None:
-    settings = Settings(origins=("https://tools.example",))
+    settings = ServerSettings(origins=("https://tools.example",))
     assert settings.allows_origin("https://tools.example")
     assert settings.allows_origin("https://tools.example:8443")
     assert not settings.allows_origin("http://tools.example")
     assert not settings.allows_origin("https://tools.example.evil")
     assert not settings.allows_origin("null")
-    assert Settings(origins=("*",)).allows_origin("https://anything")
+    assert ServerSettings(origins=("*",)).allows_origin("https://anything")
 
 
 def test_credentials_are_read_as_aws_tools_keep_them(tmp_path: Path) -> None:

@@ -10,15 +10,15 @@ import botocore.awsrequest
 import botocore.credentials
 import pytest
 
-from keyfold.clients import Options, connect
-from keyfold.clients.credentials import Given
+from keyfold.clients import ClientOptions, connect
+from keyfold.clients.credentials import FixedCredentials
 from keyfold.clients.signer import Credentials
 from keyfold.errors import InvalidSignature, UnrecognizedClient
-from keyfold.wire import Settings
+from keyfold.wire import ServerSettings
 
 ALICE = Credentials("ALICE", "wonderland")
 VISITOR = Credentials("VISITOR", "guest", "token+/=")
-GUARDED = Settings(credentials=(ALICE, VISITOR))
+GUARDED = ServerSettings(credentials=(ALICE, VISITOR))
 Sign = Callable[..., bytes]
 
 
@@ -37,10 +37,12 @@ def test_a_right_signature_comes_in(guarded: Any, sign: Sign) -> None:
 
 def test_our_client_signs_what_our_server_verifies(guarded: Any) -> None:
     url = f"http://127.0.0.1:{guarded.port}"
-    client = connect(url, Options(credentials=Given(ALICE)))
+    client = connect(url, ClientOptions(credentials=FixedCredentials(ALICE)))
     assert client.call("ListTables", {}) == {"TableNames": ["Things"]}
     client.close()
-    stranger = connect(url, Options(credentials=Given(Credentials("ALICE", "guess"))))
+    stranger = connect(
+        url, ClientOptions(credentials=FixedCredentials(Credentials("ALICE", "guess")))
+    )
     with pytest.raises(InvalidSignature):
         stranger.call("ListTables", {})
     stranger.close()
@@ -90,7 +92,9 @@ def test_a_target_changed_on_the_way_is_refused(guarded: Any, sign: Sign) -> Non
 
 def test_an_unknown_key_is_refused(guarded: Any, sign: Sign) -> None:
     url = f"http://127.0.0.1:{guarded.port}"
-    client = connect(url, Options(credentials=Given(Credentials("BOB", "builder"))))
+    client = connect(
+        url, ClientOptions(credentials=FixedCredentials(Credentials("BOB", "builder")))
+    )
     with pytest.raises(UnrecognizedClient, match="The security token included in the request"):
         client.call("ListTables", {})
     client.close()

@@ -36,8 +36,8 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.engine.storage import file
-from keyfold.maintain import Report, rebuild, verify
-from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, Pace, move
+from keyfold.maintain import DriftReport, rebuild, verify
+from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, ScanPace, move
 
 Work = Callable[[], object]
 Case = Callable[[Path, int], AbstractContextManager[Work]]
@@ -414,7 +414,7 @@ def repair_of_everything(folder: Path, count: int) -> Iterator[Work]:
         yield lambda: _clean(rebuild(db))
 
 
-def _clean(report: Report) -> None:
+def _clean(report: DriftReport) -> None:
     assert report.clean, str(report)
 
 
@@ -430,7 +430,7 @@ def migration(folder: Path, count: int) -> Iterator[Work]:
             backward=lambda order: Order(order_id=order.order_id, text=order.text),
         )
         change = Migration("archive", [CreateTable(archived.schema), step, DropTable(shelf.schema)])
-        yield Migrator(change, Backend(EmbeddedClient(engine)), pace=Pace(page=50)).apply
+        yield Migrator(change, Backend(EmbeddedClient(engine)), pace=ScanPace(page=50)).apply
 
 
 CASES: list[Case] = [

@@ -35,8 +35,8 @@ from keyfold.api.auth import Tokens, authenticate
 from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.api.exchange import (
     JSON,
-    Answer,
     BodyTooLarge,
+    HttpAnswer,
     UnsupportedMedia,
     problem_answer,
     refuse_encoding,
@@ -44,7 +44,7 @@ from keyfold.api.exchange import (
 from keyfold.api.graphql.appsync import appsync_schema
 from keyfold.api.graphql.execution import PlainFieldsFirst, Plans
 from keyfold.api.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
-from keyfold.api.graphql.schema import Context, build_schema
+from keyfold.api.graphql.schema import GraphQLContext, build_schema
 from keyfold.api.identity import Identity
 from keyfold.api.problems import Problem, Refused, invalid_input, problem_for
 from keyfold.tracing import instance
@@ -89,7 +89,7 @@ class Executor:
         made = execute(
             self._schema,
             document,
-            context_value=Context(self._dispatch, caller, {} if kept is None else kept),
+            context_value=GraphQLContext(self._dispatch, caller, {} if kept is None else kept),
             variable_values=variables,
             operation_name=request.operation_name,
             executor_class=PlainFieldsFirst,
@@ -145,7 +145,7 @@ class GraphQLEndpoint:
         body: bytes,
         address: str,
         identity: Identity | None = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """The answer to a request; header names are in lower case."""
         try:
             request = _read(headers, body)
@@ -154,7 +154,7 @@ class GraphQLEndpoint:
         except Refused as refused:
             return _refused(refused)
         status, answered = await self._executor.run(request, Caller(identity, address))
-        return Answer(status, orjson.dumps(answered), {"content-type": JSON})
+        return HttpAnswer(status, orjson.dumps(answered), {"content-type": JSON})
 
 
 def graphql_routes(
@@ -189,11 +189,11 @@ def _read(headers: Mapping[str, str], body: bytes) -> GraphQLRequest:
         raise invalid_input(wrong) from None
 
 
-def _refused(refused: Refused) -> Answer:
+def _refused(refused: Refused) -> HttpAnswer:
     problem = problem_for(refused)
     body = {"errors": [_refusal(problem)]}
     headers = {**problem_answer(problem).headers, "content-type": JSON}
-    return Answer(problem.status, orjson.dumps(body), headers)
+    return HttpAnswer(problem.status, orjson.dumps(body), headers)
 
 
 def _refusal(problem: Problem) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from strawberry.utils.str_converters import to_camel_case
 from keyfold.api.arguments import from_values
 from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.api.graphql.execution import Plans
-from keyfold.api.graphql.types import SCALARS, Connection, TypeRegistry, plain_values
+from keyfold.api.graphql.types import SCALARS, PageConnection, TypeRegistry, plain_values
 from keyfold.api.parameters import Operation, Parameter, RelatedField
 from keyfold.api.service import Service
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class GraphQLContext:
     """One GraphQL request: who asks, and the loaders that batch its related fields."""
 
     dispatch: Dispatch
@@ -113,8 +113,8 @@ def _resolve_by(operation: Operation, field: GraphQLField) -> None:
     returns_nothing = operation.result is type(None)
     returns_page = operation.item is not None
 
-    async def resolve(_source: Any, info: GraphQLResolveInfo[Context], **given: Any) -> Any:
-        context: Context = info.context
+    async def resolve(_source: Any, info: GraphQLResolveInfo[GraphQLContext], **given: Any) -> Any:
+        context: GraphQLContext = info.context
         values = {
             (name := names[one]): plain_values(value, kinds[name]) for one, value in given.items()
         }
@@ -123,7 +123,7 @@ def _resolve_by(operation: Operation, field: GraphQLField) -> None:
         )
         if returns_nothing:
             return True
-        return Connection(result) if returns_page else result
+        return PageConnection(result) if returns_page else result
 
     field.resolve = resolve
 
@@ -154,7 +154,7 @@ def _sign(
 
 def _loading(related: RelatedField) -> Callable[..., Any]:
     async def load(root: Any, info: Any) -> Any:
-        context: Context = info.context
+        context: GraphQLContext = info.context
         context.parents[id(root)] = root
         return await context.loader(related).load(id(root))
 

@@ -64,14 +64,14 @@ class PageInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class PageEdge:
     """A page's item; only the last one has a cursor, since pages are what a cursor continues."""
 
     node: Any
     cursor: str | None
 
 
-class Connection:
+class PageConnection:
     """A page as Relay's connection."""
 
     def __init__(self, page: Page[Any]) -> None:
@@ -79,10 +79,10 @@ class Connection:
         self.page_info = PageInfo(end_cursor=page.cursor, has_next_page=page.cursor is not None)
 
     @property
-    def edges(self) -> list[Edge]:
+    def edges(self) -> list[PageEdge]:
         last = len(self.nodes) - 1
         return [
-            Edge(node, self.page_info.end_cursor if place == last else None)
+            PageEdge(node, self.page_info.end_cursor if place == last else None)
             for place, node in enumerate(self.nodes)
         ]
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from keyfold.api.auth import Tokens
 from keyfold.api.dispatch import Dispatch
-from keyfold.api.exchange import Answer, Request, answer, problem_answer
+from keyfold.api.exchange import HttpAnswer, HttpRequest, answer, problem_answer
 from keyfold.api.identity import ADMIN_GROUP, ANONYMOUS, Identity
 from keyfold.api.lambdas.appsync import Resolver
 from keyfold.api.lambdas.http import HttpEvent, http_event
@@ -81,7 +81,7 @@ class LambdaHandler:
     def _resolver(self, dispatch: Dispatch) -> Resolver:
         return Resolver(dispatch, self._tokens, self._admin_group)
 
-    async def _http(self, dispatch: Dispatch, event: HttpEvent) -> Answer:
+    async def _http(self, dispatch: Dispatch, event: HttpEvent) -> HttpAnswer:
         path = event.path.removeprefix(self._prefix)
         identity = self._identity(event)
         try:
@@ -89,7 +89,7 @@ class LambdaHandler:
                 endpoint = self._endpoint(dispatch)
                 return await endpoint.answer(event.headers, event.body(), event.address, identity)
             operation, found = self._route(event.method, path)
-            request = Request(
+            request = HttpRequest(
                 operation=operation,
                 url=unquote(event.path),
                 path=found,

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus
 
-from keyfold.api.exchange import BODY_BYTES, Answer, BodyTooLarge
+from keyfold.api.exchange import BODY_BYTES, BodyTooLarge, HttpAnswer
 from keyfold.api.problems import Invalid
 from keyfold.tracing import instance
 
@@ -56,7 +56,7 @@ class HttpEvent:
         claims = named or {**given, "sub": given.get("sub") or given.get("principalId")}
         return claims if claims.get("sub") else None
 
-    def answer(self, made: Answer) -> dict[str, Any]:
+    def answer(self, made: HttpAnswer) -> dict[str, Any]:
         """An answer in the shape that the sender of the event takes."""
         headers = {**made.headers, "x-request-id": instance()}
         answer: dict[str, Any] = {

@@ -22,7 +22,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class ListedService:
     """A served service, as the index lists it."""
 
     name: str
@@ -31,7 +31,7 @@ class System:
     links: Sequence[Link]
 
 
-def index(systems: Sequence[System], *, development: bool) -> str:
+def index(systems: Sequence[ListedService], *, development: bool) -> str:
     """The first page: what is served here and where its documentation is."""
     cards = "".join(_card(one) for one in systems)
     sign_in = f"<p>{_who()}</p>" if development else ""
@@ -43,7 +43,7 @@ def index(systems: Sequence[System], *, development: bool) -> str:
     return _page("keyfold", body)
 
 
-def _card(system: System) -> str:
+def _card(system: ListedService) -> str:
     links = "".join(
         f'<li><a href="{escape(one.url)}">{escape(one.text)}</a></li>' for one in system.links
     )

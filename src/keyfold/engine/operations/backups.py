@@ -7,7 +7,7 @@ from typing import Any
 from keyfold.engine import backups, describe, restores
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import NamedTableInUse, NamedTableNotFound, RecoveryUnavailable, ValidationError
 
 BACKUPS_PER_PAGE = 100
@@ -117,7 +117,7 @@ def restore_table_to_point_in_time(database: Database, request: dict[str, Any]) 
 def update_continuous_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wish = request["PointInTimeRecoverySpecification"]
 
-    def work(session: Session) -> Table:
+    def work(session: Session) -> TableDefinition:
         table = _table(database, session, request["TableName"])
         days = wish.get("RecoveryPeriodInDays") or backups.RECOVERY_DAYS
         if not wish["PointInTimeRecoveryEnabled"]:
@@ -141,7 +141,7 @@ def describe_continuous_backups(database: Database, request: dict[str, Any]) -> 
     return _continuous(database, table)
 
 
-def _table(database: Database, session: Session, name: str) -> Table:
+def _table(database: Database, session: Session, name: str) -> TableDefinition:
     table = database.catalog.load(session, name)
     if table is None:
         raise NamedTableNotFound(f"Table not found: {name}")
@@ -150,7 +150,7 @@ def _table(database: Database, session: Session, name: str) -> Table:
     return table
 
 
-def _continuous(database: Database, table: Table) -> dict[str, Any]:
+def _continuous(database: Database, table: TableDefinition) -> dict[str, Any]:
     recovery: dict[str, Any] = {"PointInTimeRecoveryStatus": "DISABLED"}
     if table.keeps_history:
         recovery = {

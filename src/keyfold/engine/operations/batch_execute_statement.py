@@ -10,7 +10,7 @@ from keyfold.engine.operations.execute_statement import carry_out, returned
 from keyfold.engine.partiql.parser import parse
 from keyfold.engine.partiql.plan import item_of, names_one_item, refuse_several
 from keyfold.engine.partiql.select import select_one
-from keyfold.engine.partiql.statements import Exists, Select, Statement
+from keyfold.engine.partiql.statements import ExistsStatement, Select, Statement
 from keyfold.engine.storage import Session
 from keyfold.errors import ConditionFailed, OperationError, ValidationError
 
@@ -93,7 +93,7 @@ def _error(error: OperationError) -> dict[str, Any]:
 def _done(
     database: Database, wish: dict[str, Any], statement: Statement, ledger: Ledger
 ) -> dict[str, Any]:
-    if isinstance(statement, Exists):
+    if isinstance(statement, ExistsStatement):
         raise ValidationError("EXISTS is only supported in ExecuteTransaction")
     if not isinstance(statement, Select):
         prepared, plan = carry_out(database, statement, wish)

@@ -10,7 +10,7 @@ from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item, place_of_key
 from keyfold.engine.shapes.batches import check_tables
 from keyfold.engine.storage import Session
-from keyfold.engine.write import NewItem, Old, Prepared, Write
+from keyfold.engine.write import ItemWrite, NewItem, Old, Prepared
 from keyfold.errors import ValidationError
 from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.values import Item
@@ -34,10 +34,10 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
             for change in changes:
                 if isinstance(change, NewItem):
                     place = place_of_item(table, change.item, explains=False)
-                    made = Write(table, place, change.as_change, needs=needs)
+                    made = ItemWrite(table, place, change.as_change, needs=needs)
                 else:
                     place = place_of_key(table, change)
-                    made = Write(table, place, write.deletion, needs=Old.BYTES)
+                    made = ItemWrite(table, place, write.deletion, needs=Old.BYTES)
                 places.add(place)
                 writes.append(made)
             if len(places) != len(changes):

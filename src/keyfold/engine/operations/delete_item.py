@@ -8,7 +8,7 @@ from keyfold.engine import answers, write
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.storage import Session
-from keyfold.engine.write import Old, Prepared, Write
+from keyfold.engine.write import ItemWrite, Old, Prepared
 from keyfold.errors import RequestInvalid
 from keyfold.expressions import parameters
 from keyfold.values.wire import check_item
@@ -29,7 +29,7 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         table = database.catalog.get(session, request["TableName"])
         prepared = write.prepare(
             session,
-            Write(
+            ItemWrite(
                 table,
                 place_of_key(table, key),
                 write.deletion,

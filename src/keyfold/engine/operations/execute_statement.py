@@ -12,7 +12,13 @@ from keyfold.engine.database import Database
 from keyfold.engine.partiql.parser import parse
 from keyfold.engine.partiql.plan import PlannedWrite, planned
 from keyfold.engine.partiql.select import select
-from keyfold.engine.partiql.statements import Change, Exists, Removal, Select, Statement
+from keyfold.engine.partiql.statements import (
+    ExistsStatement,
+    Removal,
+    Select,
+    Statement,
+    UpdateStatement,
+)
 from keyfold.engine.storage import Session
 from keyfold.engine.write import Prepared
 from keyfold.errors import ValidationError
@@ -24,7 +30,7 @@ def execute_statement(database: Database, request: dict[str, Any]) -> dict[str, 
     statement = parse(request["Statement"], request.get("Parameters"))
     if isinstance(statement, Select):
         return _selected(database, statement, request)
-    if isinstance(statement, Exists):
+    if isinstance(statement, ExistsStatement):
         raise ValidationError("EXISTS is only supported in ExecuteTransaction")
     done, plan = carry_out(database, statement, request)
     answer: dict[str, Any] = {"Items": returned(statement, done, plan)}
@@ -51,7 +57,7 @@ def carry_out(
 
 def returned(statement: Statement, done: Prepared, plan: PlannedWrite) -> list[Item]:
     """The items that a RETURNING clause asks for."""
-    if not isinstance(statement, (Change, Removal)):
+    if not isinstance(statement, (UpdateStatement, Removal)):
         return []
     old = done.old or {}
     new = {} if done.new is None else done.new.item

@@ -10,7 +10,7 @@ from keyfold.engine.database import Database
 from keyfold.engine.partiql.parser import parse
 from keyfold.engine.partiql.plan import item_of, planned
 from keyfold.engine.partiql.select import select_one
-from keyfold.engine.partiql.statements import Change, Removal, Select, Statement
+from keyfold.engine.partiql.statements import Removal, Select, Statement, UpdateStatement
 from keyfold.engine.storage import Session
 from keyfold.engine.transactions import Part
 from keyfold.engine.write import Prepared
@@ -37,7 +37,7 @@ def execute_transaction(database: Database, request: dict[str, Any]) -> dict[str
 
 
 def _unsupported(statement: Statement) -> str | None:
-    if isinstance(statement, (Change, Removal)) and statement.returning is not None:
+    if isinstance(statement, (UpdateStatement, Removal)) and statement.returning is not None:
         return "RETURNING clause is not supported in ExecuteTransaction."
     if isinstance(statement, Select) and statement.index is not None:
         return "Reads on indices are not supported within transactions."

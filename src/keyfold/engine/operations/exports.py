@@ -13,7 +13,7 @@ from keyfold.engine import backups, exports
 from keyfold.engine.buckets import bucket
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import END, START, Table
+from keyfold.engine.tables import END, START, TableDefinition
 from keyfold.errors import (
     ExportNotFound,
     InvalidExportTime,
@@ -94,7 +94,11 @@ Content = tuple[Iterator[bytes], dict[str, Any], dict[str, Any]]
 
 
 def _moment(
-    database: Database, session: Session, table: Table, request: dict[str, Any], now: float
+    database: Database,
+    session: Session,
+    table: TableDefinition,
+    request: dict[str, Any],
+    now: float,
 ) -> Content:
     """A full export: the items as they were at a moment."""
     moment = request.get("ExportTime") or now
@@ -104,7 +108,11 @@ def _moment(
 
 
 def _window(
-    database: Database, session: Session, table: Table, request: dict[str, Any], now: float
+    database: Database,
+    session: Session,
+    table: TableDefinition,
+    request: dict[str, Any],
+    now: float,
 ) -> Content:
     """An incremental export: what changed from a moment until before another."""
     wish = request.get("IncrementalExportSpecification") or {}
@@ -129,7 +137,7 @@ def _window(
     return changes, spelled, {"IncrementalExportSpecification": shown}
 
 
-def _check(database: Database, table: Table, moment: float, now: float) -> None:
+def _check(database: Database, table: TableDefinition, moment: float, now: float) -> None:
     if not backups.earliest_moment(database, table) <= moment <= now:
         raise InvalidExportTime(
             "The specified time is outside of the time that the table can be recovered to"
@@ -174,7 +182,7 @@ def _bodies_at(session: Session, table: int, moment: float) -> Iterator[bytes]:
 
 
 def _changes(
-    session: Session, table: Table, start: float, end: float, *, with_old: bool
+    session: Session, table: TableDefinition, start: float, end: float, *, with_old: bool
 ) -> Iterator[bytes]:
     """Each item that was changed, with its last change; what came and went is left out."""
     before_end = nextafter(end, 0.0)

@@ -19,7 +19,7 @@ from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item
 from keyfold.engine.operations.create_table import create_table
 from keyfold.engine.storage import Session
-from keyfold.engine.write import NewItem, Old, Write
+from keyfold.engine.write import ItemWrite, NewItem, Old
 from keyfold.errors import ImportNotFound, StorageError, ValidationError
 from keyfold.limits import MB
 from keyfold.values import Item
@@ -104,7 +104,9 @@ def _store(
         counts["read"] += 1
         try:
             new = NewItem.put(check_item(item))
-            change = Write(table, place_of_item(table, new.item), new.as_change, needs=Old.NOTHING)
+            change = ItemWrite(
+                table, place_of_item(table, new.item), new.as_change, needs=Old.NOTHING
+            )
         except ValidationError:
             counts["errors"] += 1
             continue

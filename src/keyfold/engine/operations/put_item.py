@@ -9,7 +9,7 @@ from keyfold.engine.capacity import wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item
 from keyfold.engine.storage import Session
-from keyfold.engine.write import NewItem, Old, Prepared, Write
+from keyfold.engine.write import ItemWrite, NewItem, Old, Prepared
 from keyfold.errors import RequestInvalid
 from keyfold.expressions import parameters
 from keyfold.values.wire import check_item
@@ -31,7 +31,7 @@ def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         table = database.catalog.get(session, request["TableName"])
         prepared = write.prepare(
             session,
-            Write(
+            ItemWrite(
                 table,
                 place_of_item(table, new.item),
                 new.as_change,

@@ -7,7 +7,7 @@ from typing import Any
 from keyfold.engine import selection, starting_key
 from keyfold.engine.database import Database
 from keyfold.engine.read import Reading, key_range, read_page
-from keyfold.engine.tables import HASH_BYTES, Index, Table
+from keyfold.engine.tables import HASH_BYTES, IndexDefinition, TableDefinition
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, keys, parameters
 from keyfold.expressions.roots import paths, roots
@@ -43,11 +43,11 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reading(
-    table: Table,
-    index: Index | None,
+    table: TableDefinition,
+    index: IndexDefinition | None,
     start: Item | None,
     request: dict[str, Any],
-    expressions: parameters.Expressions,
+    expressions: parameters.ExpressionParameters,
 ) -> Reading:
     schema = table.schema if index is None else index.schema
     assert expressions.key_terms is not None, "a query has key conditions"
@@ -105,9 +105,9 @@ def _in_range(start: bytes, partition: bytes, first: bytes, end: bytes) -> bool:
 
 def _filter(
     request: dict[str, Any],
-    expressions: parameters.Expressions,
-    table: Table,
-    index: Index | None,
+    expressions: parameters.ExpressionParameters,
+    table: TableDefinition,
+    index: IndexDefinition | None,
 ) -> evaluate.Test | None:
     if expressions.filter is None:
         return None

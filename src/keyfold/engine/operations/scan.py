@@ -7,7 +7,7 @@ from typing import Any
 from keyfold.engine import selection, starting_key
 from keyfold.engine.database import Database
 from keyfold.engine.read import Reading, read_page
-from keyfold.engine.tables import Index, Table, segment
+from keyfold.engine.tables import IndexDefinition, TableDefinition, segment
 from keyfold.errors import ValidationError
 from keyfold.expressions import parameters
 from keyfold.expressions.roots import paths
@@ -21,7 +21,7 @@ def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
     # Legacy parameters are looked at before the starting key and the segments, expressions after.
     is_modern = any(request.get(name) is not None for name in _EXPRESSIONS)
-    expressions = parameters.Expressions() if is_modern else parameters.read(request)
+    expressions = parameters.ExpressionParameters() if is_modern else parameters.read(request)
     start = starting_key.read(request)
     _check_segments(request.get("Segment"), request.get("TotalSegments"))
     selection.check_select(request)
@@ -36,11 +36,11 @@ def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reading(
-    table: Table,
-    index: Index | None,
+    table: TableDefinition,
+    index: IndexDefinition | None,
     start: Item | None,
     request: dict[str, Any],
-    expressions: parameters.Expressions,
+    expressions: parameters.ExpressionParameters,
 ) -> Reading:
     number, total = request.get("Segment") or 0, request.get("TotalSegments") or 1
     first, end = segment(number, total)

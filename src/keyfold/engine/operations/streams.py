@@ -9,7 +9,7 @@ import orjson
 from keyfold.engine import streams
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.streams import Iterator, Stream, sequence_text
+from keyfold.engine.streams import Iterator, StreamDefinition, sequence_text
 
 STREAMS_PER_PAGE = 100
 
@@ -21,7 +21,7 @@ def list_streams(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         streams.check_arn(after)
     with database.read() as session:
         rows = session.streams()
-    found = [Stream(id, orjson.loads(definition)) for id, _arn, definition in rows]
+    found = [StreamDefinition(id, orjson.loads(definition)) for id, _arn, definition in rows]
     name = request.get("TableName")
     wanted = [s for s in found if name in (None, s.table_name) and s.arn > after]
     answer: dict[str, Any] = {
@@ -78,7 +78,7 @@ def get_records(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _shard(session: Session, stream: Stream, number: int) -> dict[str, Any]:
+def _shard(session: Session, stream: StreamDefinition, number: int) -> dict[str, Any]:
     sequences = {"StartingSequenceNumber": sequence_text(stream.first)}
     if stream.last is not None:
         bounds = session.record_bounds(stream.id, number)

@@ -9,7 +9,7 @@ from unicodedata import category
 
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import AccessDenied, TableNotFound, ValidationError
 
 TAGS_PER_RESOURCE = 50
@@ -86,7 +86,7 @@ def _check_arn(arn: str) -> None:
         raise ValidationError(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
 
 
-def _table(database: Database, session: Session, arn: str) -> Table:
+def _table(database: Database, session: Session, arn: str) -> TableDefinition:
     _check_arn(arn)
     if not arn.startswith(database.arn("")):
         raise AccessDenied(f"User is not authorized to perform this operation on resource: {arn}")

@@ -9,10 +9,10 @@ from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item, place_of_key
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.engine.transactions import Part
 from keyfold.engine.update import ItemUpdate
-from keyfold.engine.write import Change, NewItem, Old, Prepared, Write
+from keyfold.engine.write import Change, ItemWrite, NewItem, Old, Prepared
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, parameters
 from keyfold.values.wire import check_item
@@ -104,7 +104,7 @@ def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
     key = check_item(wish["Key"])
     condition = expressions.test()
 
-    def located(session: Session) -> Write:
+    def located(session: Session) -> ItemWrite:
         table = _table(database, session, wish)
         change = ItemUpdate(table, key, expressions.update, expressions.values)
         return _write(wish, table, place_of_key(table, key), change, condition)
@@ -115,17 +115,19 @@ def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 _PARSERS = {"ConditionCheck": _check, "Put": _put, "Delete": _delete, "Update": _update}
 
 
-def _table(database: Database, session: Session, wish: dict[str, Any]) -> Table:
+def _table(database: Database, session: Session, wish: dict[str, Any]) -> TableDefinition:
     return database.catalog.get(session, wish["TableName"])
 
 
 def _write(
     wish: dict[str, Any],
-    table: Table,
+    table: TableDefinition,
     place: bytes,
     change: Change | None,
     condition: evaluate.Test | None,
     needs: Old = Old.ITEM,
-) -> Write:
+) -> ItemWrite:
     returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-    return Write(table, place, change, condition=condition, returns_item=returns_item, needs=needs)
+    return ItemWrite(
+        table, place, change, condition=condition, returns_item=returns_item, needs=needs
+    )

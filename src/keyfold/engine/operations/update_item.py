@@ -9,7 +9,7 @@ from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.storage import Session
 from keyfold.engine.update import ItemUpdate
-from keyfold.engine.write import Prepared, Write
+from keyfold.engine.write import ItemWrite, Prepared
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
 from keyfold.values import Item
@@ -32,7 +32,7 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         update = ItemUpdate(table, key, expressions.update, expressions.values, alone=True)
         prepared = write.prepare(
             session,
-            Write(
+            ItemWrite(
                 table, place_of_key(table, key), update, condition=test, returns_item=returns_item
             ),
         )

@@ -9,7 +9,7 @@ from keyfold.engine import backfill, definitions, describe, streams
 from keyfold.engine.database import Database
 from keyfold.engine.operations.create_table import sse_description
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Table
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import LimitExceeded, TableInUse, TableNotFound, ValidationError
 from keyfold.limits import INDEX_CHANGES_PER_UPDATE
 
@@ -48,7 +48,7 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     _check_updates(updates)
     created = [update["Create"] for update in updates if update.get("Create") is not None]
 
-    def work(session: Session) -> tuple[dict[str, Any], Table, int | None]:
+    def work(session: Session) -> tuple[dict[str, Any], TableDefinition, int | None]:
         table = database.catalog.changeable(session, request["TableName"])
         if any(index.status != "ACTIVE" for index in table.global_indexes):
             raise TableInUse(
@@ -97,7 +97,9 @@ def _check_updates(updates: Sequence[dict[str, Any]]) -> None:
             definitions.check_units(wish.get("ProvisionedThroughput"))
 
 
-def _with_settings(database: Database, table: Table, request: dict[str, Any]) -> Table:
+def _with_settings(
+    database: Database, table: TableDefinition, request: dict[str, Any]
+) -> TableDefinition:
     changes: dict[str, Any] = {}
     billing, throughput = request.get("BillingMode"), request.get("ProvisionedThroughput")
     current = table.definition["BillingMode"]
@@ -139,13 +141,13 @@ def _with_settings(database: Database, table: Table, request: dict[str, Any]) ->
     return table.with_changes(**changes)
 
 
-def _most(table: Table, wanted: dict[str, int]) -> dict[str, int] | None:
+def _most(table: TableDefinition, wanted: dict[str, int]) -> dict[str, int] | None:
     """The table's on-demand limits with the wanted ones among them."""
     merged = {**table.definition.get("OnDemandThroughput", {}), **wanted}
     return {name: units for name, units in merged.items() if units != _NO_LIMIT} or None
 
 
-def _refuse_same_throughput(table: Table, wanted: dict[str, int]) -> None:
+def _refuse_same_throughput(table: TableDefinition, wanted: dict[str, int]) -> None:
     current = table.definition.get("ProvisionedThroughput")
     if current is None or any(current[unit] != wanted[unit] for unit in wanted):
         return
@@ -162,8 +164,11 @@ def _refuse_same_throughput(table: Table, wanted: dict[str, int]) -> None:
 
 
 def _with_indexes(
-    session: Session, table: Table, request: dict[str, Any], updates: Sequence[dict[str, Any]]
-) -> Table:
+    session: Session,
+    table: TableDefinition,
+    request: dict[str, Any],
+    updates: Sequence[dict[str, Any]],
+) -> TableDefinition:
     if sum("Update" not in update for update in updates) > INDEX_CHANGES_PER_UPDATE:
         raise LimitExceeded(
             "Subscriber limit exceeded: Only 1 online index can be created or deleted "
@@ -176,8 +181,8 @@ def _with_indexes(
 
 
 def _create_index(
-    session: Session, table: Table, wish: dict[str, Any], request: dict[str, Any]
-) -> Table:
+    session: Session, table: TableDefinition, wish: dict[str, Any], request: dict[str, Any]
+) -> TableDefinition:
     if wish["IndexName"] in table.indexes_by_name:
         raise ValidationError("Attempting to create an index which already exists")
     known = table.definition["AttributeDefinitions"]
@@ -201,7 +206,7 @@ def _create_index(
         "NextIndex": number + 1,
     }
     definition["AttributeDefinitions"] = definitions.used_attributes(definition)
-    return Table(table.id, definition)
+    return TableDefinition(table.id, definition)
 
 
 def _types(attributes: Iterable[dict[str, str]]) -> dict[str, str]:
@@ -209,8 +214,8 @@ def _types(attributes: Iterable[dict[str, str]]) -> dict[str, str]:
 
 
 def _delete_index(
-    session: Session, table: Table, wish: dict[str, Any], _request: dict[str, Any]
-) -> Table:
+    session: Session, table: TableDefinition, wish: dict[str, Any], _request: dict[str, Any]
+) -> TableDefinition:
     index = table.indexes_by_name.get(wish["IndexName"])
     if index is None or index.is_local:
         raise TableNotFound("Requested resource not found")
@@ -222,8 +227,8 @@ def _delete_index(
 
 
 def _update_index(
-    _session: Session, table: Table, wish: dict[str, Any], _request: dict[str, Any]
-) -> Table:
+    _session: Session, table: TableDefinition, wish: dict[str, Any], _request: dict[str, Any]
+) -> TableDefinition:
     index = table.indexes_by_name.get(wish["IndexName"])
     if index is None or index.is_local:
         raise TableNotFound("Requested resource not found")
@@ -239,8 +244,8 @@ _INDEX_CHANGES = {"Create": _create_index, "Delete": _delete_index, "Update": _u
 
 
 def _with_stream(
-    database: Database, session: Session, table: Table, wish: dict[str, Any] | None
-) -> Table:
+    database: Database, session: Session, table: TableDefinition, wish: dict[str, Any] | None
+) -> TableDefinition:
     if wish is None:
         return table
     if wish["StreamEnabled"]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NoReturn
 
-from keyfold.engine.partiql.lexer import END, Token, Unreadable, tokens
+from keyfold.engine.partiql.lexer import END, PartiqlToken, Unreadable, tokens
 from keyfold.errors import ValidationError
 from keyfold.values import AttributeValue
 from keyfold.values.number import normalise
@@ -33,10 +33,10 @@ class Cursor:
         self._taken = 0
 
     @property
-    def _token(self) -> Token:
+    def _token(self) -> PartiqlToken:
         return self._tokens[self._at]
 
-    def _next(self) -> Token:
+    def _next(self) -> PartiqlToken:
         token = self._tokens[self._at]
         if token.kind != END:
             self._at += 1
@@ -51,7 +51,7 @@ class Cursor:
         self._at += 1
         return True
 
-    def _expect(self, kind: str) -> Token:
+    def _expect(self, kind: str) -> PartiqlToken:
         token = self._token
         if token.kind != kind:
             refuse("Unexpected end of statement" if token.kind == END else "Unexpected term")
@@ -76,7 +76,7 @@ class Cursor:
         if self._depth > _MAX_DEPTH:
             refuse("The statement has too many nesting levels")
 
-    def _place(self, token: Token) -> str:
+    def _place(self, token: PartiqlToken) -> str:
         """Where a token stands, as DynamoDB says it: line, column and length."""
         before = self._text[: token.start]
         column = token.start - before.rfind("\n")

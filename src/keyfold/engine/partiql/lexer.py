@@ -30,7 +30,7 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class PartiqlToken:
     """`kind` is text, quoted, number, identifier, end, or the operator or keyword."""
 
     kind: str
@@ -44,7 +44,7 @@ class Unreadable(ValueError):
     """A character that begins no token."""
 
 
-def tokens(statement: str) -> list[Token]:
+def tokens(statement: str) -> list[PartiqlToken]:
     """The tokens of a statement, with an end marker behind the last one."""
     found = []
     for match in _TOKEN.finditer(statement):
@@ -60,6 +60,6 @@ def tokens(statement: str) -> list[Token]:
         elif kind in ("text", "quoted"):
             quote = word[0]
             word = word[1:-1].replace(quote * 2, quote)
-        found.append(Token(kind, word, match.start(), len(match.group())))
-    found.append(Token(END, "<EOF>", len(statement), 0))
+        found.append(PartiqlToken(kind, word, match.start(), len(match.group())))
+    found.append(PartiqlToken(END, "<EOF>", len(statement), 0))
     return found

@@ -8,34 +8,34 @@ from typing import Any, NoReturn
 from keyfold.engine.partiql.cursor import Cursor, refuse, refuse_parameters
 from keyfold.engine.partiql.lexer import END
 from keyfold.engine.partiql.statements import (
-    Change,
-    Exists,
+    ExistsStatement,
     Insert,
     Ordering,
     Removal,
     Select,
     Statement,
+    UpdateStatement,
 )
 from keyfold.errors import ValidationError
 from keyfold.expressions import check
 from keyfold.expressions.ast import (
     Action,
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
-    Call,
     Compare,
     Condition,
-    Delete,
-    Given,
+    DeleteAction,
+    Function,
     In,
     Not,
     Operand,
     Path,
-    Remove,
-    Set,
-    Update,
+    Placeholder,
+    RemoveAction,
+    SetAction,
+    UpdateActions,
     Value,
     ValueRef,
 )
@@ -89,7 +89,7 @@ class _Parser(Cursor, Logic):
                 self._expect("SELECT")
                 select = self._select()
                 self._expect(")")
-                return Exists(select)
+                return ExistsStatement(select)
         return refuse("Expected data manipulation")
 
     def _select(self) -> Select:
@@ -137,27 +137,27 @@ class _Parser(Cursor, Logic):
         if self._token.kind in ("identifier", "quoted"):
             raise ValidationError("Aliasing is not supported")
 
-    def _update(self) -> Change:
+    def _update(self) -> UpdateStatement:
         table, update = self._table(), self._actions()
         where = self._where()
-        return Change(table, update, where, self._returning())
+        return UpdateStatement(table, update, where, self._returning())
 
-    def _update_from(self) -> Change:
+    def _update_from(self) -> UpdateStatement:
         table, where = self._table(), self._where()
         update = self._actions()
-        return Change(table, update, where, self._returning())
+        return UpdateStatement(table, update, where, self._returning())
 
-    def _actions(self) -> Update:
+    def _actions(self) -> UpdateActions:
         actions: list[Action] = []
         while self._token.kind in ("SET", "REMOVE"):
             keyword = self._next().kind
             actions += self._separated(self._assignment if keyword == "SET" else self._removal)
         if not actions:
             refuse("Expected SET or REMOVE")
-        return Update(tuple(actions))
+        return UpdateActions(tuple(actions))
 
     def _removal(self) -> Action:
-        return Remove(self._path())
+        return RemoveAction(self._path())
 
     def _assignment(self) -> Action:
         path = self._path()
@@ -165,13 +165,13 @@ class _Parser(Cursor, Logic):
         if self._token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
             name = self._token.text.lower()
             if name in ("set_add", "set_delete"):
-                return self._set_change(path, Add if name == "set_add" else Delete)
+                return self._set_change(path, AddAction if name == "set_add" else DeleteAction)
         left = self._assigned()
         if self._token.kind in ("+", "-"):
-            return Set(path, Arithmetic(self._next().kind, left, self._assigned()))
-        return Set(path, left)
+            return SetAction(path, Arithmetic(self._next().kind, left, self._assigned()))
+        return SetAction(path, left)
 
-    def _set_change(self, path: Path, kind: type[Add] | type[Delete]) -> Action:
+    def _set_change(self, path: Path, kind: type[AddAction] | type[DeleteAction]) -> Action:
         function = self._next()
         name = function.text.upper()
         self._expect("(")
@@ -198,7 +198,7 @@ class _Parser(Cursor, Logic):
             self._expect(")")
             if len(arguments) != 2:
                 refuse(f"Wrong number of arguments for function: {name}")
-            return Call(name, arguments)
+            return Function(name, arguments)
         return self._operand()
 
     def _returning(self) -> str | None:
@@ -226,10 +226,10 @@ class _Parser(Cursor, Logic):
             self._expect(")")
         else:
             left = self._operand()
-        if not isinstance(left, (Path, Value, Call)):
+        if not isinstance(left, (Path, Value, Function)):
             return left
         token = self._token
-        if isinstance(left, Call) and left.function != "size" and self._take("="):
+        if isinstance(left, Function) and left.function != "size" and self._take("="):
             return left if self._truth() else Not(left)
         if token.kind in _COMPARATORS:
             self._next()
@@ -268,18 +268,18 @@ class _Parser(Cursor, Logic):
         negated = self._take("NOT")
         condition: Condition
         if self._take("MISSING"):
-            condition = Call("attribute_not_exists", (operand,))
+            condition = Function("attribute_not_exists", (operand,))
         elif (kind := _TYPES.get(self._token.text.upper())) is not None:
             self._next()
-            condition = Call("attribute_type", (operand, Value({"S": kind})))
+            condition = Function("attribute_type", (operand, Value({"S": kind})))
         else:
             self._expect("NULL")
             condition = Compare("=", operand, Value({"NULL": True}))
         return Not(condition) if negated else condition
 
     def _require_condition(self, node: Condition | Operand) -> Condition:
-        if isinstance(node, (Path, Value, ValueRef, Given)) or (
-            isinstance(node, Call) and node.function == "size"
+        if isinstance(node, (Path, Value, ValueRef, Placeholder)) or (
+            isinstance(node, Function) and node.function == "size"
         ):
             refuse("Unexpected term")
         return node
@@ -303,7 +303,7 @@ class _Parser(Cursor, Logic):
         if name not in check.CONDITION_FUNCTIONS and name not in check.OPERAND_FUNCTIONS:
             _refuse(f"Unrecognized function: {name}", self._place(token))
         self._expect("(")
-        call = Call(name, tuple(self._until(")", self._valued)))
+        call = Function(name, tuple(self._until(")", self._valued)))
         check.arity(call, "")
         check.operands_of_call(call, "")
         return call
@@ -347,7 +347,7 @@ def _only_all_old(returning: str | None) -> str | None:
 
 def _valued(operand: Operand) -> Operand:
     """An operand that has a value; of the functions only size has one."""
-    if isinstance(operand, Call) and operand.function != "size":
+    if isinstance(operand, Function) and operand.function != "size":
         refuse(f"Unexpected function: {operand.function}")
     return operand
 
@@ -358,5 +358,7 @@ def _compared(operator: str, left: Operand, right: Operand) -> Condition:
     if operator != "<>":
         return comparison
     # Unlike in expressions, a missing attribute differs from nothing here.
-    there = [Call("attribute_exists", (each,)) for each in (left, right) if isinstance(each, Path)]
+    there = [
+        Function("attribute_exists", (each,)) for each in (left, right) if isinstance(each, Path)
+    ]
     return And((*there, comparison)) if there else comparison

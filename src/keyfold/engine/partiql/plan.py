@@ -8,19 +8,26 @@ from dataclasses import dataclass
 from keyfold.engine import write
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item, place_of_key
-from keyfold.engine.partiql.statements import Change, Exists, Insert, Removal, Select, Statement
+from keyfold.engine.partiql.statements import (
+    ExistsStatement,
+    Insert,
+    Removal,
+    Select,
+    Statement,
+    UpdateStatement,
+)
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Index, Schema, Table
+from keyfold.engine.tables import IndexDefinition, KeySchema, TableDefinition
 from keyfold.engine.update import ItemUpdate
-from keyfold.engine.write import NewItem, Write
+from keyfold.engine.write import ItemWrite, NewItem
 from keyfold.errors import DuplicateItem, ValidationError
 from keyfold.expressions import check, evaluate
 from keyfold.expressions.ast import (
     And,
     Between,
-    Call,
     Compare,
     Condition,
+    Function,
     In,
     KeyTerm,
     Or,
@@ -28,7 +35,7 @@ from keyfold.expressions.ast import (
     Value,
 )
 from keyfold.expressions.keys import KeySelection
-from keyfold.expressions.update import Plan
+from keyfold.expressions.update import UpdatePlan
 from keyfold.values import AttributeValue, Item
 from keyfold.values.wire import check_item
 
@@ -44,7 +51,7 @@ def conjuncts(where: Condition | None) -> tuple[Condition, ...]:
     return (where,)
 
 
-def selections(where: Condition | None, schema: Schema) -> list[KeySelection] | None:
+def selections(where: Condition | None, schema: KeySchema) -> list[KeySelection] | None:
     """The parts of a table or index that a condition confines a SELECT to; None for all of it."""
     terms = [term for each in conjuncts(where) if (term := _key_term(each, schema)) is not None]
     equal = {term.name: term.values[0] for term in terms if term.operator == "="}
@@ -63,7 +70,7 @@ def selections(where: Condition | None, schema: Schema) -> list[KeySelection] | 
 
 
 def _partitions(
-    where: Condition | None, schema: Schema, equal: dict[str, AttributeValue]
+    where: Condition | None, schema: KeySchema, equal: dict[str, AttributeValue]
 ) -> list[tuple[AttributeValue, ...]] | None:
     if all(name in equal for name in schema.partition):
         return [tuple(equal[name] for name in schema.partition)]
@@ -85,7 +92,7 @@ def _partitions(
     return None
 
 
-def refuse_several(index: Index) -> None:
+def refuse_several(index: IndexDefinition) -> None:
     """PartiQL does not read indexes whose keys have several attributes of a kind."""
     if len(index.schema.partition) > 1 or len(index.schema.sort) > 1:
         raise ValidationError(
@@ -94,14 +101,14 @@ def refuse_several(index: Index) -> None:
         )
 
 
-def names_one_item(where: Condition | None, schema: Schema) -> bool:
+def names_one_item(where: Condition | None, schema: KeySchema) -> bool:
     """Whether a condition gives every key attribute a value."""
     terms = (_key_term(each, schema) for each in conjuncts(where))
     given = {term.name for term in terms if term is not None and term.operator == "="}
     return len(given) == len(schema.attributes)
 
 
-def full_key(where: Condition | None, schema: Schema) -> tuple[Item, Condition | None]:
+def full_key(where: Condition | None, schema: KeySchema) -> tuple[Item, Condition | None]:
     """The one item a condition names, and what it says besides."""
     key: Item = {}
     rest = []
@@ -123,12 +130,12 @@ def item_of(database: Database, session: Session, statement: Statement) -> tuple
     table = database.catalog.get(session, statement.table)
     if isinstance(statement, Insert):
         return table.id, place_of_item(table, check_item(statement.item))
-    where = statement.select.where if isinstance(statement, Exists) else statement.where
+    where = statement.select.where if isinstance(statement, ExistsStatement) else statement.where
     key, _ = full_key(where, table.schema)
     return table.id, place_of_key(table, check_item(key))
 
 
-def _key_term(condition: Condition, schema: Schema) -> KeyTerm | None:
+def _key_term(condition: Condition, schema: KeySchema) -> KeyTerm | None:
     match condition:
         case Compare(operator, Path() as path, Value() as value):
             values: tuple[Value, ...] = (value,)
@@ -136,7 +143,7 @@ def _key_term(condition: Condition, schema: Schema) -> KeyTerm | None:
             operator, values = _MIRRORED[operator], (value,)
         case Between(Path() as path, Value() as low, Value() as high):
             operator, values = "BETWEEN", (low, high)
-        case Call("begins_with", (Path() as path, Value() as value)):
+        case Function("begins_with", (Path() as path, Value() as value)):
             operator, values = "begins_with", (value,)
         case _:
             return None
@@ -147,7 +154,7 @@ def _key_term(condition: Condition, schema: Schema) -> KeyTerm | None:
     return KeyTerm(path.root, operator, tuple(value.content for value in values))
 
 
-def _check_type(schema: Schema, name: str, value: Value) -> None:
+def _check_type(schema: KeySchema, name: str, value: Value) -> None:
     if value.kind != schema.types[name]:
         raise ValidationError(
             f"Key attribute's data type should match its data type in table's schema, key: {name}"
@@ -158,7 +165,7 @@ def _check_type(schema: Schema, name: str, value: Value) -> None:
 class PlannedWrite:
     """A write of a statement; `update` is there for an UPDATE."""
 
-    write: Write
+    write: ItemWrite
     update: ItemUpdate | None = None
 
 
@@ -170,24 +177,24 @@ def planned(
     match statement:
         case Insert(_, item):
             new = NewItem.put(check_item(item))
-            return PlannedWrite(Write(table, place_of_item(table, new.item), _insertion(new)))
-        case Change(_, update, where):
+            return PlannedWrite(ItemWrite(table, place_of_item(table, new.item), _insertion(new)))
+        case UpdateStatement(_, update, where):
             check.no_overlap([action.path for action in update.actions], "UpdateExpression")
             key, rest = full_key(where, table.schema)
-            change = ItemUpdate(table, check_item(key), Plan(update), {})
+            change = ItemUpdate(table, check_item(key), UpdatePlan(update), {})
             # An UPDATE changes what is there; it never makes an item.
-            there = Call("attribute_exists", (Path(table.schema.partition[:1]),))
+            there = Function("attribute_exists", (Path(table.schema.partition[:1]),))
             test = _test((there, *conjuncts(rest)))
             return PlannedWrite(_write(table, key, change, test, returns_item), change)
         case Removal(_, where):
             key, rest = full_key(where, table.schema)
             # Deleting what is not there does nothing, whatever else was asked of it.
-            gone = Call("attribute_not_exists", (Path(table.schema.partition[:1]),))
+            gone = Function("attribute_not_exists", (Path(table.schema.partition[:1]),))
             told = None if rest is None else evaluate.compiled(Or((gone, rest)))
             return PlannedWrite(_write(table, key, write.deletion, told, returns_item))
-        case Exists(Select(_, _, _, where)):
+        case ExistsStatement(Select(_, _, _, where)):
             key, rest = full_key(where, table.schema)
-            there = Call("attribute_exists", (Path(table.schema.partition[:1]),))
+            there = Function("attribute_exists", (Path(table.schema.partition[:1]),))
             test = _test((there, *conjuncts(rest)))
             return PlannedWrite(_write(table, key, None, test, returns_item))
         case Select():
@@ -199,13 +206,13 @@ def _test(terms: Iterable[Condition]) -> evaluate.Test:
 
 
 def _write(
-    table: Table,
+    table: TableDefinition,
     key: Item,
     change: write.Change | None,
     condition: evaluate.Test | None,
     returns_item: bool,
-) -> Write:
-    return Write(
+) -> ItemWrite:
+    return ItemWrite(
         table, place_of_key(table, key), change, condition=condition, returns_item=returns_item
     )
 

@@ -18,7 +18,7 @@ from keyfold.engine.partiql import plan
 from keyfold.engine.partiql.statements import Select
 from keyfold.engine.read import Reading, key_range, place_of, read_page
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import Index, Schema, Table, segment
+from keyfold.engine.tables import IndexDefinition, KeySchema, TableDefinition, segment
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate
 from keyfold.expressions.ast import Path
@@ -28,7 +28,7 @@ from keyfold.values.units import read_units
 
 
 @dataclass(slots=True)
-class Answer:
+class SelectPage:
     """One page; `last` and `token` are there when there may be more."""
 
     items: list[Any]
@@ -47,7 +47,7 @@ class Start:
 
 def select(
     database: Database, session: Session, statement: Select, request: dict[str, Any]
-) -> Answer:
+) -> SelectPage:
     """Read one page for a SELECT."""
     table = database.catalog.get(session, statement.table)
     index = _index(table, statement, request)
@@ -59,7 +59,7 @@ def select(
     ranges = _ranges(chosen, schema)
     start = _started(request)
     consistent = bool(request.get("ConsistentRead"))
-    answer = Answer([], Capacity(table.name))
+    answer = SelectPage([], Capacity(table.name))
     limit: int | None = request.get("Limit")
     for part, (first, end) in list(enumerate(ranges))[start.part :]:
         if part == start.part and start.place is not None:
@@ -81,7 +81,9 @@ def select(
     return answer
 
 
-def _index(table: Table, statement: Select, request: dict[str, Any]) -> Index | None:
+def _index(
+    table: TableDefinition, statement: Select, request: dict[str, Any]
+) -> IndexDefinition | None:
     if statement.index is None:
         return None
     index = table.indexes_by_name.get(statement.index)
@@ -131,7 +133,7 @@ def _column(path: Path, position: int) -> str:
     return last if isinstance(last, str) else f"_{position}"
 
 
-def _ranges(chosen: list[KeySelection] | None, schema: Schema) -> list[tuple[bytes, bytes]]:
+def _ranges(chosen: list[KeySelection] | None, schema: KeySchema) -> list[tuple[bytes, bytes]]:
     if chosen is None:
         return [segment(0, 1)]
     return [
@@ -145,8 +147,8 @@ def _ranges(chosen: list[KeySelection] | None, schema: Schema) -> list[tuple[byt
 
 def _reading(
     statement: Select,
-    table: Table,
-    index: Index | None,
+    table: TableDefinition,
+    index: IndexDefinition | None,
     first: bytes,
     end: bytes,
     backward: bool,
@@ -171,7 +173,7 @@ def _reading(
     )
 
 
-def _backward(statement: Select, schema: Schema, *, confined: bool) -> bool:
+def _backward(statement: Select, schema: KeySchema, *, confined: bool) -> bool:
     if not statement.order:
         return False
     if statement.where is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keyfold.expressions.ast import Condition, Path, Update
+from keyfold.expressions.ast import Condition, Path, UpdateActions
 from keyfold.values import Item
 
 
@@ -28,7 +28,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
-class Exists:
+class ExistsStatement:
     """A condition of a transaction: that a SELECT finds its item."""
 
     select: Select
@@ -45,11 +45,11 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class UpdateStatement:
     """An UPDATE; `returning` is None or one of ALL_OLD, MODIFIED_OLD, ALL_NEW, MODIFIED_NEW."""
 
     table: str
-    update: Update
+    update: UpdateActions
     where: Condition | None
     returning: str | None
 
@@ -63,4 +63,4 @@ class Removal:
     returning: str | None
 
 
-Statement = Select | Exists | Insert | Change | Removal
+Statement = Select | ExistsStatement | Insert | UpdateStatement | Removal

@@ -13,7 +13,7 @@ wire JSON; index entries refer to its row and are projected when they are read.
 from __future__ import annotations
 
 from keyfold.engine.storage.file import SchemaMoved, connect, translated
-from keyfold.engine.storage.items import Found, StoredItem
+from keyfold.engine.storage.items import Row, StoredItem
 from keyfold.engine.storage.session import Session
 
-__all__ = ["Found", "SchemaMoved", "Session", "StoredItem", "connect", "translated"]
+__all__ = ["Row", "SchemaMoved", "Session", "StoredItem", "connect", "translated"]

@@ -8,7 +8,7 @@ from keyfold.engine.storage.connected import Connected
 from keyfold.engine.storage.items import StoredItem
 
 
-class Copies(Connected):
+class CopyStore(Connected):
     """Keeps copies of items, what changes replaced, and small documents."""
 
     __slots__ = ()

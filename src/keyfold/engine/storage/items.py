@@ -22,7 +22,7 @@ class StoredItem(NamedTuple):
 _stored = partial(tuple.__new__, StoredItem)
 
 
-class Found(NamedTuple):
+class Row(NamedTuple):
     """One row of a range read: where it stands, its size there, its body, the whole item's size."""
 
     place: bytes
@@ -56,12 +56,10 @@ class Items(Connected):
 
     def items(
         self, table: int, first: bytes, end: bytes, *, backward: bool = False
-    ) -> Iterator[Found]:
+    ) -> Iterator[Row]:
         """Items from `first` to before `end`, in order of place. Close the cursor when done."""
         sql = statements.items(table)
-        rows: Iterator[Found] = self._execute(
-            sql.backward if backward else sql.forward, (first, end)
-        )
+        rows: Iterator[Row] = self._execute(sql.backward if backward else sql.forward, (first, end))
         return rows
 
     def item_bodies(
@@ -111,11 +109,9 @@ class Items(Connected):
 
     def entries(
         self, table: int, index: int, first: bytes, end: bytes, *, backward: bool = False
-    ) -> Iterator[Found]:
+    ) -> Iterator[Row]:
         sql = statements.entries(table, index)
-        rows: Iterator[Found] = self._execute(
-            sql.backward if backward else sql.forward, (first, end)
-        )
+        rows: Iterator[Row] = self._execute(sql.backward if backward else sql.forward, (first, end))
         return rows
 
     def entry_bodies(

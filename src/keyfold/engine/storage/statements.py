@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 
-class Items(NamedTuple):
+class ItemStatements(NamedTuple):
     find: str
     put: str
     insert: str
@@ -40,11 +40,11 @@ class Collections(NamedTuple):
 
 
 @cache
-def items(table: int) -> Items:
+def items(table: int) -> ItemStatements:
     name = f"items_{table}"
     page = f"SELECT place, size, body, size FROM {name} WHERE place >= ? AND place < ? ORDER BY "
     bodies = f"SELECT body, size FROM {name} WHERE place >= ? AND place < ? ORDER BY "
-    return Items(
+    return ItemStatements(
         find=f"SELECT row, size, body FROM {name} WHERE place = ?",
         put=(
             f"INSERT INTO {name} (place, size, expires, body) VALUES (?, ?, ?, ?) ON CONFLICT "

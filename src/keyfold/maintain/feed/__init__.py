@@ -2,7 +2,7 @@
 
 from keyfold.maintain.feed.declaration import Feed
 from keyfold.maintain.feed.policy import (
-    Choice,
+    Decision,
     Rates,
     ReaderChoice,
     ReaderRates,
@@ -11,7 +11,7 @@ from keyfold.maintain.feed.policy import (
 )
 
 __all__ = [
-    "Choice",
+    "Decision",
     "Feed",
     "Rates",
     "ReaderChoice",

@@ -14,7 +14,7 @@ from keyfold.design.place import caller
 from keyfold.design.read import Page
 from keyfold.errors import DeclarationError
 from keyfold.maintain.feed import edges, support
-from keyfold.maintain.feed.policy import Choice, ReaderChoice
+from keyfold.maintain.feed.policy import Decision, ReaderChoice
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.changes import Set
 from keyfold.runtime.db import Db
@@ -58,7 +58,7 @@ class Feed(Generic[I]):
         partition = item.__spec__.key.templates.partition.text
         self.support = support.declare(name, item.__table__, partition, self.reader_field)
         subscription = self.support.subscription
-        self.subscribed = edges.Following(
+        self.subscribed = edges.FollowEdges(
             subscription, self.reader_field, "source", subscription.subscribers
         )
         self.design = item.__table__.design
@@ -98,28 +98,28 @@ class Feed(Generic[I]):
         return db.run(post(db.context, self, activity), f"feed {self.name} post")
 
     @overload
-    def explain(self, db: Db, source: str, *, reads_per_follower: float = 5) -> Choice: ...
+    def explain(self, db: Db, source: str, *, reads_per_follower: float = 5) -> Decision: ...
     @overload
     def explain(
         self, db: AsyncDb, source: str, *, reads_per_follower: float = 5
-    ) -> Awaitable[Choice]: ...
+    ) -> Awaitable[Decision]: ...
     def explain(
         self, db: Db | AsyncDb, source: str, *, reads_per_follower: float = 5
-    ) -> Choice | Awaitable[Choice]:
+    ) -> Decision | Awaitable[Decision]:
         """Whether to push or pull a source, and why; reads are pages a day of one follower."""
         from keyfold.maintain.feed.measuring import explain
 
         return db.run(explain(db.context, self, source, reads_per_follower))
 
     @overload
-    def rebalance(self, db: Db, source: str, *, reads_per_follower: float = 5) -> Choice: ...
+    def rebalance(self, db: Db, source: str, *, reads_per_follower: float = 5) -> Decision: ...
     @overload
     def rebalance(
         self, db: AsyncDb, source: str, *, reads_per_follower: float = 5
-    ) -> Awaitable[Choice]: ...
+    ) -> Awaitable[Decision]: ...
     def rebalance(
         self, db: Db | AsyncDb, source: str, *, reads_per_follower: float = 5
-    ) -> Choice | Awaitable[Choice]:
+    ) -> Decision | Awaitable[Decision]:
         """Switch a source to what `explain` says, unless a promotion flag decides."""
         from keyfold.maintain.feed.measuring import rebalance
 

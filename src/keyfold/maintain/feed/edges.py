@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from keyfold.design import codes
 from keyfold.design.entity import Entity
 from keyfold.design.keys import KeyOf, Ref
-from keyfold.design.predicate import Path, Test
+from keyfold.design.predicate import FieldPath, Test
 from keyfold.errors import DeclarationError
 from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.edge import sharded_fields
@@ -30,7 +30,7 @@ Place = list[Any]
 
 
 @dataclass(frozen=True)
-class Following:
+class FollowEdges:
     """One kind of edge; `followers` is its key as seen from the source."""
 
     entity: type[Entity]
@@ -43,7 +43,7 @@ class Following:
 
     def absence(self, reader: str, source: str) -> Check:
         """Refused when the edge is there."""
-        return Check(self.ref(reader, source), Test("missing", Path((self.reader,))))
+        return Check(self.ref(reader, source), Test("missing", FieldPath((self.reader,))))
 
     def partitions(self, source: str) -> Iterator[dict[str, Any]]:
         """The key fields of each partition that a source's followers are in."""
@@ -58,13 +58,13 @@ class Following:
 
 def declare(
     edge: type[Entity] | Mapping[type[Entity], str], place: str
-) -> dict[type[Entity], Following]:
+) -> dict[type[Entity], FollowEdges]:
     """The kinds of edges of a feed; a single one is seen from the source as its `followers`."""
     given = edge if isinstance(edge, Mapping) else {edge: "followers"}
     return {entity: _following(entity, name, place) for entity, name in given.items()}
 
 
-def _following(entity: type[Entity], name: str, place: str) -> Following:
+def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
     followers = getattr(entity, name, None)
     if not isinstance(followers, KeyOf):
         raise DeclarationError(
@@ -86,11 +86,11 @@ def _following(entity: type[Entity], name: str, place: str) -> Following:
             suggestion="Its partition is one field, the source; the key of the edge has one "
             "more, the reader.",
         )
-    return Following(entity, readers[0], sources[0], followers)
+    return FollowEdges(entity, readers[0], sources[0], followers)
 
 
 def followers(
-    context: Context, edges: Iterable[Following], source: str, start: Place | None
+    context: Context, edges: Iterable[FollowEdges], source: str, start: Place | None
 ) -> Flow[tuple[list[str], Place | None]]:
     """Some of those who follow a source by these edges, and where to go on."""
     partitions = [(edge, v) for edge in edges for v in edge.partitions(source)]
@@ -115,7 +115,7 @@ def followers(
 
 def edge_between(
     context: Context, feed: Feed[Any], reader: str, source: str
-) -> Flow[Following | None]:
+) -> Flow[FollowEdges | None]:
     """The kind of edge by which a reader follows a source, if they do."""
     for edge in feed.edges.values():
         if (yield from raw(context, edge.ref(reader, source))) is not None:
@@ -123,7 +123,7 @@ def edge_between(
     return None
 
 
-def is_listed(context: Context, edge: Following, reader: str, source: str) -> Flow[bool]:
+def is_listed(context: Context, edge: FollowEdges, reader: str, source: str) -> Flow[bool]:
     """Whether a fan-out would meet the reader: an index may be behind its table."""
     declared = edge.followers.declared
     if declared.index is None:

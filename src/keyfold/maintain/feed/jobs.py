@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keyfold.maintain.feed.edges import Following, followers
+from keyfold.maintain.feed.edges import FollowEdges, followers
 from keyfold.runtime.batch import delete_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -28,7 +28,7 @@ def for_all_followers(
     source: str,
     name: str,
     step: Step,
-    edges: Iterable[Following] | None = None,
+    edges: Iterable[FollowEdges] | None = None,
 ) -> Flow[bool]:
     """Take the step for every follower, or for those by some edges, remembering how far it came.
 

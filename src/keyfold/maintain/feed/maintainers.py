@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from keyfold.design import flow
 from keyfold.design.entity import Entity
-from keyfold.design.predicate import Compare, Path
+from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.design.source import Silence
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.limits import TRANSACTION_ITEMS
@@ -65,9 +65,9 @@ class Activities(FeedMaintainer):
 
     kind = "feed"
 
-    def describe(self) -> flow.Feed:
+    def describe(self) -> flow.FeedSchema:
         feed = self.feed
-        return flow.Feed(
+        return flow.FeedSchema(
             name=feed.name,
             post=feed.activity.__name__,
             item=feed.item.__name__,
@@ -146,7 +146,7 @@ class Sources(FeedMaintainer):
             endings.append(Delete(subscription.ref(), known=subscription))
         copies = yield from copies_of(context, self.feed, reader, new.source)
         endings += [Delete(copy.ref()) for copy in copies]
-        gone = Compare(Path(("state",)), "=", "gone")
+        gone = FieldComparison(FieldPath(("state",)), "=", "gone")
         # Whoever follows again meanwhile may rely on these very copies.
         with suppress(ConditionFailed, NotFound):
             for start in range(0, len(endings), AT_ONCE):

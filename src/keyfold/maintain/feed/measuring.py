@@ -10,7 +10,7 @@ from keyfold.design.entity import Entity
 from keyfold.maintain.feed.edges import followers
 from keyfold.maintain.feed.merging import CONCURRENCY
 from keyfold.maintain.feed.policy import (
-    Choice,
+    Decision,
     Mode,
     Rates,
     ReaderChoice,
@@ -42,7 +42,7 @@ MOST_COUNTED = 10_000
 
 def explain(
     context: Context, feed: Feed[Any], source: str, reads_per_follower: float
-) -> Flow[Choice]:
+) -> Flow[Decision]:
     """The choice for a source as its tables are now."""
     state = yield from find(context, feed.support.state.key(source=source))
     current: Mode = state.mode if state is not None else "pull"
@@ -52,7 +52,7 @@ def explain(
 
 def rebalance(
     context: Context, feed: Feed[Any], source: str, reads_per_follower: float
-) -> Flow[Choice]:
+) -> Flow[Decision]:
     """Switch a source where the choice says so; a promotion flag that is set stays in force."""
     state = yield from find(context, feed.support.state.key(source=source))
     choice = yield from explain(context, feed, source, reads_per_follower)

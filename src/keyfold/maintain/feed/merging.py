@@ -34,7 +34,7 @@ def backwards(context: Context, spec: EntitySpec) -> Item:
 
 
 @dataclass
-class Stream:
+class PartitionRead:
     """One partition, read from `bound` down to `oldest`, and at first no further than `floor`."""
 
     spec: EntitySpec
@@ -73,15 +73,15 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Found:
+class PlacedItem:
     """An item in its place in time."""
 
     position: str
-    stream: Stream
+    stream: PartitionRead
     item: Item
 
 
-def next_newest(streams: Sequence[Stream], missing: int) -> Flow[list[Found]]:
+def next_newest(streams: Sequence[PartitionRead], missing: int) -> Flow[list[PlacedItem]]:
     """The next items, newest first, that no unread one can come before; none at the end.
 
     A round of reads takes along all streams that will be asked for this page anyway: those whose
@@ -101,16 +101,16 @@ def next_newest(streams: Sequence[Stream], missing: int) -> Flow[list[Found]]:
             stream.take(answer)
 
 
-def is_left(streams: Sequence[Stream]) -> bool:
+def is_left(streams: Sequence[PartitionRead]) -> bool:
     """Whether there may be anything else to read."""
     return any(stream.waiting or not stream.exhausted for stream in streams)
 
 
-def _certain(stream: Stream, frontier: str) -> list[Found]:
+def _certain(stream: PartitionRead, frontier: str) -> list[PlacedItem]:
     """Take what is at the frontier or newer."""
     sort, waiting = stream.sort, stream.waiting
     taken = [
-        Found(item[sort]["S"], stream, item) for item in waiting if item[sort]["S"] >= frontier
+        PlacedItem(item[sort]["S"], stream, item) for item in waiting if item[sort]["S"] >= frontier
     ]
     stream.waiting = waiting[len(taken) :]
     return taken
@@ -123,7 +123,7 @@ def _just_older(position: str) -> str:
     return f"{position[:-1]}{chr(ord(position[-1]) - 1)}{HIGHEST}"
 
 
-def _position_at(streams: Sequence[Stream], place: int) -> str:
+def _position_at(streams: Sequence[PartitionRead], place: int) -> str:
     """The position at a place in the feed, as far as it is known."""
     positions: list[str] = [item[s.sort]["S"] for s in streams for item in s.waiting]
     positions += [s.bound for s in streams if not s.exhausted]

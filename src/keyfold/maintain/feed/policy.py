@@ -45,7 +45,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Decision:
     """A decision with its reasons, in units and dollars a day."""
 
     mode: Mode
@@ -56,7 +56,7 @@ class Choice:
     reason: str
 
 
-def choose(rates: Rates, current: Mode = "pull") -> Choice:
+def choose(rates: Rates, current: Mode = "pull") -> Decision:
     """What is cheaper; what is pushed stays so while it is not much dearer."""
     push_units = rates.posts * rates.followers * ceil(rates.item_bytes / WRITE_UNIT_BYTES)
     recent = max(1.0, min(rates.posts, 20.0))
@@ -74,7 +74,7 @@ def choose(rates: Rates, current: Mode = "pull") -> Choice:
     )
     if mode == "push" and dearer > 1:
         reason += "; the difference is too small for a change"
-    return Choice(mode, push_units, pull_units, push, pull, reason)
+    return Decision(mode, push_units, pull_units, push, pull, reason)
 
 
 @dataclass(frozen=True)

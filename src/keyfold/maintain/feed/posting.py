@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 from keyfold.design.entity import Entity
-from keyfold.design.predicate import Compare, Either, Path, Test
+from keyfold.design.predicate import Either, FieldComparison, FieldPath, Test
 from keyfold.errors import ConditionFailed
 from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.maintain.reconcile import raw
@@ -40,8 +40,8 @@ def post(context: Context, feed: Feed[Any], activity: A) -> Flow[A]:
 def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
     """Let the source's hint be at least as new as an activity."""
     source, position = getattr(activity, feed.source_field), feed.position(activity)
-    last = Path(("last",))
-    newer = Either(Test("missing", last), Compare(last, "<", position))
+    last = FieldPath(("last",))
+    newer = Either(Test("missing", last), FieldComparison(last, "<", position))
     ref = feed.support.hint.key(source=source)
     with suppress(ConditionFailed):
         yield from commit(context, [Update(ref, {"last": Set(position)}, newer, upsert=True)])

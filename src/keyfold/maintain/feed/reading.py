@@ -21,7 +21,7 @@ from keyfold.limits import BATCH_GET_ITEMS
 from keyfold.maintain.feed.merging import (
     CONCURRENCY,
     LOWEST,
-    Stream,
+    PartitionRead,
     backwards,
     is_left,
     next_newest,
@@ -95,7 +95,9 @@ def read_page(
     return Page(page)
 
 
-def _look_around(context: Context, feed: Feed[Any], reader: str, copies: Stream) -> Flow[_Known]:
+def _look_around(
+    context: Context, feed: Feed[Any], reader: str, copies: PartitionRead
+) -> Flow[_Known]:
     """One round: the newest copies, the sources that are pulled or hidden, the removed list."""
     sources = _everything(context, feed.support.source, feed.source_ref(reader, "x").wire())
     replica = random.randrange(REPLICAS)
@@ -145,8 +147,8 @@ def _rest(request: Item, answer: Item) -> Flow[list[Item]]:
 
 
 def _pulled(
-    context: Context, feed: Feed[Any], known: _Known, newest: str, copies: Stream, limit: int
-) -> Flow[list[Stream]]:
+    context: Context, feed: Feed[Any], known: _Known, newest: str, copies: PartitionRead, limit: int
+) -> Flow[list[PartitionRead]]:
     """The pulled sources that may have something to show.
 
     A whole page of copies says how far back the page can go, so that no more is asked for.
@@ -162,7 +164,7 @@ def _pulled(
     spec = feed.activity.__spec__
     partition, request = spec.key.attributes[0], backwards(context, spec)
     return [
-        Stream(
+        PartitionRead(
             spec,
             request,
             partition.render({feed.source_field: source}, owner=feed.name),
@@ -206,8 +208,8 @@ def _hint_key(feed: Feed[Any], source: str) -> Item:
 
 def _copies(
     context: Context, feed: Feed[Any], reader: str, newest: str, oldest: str, limit: int
-) -> Stream:
+) -> PartitionRead:
     spec = feed.item.__spec__
     partition = spec.key.attributes[0].render({feed.reader_field: reader}, owner=feed.name)
     request = backwards(context, spec)
-    return Stream(spec, request, partition, newest, oldest, oldest, limit + 1)
+    return PartitionRead(spec, request, partition, newest, oldest, oldest, limit + 1)

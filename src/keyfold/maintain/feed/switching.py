@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design.formats import iso
-from keyfold.design.predicate import Compare, Path
+from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.maintain.feed.edges import edge_between, is_listed
 from keyfold.maintain.feed.jobs import for_all_followers
@@ -37,7 +37,9 @@ def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[
     edge = yield from edge_between(context, feed, reader, source)
     if edge is None or not (yield from is_listed(context, edge, reader, source)):
         return
-    supply = Check(feed.support.state.key(source=source), Compare(Path(("mode",)), "=", "push"))
+    supply = Check(
+        feed.support.state.key(source=source), FieldComparison(FieldPath(("mode",)), "=", "push")
+    )
     if (yield from find(context, feed.subscription_ref(reader, source))) is not None:
         supply = Check(feed.subscription_ref(reader, source))
     activities = yield from activities_of(context, feed, source)
@@ -48,7 +50,7 @@ def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[
     copies = yield from copies_of(context, feed, reader, source)
     stale = [copy.ref() for copy in copies if feed.position(copy) not in kept]
     yield from delete_many(context, stale)
-    pulled = Compare(Path(("state",)), "=", "pull")
+    pulled = FieldComparison(FieldPath(("state",)), "=", "pull")
     with suppress(ConditionFailed, NotFound):
         yield from commit(
             context,
@@ -80,7 +82,7 @@ def pull_all(context: Context, feed: Feed[Any], state: Any) -> Flow[None]:
         return True
 
     yield from for_all_followers(context, feed, state.source, _job(state), each)
-    same = Compare(Path(("changed_at",)), "=", state.changed_at)
+    same = FieldComparison(FieldPath(("changed_at",)), "=", state.changed_at)
     with suppress(ConditionFailed, NotFound):
         yield from commit(context, [Update(state.ref(), {"pushing": Set(False)}, same)])
 

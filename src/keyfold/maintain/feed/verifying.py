@@ -9,7 +9,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.maintain.drift import Drift, differences
 from keyfold.maintain.feed.audit import Audit
-from keyfold.maintain.feed.edges import Following, edge_between
+from keyfold.maintain.feed.edges import FollowEdges, edge_between
 from keyfold.maintain.feed.switching import pull
 from keyfold.maintain.reconcile import raw, unchanged
 from keyfold.runtime.context import Context
@@ -74,7 +74,7 @@ class _Copy:
     """A copy as it should be, and as it is."""
 
     key: Item
-    edge: Following | None
+    edge: FollowEdges | None
     wanted: Entity | None
     found: Entity | None
     counts: bool

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
-from keyfold.review.advise.choice import Choice
+from keyfold.review.advise.choice import KeyChoice
 from keyfold.review.advise.differences import differences, lost_reads
 from keyfold.review.advise.merging import merged
 from keyfold.review.advise.proof import Proof, concerned
@@ -42,7 +42,7 @@ class Alternative:
     aim: str
     schema: Schema
     bill: Bill
-    choices: Mapping[str, Choice]
+    choices: Mapping[str, KeyChoice]
     located: float = 0.0
     """Dollars a month for reads that find a key before a write."""
     score: float = 0.0
@@ -148,7 +148,7 @@ def _same(one: Schema, other: Schema) -> bool:
     )
 
 
-def _located(search: Search, choices: Mapping[str, Choice]) -> float:
+def _located(search: Search, choices: Mapping[str, KeyChoice]) -> float:
     dollars = 0.0
     for name, choice in choices.items():
         if choice.located_by is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from keyfold.design.schema import Effect, Entity, Placement
+from keyfold.design.schema import Effect, EntitySchema, Placement
 from keyfold.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.demand import Demand, Shape, serves, shape_of
@@ -48,7 +48,7 @@ class Features:
 
 
 @dataclass(frozen=True)
-class Choice:
+class KeyChoice:
     """One entity's keys: unchanged where `base` is the shape it has today."""
 
     entity: str
@@ -69,7 +69,7 @@ class Choice:
 class Pricing:
     """Prices of accesses and writes of one entity, each worked out once."""
 
-    def __init__(self, figures: Figures, entity: Entity, demands: list[Demand]) -> None:
+    def __init__(self, figures: Figures, entity: EntitySchema, demands: list[Demand]) -> None:
         self.figures, self.entity, self.demands = figures, entity, demands
         self.bytes = figures.item_bytes(entity)
         self.items = figures.items(entity)
@@ -277,4 +277,4 @@ class Pricing:
 _FEW = 20
 SELDOM = 1e-9
 
-__all__ = ["Access", "Choice", "Features", "Kind", "Pricing"]
+__all__ = ["Access", "Features", "KeyChoice", "Kind", "Pricing"]

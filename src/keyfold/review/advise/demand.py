@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyfold.design.schema import Entity, KeyTemplates, Pattern, Schema
+from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema, Schema
 from keyfold.design.template import Slot, Template
-from keyfold.review.check.facts import is_confined
+from keyfold.review.check.reach import is_confined
 from keyfold.review.cost.figures import Figures
 
 ORDERED = ("timestamp", "date", "number")
@@ -35,7 +35,7 @@ class Shape:
 class Demand:
     """One pattern's question to one entity."""
 
-    pattern: Pattern
+    pattern: PatternSchema
     entity: str
     given: tuple[str, ...]
     order: str = ""
@@ -104,7 +104,7 @@ class Demands:
             if name in self.pinned:
                 self.pinned[name].add(index)
 
-    def _pattern(self, pattern: Pattern) -> None:
+    def _pattern(self, pattern: PatternSchema) -> None:
         alone = len(pattern.entities) == 1 and pattern.entities[0] in self.schema.by_entity
         demand = self._demand(pattern) if alone else None
         if demand is not None:
@@ -114,7 +114,7 @@ class Demands:
             if name in self.pinned:
                 self.pinned[name].add(pattern.index)
 
-    def _demand(self, pattern: Pattern) -> Demand | None:
+    def _demand(self, pattern: PatternSchema) -> Demand | None:
         entity = self.schema.by_entity[pattern.entities[0]]
         if pattern.kind in ("collection", "merge") or entity.key is None:
             return None
@@ -143,7 +143,7 @@ class Demands:
             constant=self._is_constant(pattern, len(given)),
         )
 
-    def _key(self, pattern: Pattern, entity: Entity) -> KeyTemplates | None:
+    def _key(self, pattern: PatternSchema, entity: EntitySchema) -> KeyTemplates | None:
         found = [
             appearance.key
             for appearance in self.figures.facts.reached(pattern)
@@ -151,7 +151,7 @@ class Demands:
         ]
         return found[0] if len(found) == 1 else None
 
-    def _unserved(self, pattern: Pattern, entity: Entity) -> Demand | None:
+    def _unserved(self, pattern: PatternSchema, entity: EntitySchema) -> Demand | None:
         given = tuple(f for f in pattern.parameters if f in entity.by_field)
         if not given:
             return None
@@ -159,7 +159,9 @@ class Demands:
         order = pattern.order if pattern.order in entity.by_field else ""
         return Demand(pattern, entity.name, given, order, single, served=False)
 
-    def _order(self, pattern: Pattern, entity: Entity, key: KeyTemplates, rest: list[str]) -> str:
+    def _order(
+        self, pattern: PatternSchema, entity: EntitySchema, key: KeyTemplates, rest: list[str]
+    ) -> str:
         if pattern.order in entity.by_field:
             return pattern.order
         if not rest:
@@ -171,7 +173,7 @@ class Demands:
         ranged = pattern.condition.low is not None or pattern.condition.high is not None
         return rest[0] if timed or formatted or ranged else ""
 
-    def _is_constant(self, pattern: Pattern, given: int) -> bool:
+    def _is_constant(self, pattern: PatternSchema, given: int) -> bool:
         bounds = {
             bound.parameter
             for bound in (pattern.condition.low, pattern.condition.high)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from keyfold.review.advise.choice import Choice
+from keyfold.review.advise.choice import KeyChoice
 from keyfold.review.cost.amounts import money, number
 from keyfold.review.cost.bill import Bill, PatternLine
 
@@ -29,7 +29,7 @@ def _instead(unit: str, old: float, new: float) -> str:
 
 
 def differences(
-    before: Bill, after: Bill, choices: Mapping[str, Choice]
+    before: Bill, after: Bill, choices: Mapping[str, KeyChoice]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Gains and losses."""
     changes = _Changes()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
-from keyfold.design.schema import Index, Schema, Table
+from keyfold.design.schema import Index, Schema, TableSchema
 from keyfold.review.advise.naming import is_generic_index
 from keyfold.review.advise.proof import Proof
 
@@ -26,7 +26,7 @@ def merged(schema: Schema) -> Schema:
     return now
 
 
-def _pairs(schema: Schema, table: Table) -> Iterator[tuple[Index, Index]]:
+def _pairs(schema: Schema, table: TableSchema) -> Iterator[tuple[Index, Index]]:
     """Indexes that differ in nothing but their names."""
     able = [
         index
@@ -40,14 +40,14 @@ def _pairs(schema: Schema, table: Table) -> Iterator[tuple[Index, Index]]:
             yield one, other
 
 
-def _shares_items(schema: Schema, table: Table, one: Index, other: Index) -> bool:
+def _shares_items(schema: Schema, table: TableSchema, one: Index, other: Index) -> bool:
     return any(
         entity.placement(one.name) and entity.placement(other.name)
         for entity in schema.entities_of(table.name)
     )
 
 
-def _moved(schema: Schema, table: Table, kept: Index, gone: Index) -> Schema:
+def _moved(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> Schema:
     """Everything of one index in the other, under the same keys."""
 
     def renamed(index: str | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from keyfold.design.formats import PLAIN, parse_format
-from keyfold.design.schema import Attribute, Entity, Index, Schema, Table
+from keyfold.design.schema import AttributeSchema, EntitySchema, Index, Schema, TableSchema
 from keyfold.design.template import DELIMITER, Literal, Part, Slot, Template
 from keyfold.review.advise.demand import slots
 
@@ -18,12 +18,12 @@ def stem(field: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in words if word)
 
 
-def word(entity: Entity, field: str) -> str:
+def word(entity: EntitySchema, field: str) -> str:
     """What a table or a copy is by: `Id` for the entity's own, else the field's stem."""
     return "Id" if stem(field) == entity.name else stem(field)
 
 
-def prefix(schema: Schema, entity: Entity, field: str) -> str:
+def prefix(schema: Schema, entity: EntitySchema, field: str) -> str:
     """What stands before a field's value in a key: the entity that the value is an id of."""
     attribute = entity.by_field.get(field)
     if attribute is not None and attribute.refers:
@@ -40,7 +40,7 @@ def _upper(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
 
 
-def slot(entity: Entity, field: str) -> Slot:
+def slot(entity: EntitySchema, field: str) -> Slot:
     """A field in a key, in a format that sorts."""
     templates = [entity.key, *(placement.key for placement in entity.placements)]
     for key in templates:
@@ -53,11 +53,11 @@ def slot(entity: Entity, field: str) -> Slot:
     return Slot(field, PLAIN)
 
 
-def bare(entity: Entity, field: str) -> Template:
+def bare(entity: EntitySchema, field: str) -> Template:
     return Template((slot(entity, field),))
 
 
-def joined(entity: Entity, fields: tuple[str, ...], leading: str = "") -> Template:
+def joined(entity: EntitySchema, fields: tuple[str, ...], leading: str = "") -> Template:
     """`LEADING#{a}#{b}`, or the values alone."""
     parts: list[Part] = [Literal(leading + DELIMITER)] if leading else []
     for place, field in enumerate(fields):
@@ -67,32 +67,32 @@ def joined(entity: Entity, fields: tuple[str, ...], leading: str = "") -> Templa
     return Template(tuple(parts))
 
 
-def stored(entity: Entity, field: str) -> str:
+def stored(entity: EntitySchema, field: str) -> str:
     """An attribute's name on disk."""
-    attribute: Attribute | None = entity.by_field.get(field)
+    attribute: AttributeSchema | None = entity.by_field.get(field)
     return attribute.name if attribute else field
 
 
-def key_type(entity: Entity, field: str) -> str:
+def key_type(entity: EntitySchema, field: str) -> str:
     attribute = entity.by_field.get(field)
     if attribute is None:
         return "S"
     return "N" if attribute.type == "number" or attribute.stored.startswith("epoch") else "S"
 
 
-def is_generic(schema: Schema, table: Table) -> bool:
+def is_generic(schema: Schema, table: TableSchema) -> bool:
     """Whether a table's key attributes belong to no field, so that any entity can be in it."""
     names = {a.name for entity in schema.entities_of(table.name) for a in entity.attributes}
     return table.partition not in names
 
 
-def is_generic_index(schema: Schema, table: Table, index: Index) -> bool:
+def is_generic_index(schema: Schema, table: TableSchema, index: Index) -> bool:
     """Whether an index's key attributes belong to no field."""
     names = {a.name for entity in schema.entities_of(table.name) for a in entity.attributes}
     return index.partition not in names and index.sort not in names
 
 
-def table_for(schema: Schema, entity: Entity, field: str) -> str:
+def table_for(schema: Schema, entity: EntitySchema, field: str) -> str:
     """A name for the table that an entity moves to, keyed by a field."""
     table = entity.table
     others = [e.name for e in schema.entities_of(table) if e is not entity]
@@ -120,7 +120,7 @@ def gathered(schema: Schema, owner: str) -> str:
     return name
 
 
-def free(name: str, *tables: Table) -> str:
+def free(name: str, *tables: TableSchema) -> str:
     """A name that no index of these tables has."""
     taken = {index.name for table in tables for index in table.indexes}
     while name in taken:
@@ -128,7 +128,7 @@ def free(name: str, *tables: Table) -> str:
     return name
 
 
-def index_for(table: Table, partition: str) -> str:
+def index_for(table: TableSchema, partition: str) -> str:
     """A name for a new index, like the ones that are there."""
     taken = {index.name for index in table.indexes}
     numbered = [re.fullmatch(r"(.*?)(\d+)", name) for name in taken]

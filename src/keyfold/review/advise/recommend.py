@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyfold.design.schema import Entity, Index, Placement, Schema, Table
+from keyfold.design.schema import EntitySchema, Index, Placement, Schema, TableSchema
 from keyfold.review.advise.advice import Alternative
 from keyfold.review.cost.bill import Bill, HotKey
 
@@ -21,14 +21,16 @@ class Recommendation:
     words: str
 
 
-def for_table(before: Alternative, after: Alternative, table: Table) -> list[Recommendation]:
+def for_table(before: Alternative, after: Alternative, table: TableSchema) -> list[Recommendation]:
     """Everything that changes for the entities of one table."""
     found = list(_changes(before, after, table))
     found += _shards(before.bill, after.bill, table)
     return found or [Recommendation("keep", f"{table.name} stays as it is.")]
 
 
-def _changes(before: Alternative, after: Alternative, table: Table) -> Iterator[Recommendation]:
+def _changes(
+    before: Alternative, after: Alternative, table: TableSchema
+) -> Iterator[Recommendation]:
     old, new = before.schema, after.schema
     entities = old.entities_of(table.name)
     moved = [e for e in entities if new.by_entity[e.name].table != table.name]
@@ -52,7 +54,7 @@ def _changes(before: Alternative, after: Alternative, table: Table) -> Iterator[
     yield from _indexes(old, new, entities, table)
 
 
-def _gathered(after: Alternative, entities: list[Entity]) -> str:
+def _gathered(after: Alternative, entities: list[EntitySchema]) -> str:
     new = after.schema
     home = new.by_entity[entities[0].name].table
     shared = [e.name for e in new.entities_of(home) if e.copy is None]
@@ -61,7 +63,7 @@ def _gathered(after: Alternative, entities: list[Entity]) -> str:
     return f"{told}: one request reads all of {', '.join(views)}." if views else f"{told}."
 
 
-def _rekeyed(after: Alternative, entity: Entity, now: Entity) -> str:
+def _rekeyed(after: Alternative, entity: EntitySchema, now: EntitySchema) -> str:
     choice = after.choices[entity.name]
     served = [demand.name for demand, access in choice.paths if access.kind == "base"]
     ordered = [d.order for d, access in choice.paths if access.kind == "base" and d.order]
@@ -69,7 +71,7 @@ def _rekeyed(after: Alternative, entity: Entity, now: Entity) -> str:
     return f"{entity.name} under `{now.key}`: the key serves {', '.join(served)}{order}."
 
 
-def _copies(old: Schema, new: Schema, entity: Entity) -> Iterator[Recommendation]:
+def _copies(old: Schema, new: Schema, entity: EntitySchema) -> Iterator[Recommendation]:
     for pointer in new.entities:
         if pointer.name in old.by_entity or not pointer.copy or pointer.copy.of != entity.name:
             continue
@@ -84,7 +86,7 @@ def _copies(old: Schema, new: Schema, entity: Entity) -> Iterator[Recommendation
 
 
 def _indexes(
-    old: Schema, new: Schema, entities: tuple[Entity, ...], table: Table
+    old: Schema, new: Schema, entities: tuple[EntitySchema, ...], table: TableSchema
 ) -> Iterator[Recommendation]:
     homes = {new.by_entity[e.name].table for e in entities} & set(new.by_table)
     after = {i.name: (new.by_table[home], i) for home in homes for i in new.by_table[home].indexes}
@@ -131,7 +133,9 @@ def _narrowed(old: Index, new: Index) -> str:
     )
 
 
-def _spread(new: Schema, entities: tuple[Entity, ...]) -> Iterator[tuple[Entity, Placement]]:
+def _spread(
+    new: Schema, entities: tuple[EntitySchema, ...]
+) -> Iterator[tuple[EntitySchema, Placement]]:
     """Placements whose partition has a shard number now."""
     for entity in entities:
         now = new.by_entity[entity.name]
@@ -141,7 +145,7 @@ def _spread(new: Schema, entities: tuple[Entity, ...]) -> Iterator[tuple[Entity,
                 yield now, placement
 
 
-def _gone(old: Schema, new: Schema, table: Table, index: Index) -> Iterator[Recommendation]:
+def _gone(old: Schema, new: Schema, table: TableSchema, index: Index) -> Iterator[Recommendation]:
     readers = [p.name for p in old.patterns if (p.table, p.index) == (table.name, index.name)]
     homes = {new.by_pattern[name].index for name in readers}
     others = [i.name for i in table.indexes if i.name != index.name and {i.name} == homes]
@@ -153,18 +157,18 @@ def _gone(old: Schema, new: Schema, table: Table, index: Index) -> Iterator[Reco
         yield Recommendation("drop index", f"{index.name}: {_why_dropped(old, table, index)}")
 
 
-def _why_dropped(schema: Schema, table: Table, index: Index) -> str:
+def _why_dropped(schema: Schema, table: TableSchema, index: Index) -> str:
     readers = _readers(schema, table, index)
     return f"a key serves {readers} now." if readers else "no pattern reads it."
 
 
-def _readers(schema: Schema, table: Table, index: Index) -> str:
+def _readers(schema: Schema, table: TableSchema, index: Index) -> str:
     return ", ".join(
         p.name for p in schema.patterns if (p.table, p.index) == (table.name, index.name)
     )
 
 
-def _shards(before: Bill, after: Bill, table: Table) -> Iterator[Recommendation]:
+def _shards(before: Bill, after: Bill, table: TableSchema) -> Iterator[Recommendation]:
     entities = before.schema.entities_of(table.name)
     for entity, placement in _spread(after.schema, entities):
         yield Recommendation("shard", _over(before, after, entity, placement))
@@ -179,7 +183,7 @@ def _shards(before: Bill, after: Bill, table: Table) -> Iterator[Recommendation]
             yield Recommendation("shard", _shard(hot))
 
 
-def _key_over(after: Bill, entity: Entity) -> str:
+def _key_over(after: Bill, entity: EntitySchema) -> str:
     shards = next(a.shards for a in entity.attributes if a.shards)
     readers = [p.name for p in after.schema.patterns if p.kind == "merge" and not p.index]
     readers = [name for name in readers if entity.name in after.schema.by_pattern[name].entities]
@@ -187,7 +191,7 @@ def _key_over(after: Bill, entity: Entity) -> str:
     return f"{entity.name} under `{entity.key}`, over {shards} partitions.{asks}"
 
 
-def _over(before: Bill, after: Bill, entity: Entity, placement: Placement) -> str:
+def _over(before: Bill, after: Bill, entity: EntitySchema, placement: Placement) -> str:
     shards = next(a.shards for a in entity.attributes if a.shards)
     readers = [p.name for p in after.schema.patterns if p.index == placement.index]
     was = next(

@@ -7,26 +7,26 @@ from dataclasses import replace
 from typing import cast
 
 from keyfold.design.schema import (
-    Condition,
     Copy,
-    Entity,
+    EntitySchema,
     Index,
     KeyTemplates,
     KeyType,
-    Pattern,
+    PatternSchema,
     Placement,
     Schema,
-    Table,
+    SortCondition,
+    TableSchema,
 )
 from keyfold.design.template import Literal, Slot, Template
 from keyfold.review.advise import naming
-from keyfold.review.advise.choice import Access, Choice
+from keyfold.review.advise.choice import Access, KeyChoice
 from keyfold.review.advise.demand import Demand, Shape, written_through
 from keyfold.review.cost.workload import ViewLoad
 
 
 def redesign(
-    schema: Schema, choices: Mapping[str, Choice], views: Mapping[str, ViewLoad] | None = None
+    schema: Schema, choices: Mapping[str, KeyChoice], views: Mapping[str, ViewLoad] | None = None
 ) -> Schema:
     """The design that the choices come to; views that it gathers become collections."""
     made = _Builder(schema, choices).build()
@@ -34,7 +34,7 @@ def redesign(
     return replace(made, patterns=(*made.patterns, *(each for each in found if each is not None)))
 
 
-def _collection(schema: Schema, name: str, view: ViewLoad) -> Pattern | None:
+def _collection(schema: Schema, name: str, view: ViewLoad) -> PatternSchema | None:
     """One query for all that a view reads, where it stands in one partition."""
     read = [schema.by_pattern[pattern] for pattern in view.reads]
     entities = tuple(dict.fromkeys(entity for pattern in read for entity in pattern.entities))
@@ -44,7 +44,7 @@ def _collection(schema: Schema, name: str, view: ViewLoad) -> Pattern | None:
         return None
     if first.partition is None or len(entities) < 2:
         return None
-    return Pattern(
+    return PatternSchema(
         name,
         entities,
         "collection",
@@ -57,12 +57,12 @@ def _collection(schema: Schema, name: str, view: ViewLoad) -> Pattern | None:
 
 
 class _Builder:
-    def __init__(self, schema: Schema, choices: Mapping[str, Choice]) -> None:
+    def __init__(self, schema: Schema, choices: Mapping[str, KeyChoice]) -> None:
         self.schema = schema
         self.choices = {name: choice for name, choice in choices.items() if not choice.kept}
-        self.tables: dict[str, Table] = dict(schema.by_table)
-        self.entities: dict[str, Entity] = dict(schema.by_entity)
-        self.patterns: dict[str, Pattern] = dict(schema.by_pattern)
+        self.tables: dict[str, TableSchema] = dict(schema.by_table)
+        self.entities: dict[str, EntitySchema] = dict(schema.by_entity)
+        self.patterns: dict[str, PatternSchema] = dict(schema.by_pattern)
 
     def build(self) -> Schema:
         for name, choice in self.choices.items():
@@ -80,10 +80,10 @@ class _Builder:
         )
         return _without_idle(made)
 
-    def _in_use(self, table: Table) -> bool:
+    def _in_use(self, table: TableSchema) -> bool:
         return any(entity.table == table.name for entity in self.entities.values())
 
-    def _entity(self, entity: Entity, choice: Choice) -> None:
+    def _entity(self, entity: EntitySchema, choice: KeyChoice) -> None:
         table = self._table(entity, choice)
         generic = table.partition not in {a.name for a in entity.attributes}
         key = entity.key
@@ -100,7 +100,7 @@ class _Builder:
                 self._read_index(demand, entity, access, generic)
         self._keep_pinned(entity)
 
-    def _keep_pinned(self, entity: Entity) -> None:
+    def _keep_pinned(self, entity: EntitySchema) -> None:
         """Indexes that patterns of several entities or consumers read stay."""
         shared: set[str | None] = {
             pattern.index
@@ -116,7 +116,7 @@ class _Builder:
 
     # Tables
 
-    def _table(self, entity: Entity, choice: Choice) -> Table:
+    def _table(self, entity: EntitySchema, choice: KeyChoice) -> TableSchema:
         table = self.tables[entity.table]
         copies = bool(choice.of("lookup"))
         if choice.home:
@@ -136,7 +136,9 @@ class _Builder:
         self.tables[name] = made
         return made
 
-    def _own(self, name: str, like: Table, entity: Entity, shape: Shape, *, generic: bool) -> Table:
+    def _own(
+        self, name: str, like: TableSchema, entity: EntitySchema, shape: Shape, *, generic: bool
+    ) -> TableSchema:
         """A table for one entity: under its own fields, or with keys that copies can share."""
         plain = not generic and len(shape.partition) == 1
         sort: str | None = None
@@ -146,7 +148,7 @@ class _Builder:
             sort_type = naming.key_type(entity, shape.sort[0])
         elif shape.sort or not plain:
             sort = "SK"
-        return Table(
+        return TableSchema(
             name,
             partition=naming.stored(entity, shape.partition[0]) if plain else "PK",
             sort=sort,
@@ -157,7 +159,7 @@ class _Builder:
             type_attribute=(like.type_attribute or "type") if generic else like.type_attribute,
         )
 
-    def _key(self, entity: Entity, shape: Shape, generic: bool) -> KeyTemplates:
+    def _key(self, entity: EntitySchema, shape: Shape, generic: bool) -> KeyTemplates:
         if not generic:
             sort = naming.joined(entity, shape.sort) if shape.sort else None
             return KeyTemplates(naming.joined(entity, shape.partition), sort)
@@ -170,15 +172,15 @@ class _Builder:
 
     # Paths
 
-    def _read_base(self, demand: Demand, entity: Entity) -> None:
+    def _read_base(self, demand: Demand, entity: EntitySchema) -> None:
         assert entity.key is not None, f"{entity.name} has no key"
         self.patterns[demand.name] = _aimed(demand, entity, entity.key, None)
 
-    def _read_lookup(self, demand: Demand, entity: Entity, access: Access) -> None:
+    def _read_lookup(self, demand: Demand, entity: EntitySchema, access: Access) -> None:
         name = f"{entity.name}By{naming.word(entity, access.shape.partition[0])}"
         if name not in self.entities:
             home = self.entities[entity.name]
-            self.entities[name] = Entity(
+            self.entities[name] = EntitySchema(
                 name,
                 home.table,
                 self._key(entity, access.shape, generic=True),
@@ -199,7 +201,9 @@ class _Builder:
         aimed = _aimed(demand, pointer, pointer.key, None)
         self.patterns[demand.name] = replace(aimed, entities=(name,))
 
-    def _read_index(self, demand: Demand, entity: Entity, access: Access, generic: bool) -> None:
+    def _read_index(
+        self, demand: Demand, entity: EntitySchema, access: Access, generic: bool
+    ) -> None:
         home = self.entities[entity.name]
         table = self.tables[home.table]
         placement = self._placement(entity, access, table, generic)
@@ -207,7 +211,9 @@ class _Builder:
             self.entities[entity.name] = replace(home, placements=(*home.placements, placement))
         self.patterns[demand.name] = _aimed(demand, home, placement.key, placement.index)
 
-    def _placement(self, entity: Entity, access: Access, table: Table, generic: bool) -> Placement:
+    def _placement(
+        self, entity: EntitySchema, access: Access, table: TableSchema, generic: bool
+    ) -> Placement:
         """The appearance in an index, which is made where there is none."""
         old_table = self.schema.by_table[entity.table]
         rebuilt = generic and not naming.is_generic(self.schema, old_table)
@@ -237,7 +243,9 @@ class _Builder:
         )
         return Placement(index.name, index.name, key, when=optional)
 
-    def _index(self, entity: Entity, access: Access, table: Table, generic: bool) -> Index:
+    def _index(
+        self, entity: EntitySchema, access: Access, table: TableSchema, generic: bool
+    ) -> Index:
         local = access.kind == "local"
         if generic:
             free = self._free(entity, table) if not local else None
@@ -262,7 +270,7 @@ class _Builder:
             local=local,
         )
 
-    def _free(self, entity: Entity, table: Table) -> Index | None:
+    def _free(self, entity: EntitySchema, table: TableSchema) -> Index | None:
         """An index of text keys that this entity has no place in yet."""
         used = {p.index for p in self.entities[entity.name].placements}
         used |= {p.index for p in self.schema.by_entity[entity.name].placements}
@@ -280,27 +288,29 @@ class _Builder:
             None,
         )
 
-    def _add_index(self, table: Table, index: Index) -> None:
+    def _add_index(self, table: TableSchema, index: Index) -> None:
         now = self.tables[table.name]
         if now.index(index.name) is None:
             self.tables[table.name] = replace(now, indexes=(*now.indexes, index))
 
 
-def _aimed(demand: Demand, entity: Entity, key: KeyTemplates, index: str | None) -> Pattern:
+def _aimed(
+    demand: Demand, entity: EntitySchema, key: KeyTemplates, index: str | None
+) -> PatternSchema:
     """A pattern asking a key for the same answer."""
     old = demand.pattern
     whole = index is None and set(key.fields) <= set(demand.given)
-    condition = Condition()
+    condition = SortCondition()
     rest = [f for f in demand.given if f not in key.partition.fields]
     if key.sort is not None:
         cut = _cut(key.sort, set(rest))
         bounded = old.condition.low is not None or old.condition.high is not None
         if bounded and not whole:
-            condition = Condition("between", cut, old.condition.low, old.condition.high)
+            condition = SortCondition("between", cut, old.condition.low, old.condition.high)
         elif len(cut.parts) == len(key.sort.parts):
-            condition = Condition("eq", key.sort)
+            condition = SortCondition("eq", key.sort)
         elif cut.parts:
-            condition = Condition("begins_with", cut)
+            condition = SortCondition("begins_with", cut)
     kind = old.kind
     if whole and demand.single:
         kind = "get"

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from keyfold.design.schema import Entity, Index, Pattern, Placement, Schema, Table
+from keyfold.design.schema import (
+    EntitySchema,
+    Index,
+    PatternSchema,
+    Placement,
+    Schema,
+    TableSchema,
+)
 from keyfold.review.advise import naming
 from keyfold.review.advise.demand import Demands, written_through
 from keyfold.review.cost.counting import bill
@@ -67,7 +74,7 @@ def _projected(
     yield replace(made, patterns=patterns)
 
 
-def _needs(figures: Figures, pattern: Pattern) -> tuple[str, ...] | None:
+def _needs(figures: Figures, pattern: PatternSchema) -> tuple[str, ...] | None:
     """The fields a pattern's caller uses; None where nobody says."""
     if pattern.kind in ("count", "exists"):
         return ()
@@ -96,7 +103,7 @@ def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iter
             yield _with_placement(schema, entity, placement, made)
 
 
-def with_index(schema: Schema, table: Table, old: Index, new: Index) -> Schema:
+def with_index(schema: Schema, table: TableSchema, old: Index, new: Index) -> Schema:
     """The design with an index in the place of another, for everything that is in it."""
     indexes = tuple(new if known.name == old.name else known for known in table.indexes)
     tables = {**schema.by_table, table.name: replace(table, indexes=indexes)}
@@ -118,7 +125,7 @@ def with_index(schema: Schema, table: Table, old: Index, new: Index) -> Schema:
     return replace(schema, tables=tuple(tables.values()), entities=entities, patterns=patterns)
 
 
-def _with_placement(schema: Schema, entity: Entity, old: Placement, new: Placement) -> Schema:
+def _with_placement(schema: Schema, entity: EntitySchema, old: Placement, new: Placement) -> Schema:
     placements = tuple(new if known == old else known for known in entity.placements)
     changed = replace(entity, placements=placements)
     return replace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from keyfold.design.schema import Pattern, Schema, Table
+from keyfold.design.schema import PatternSchema, Schema, TableSchema
 from keyfold.review.advise import recommend
 from keyfold.review.advise.advice import Advice, Alternative
 from keyfold.review.advise.differences import lost_reads
@@ -16,13 +16,13 @@ from keyfold.review.docs.blocks import (
     Block,
     Document,
     Heading,
-    Items,
+    Paragraph,
     Picture,
     Section,
-    Text,
+    Sentences,
     anchor,
 )
-from keyfold.review.docs.blocks import Table as Rows
+from keyfold.review.docs.blocks import Grid as Rows
 
 
 def document(advice: Advice, chosen: Alternative | None = None) -> Document:
@@ -149,12 +149,12 @@ def _change(old: float, new: float, show: Callable[[float], str]) -> str:
 
 def _listed(sentences: tuple[str, ...], nothing: str) -> Iterator[Block]:
     if not sentences:
-        yield Text(nothing)
+        yield Paragraph(nothing)
         return
-    yield Items(sentences)
+    yield Sentences(sentences)
 
 
-def _table(advice: Advice, after: Alternative, table: Table) -> Iterator[Block]:
+def _table(advice: Advice, after: Alternative, table: TableSchema) -> Iterator[Block]:
     before = advice.before
     yield Heading("Current design", anchor(table.name, "current"))
     yield Rows(("Item", "Key", "In indexes"), tuple(_keys(before.schema, table)))
@@ -177,7 +177,7 @@ def _table(advice: Advice, after: Alternative, table: Table) -> Iterator[Block]:
         top = lines[0]
         where = f"the index {top.read.path.index}" if top.by_index else "the table's own key"
         indexed = sum(line.rate.average for line in lines if line.by_index) / total
-        yield Text(
+        yield Paragraph(
             f"{top.pattern.name} dominates with {percent(top.rate.average / total)} of the reads, "
             f"and {where} serves it. {percent(indexed)} of this table's reads go through an index."
         )
@@ -186,21 +186,21 @@ def _table(advice: Advice, after: Alternative, table: Table) -> Iterator[Block]:
     yield Rows(("Do", "What"), tuple((f"**{each.verb}**", each.words) for each in found))
 
 
-def _served(old: Pattern, new: PatternLine) -> str:
+def _served(old: PatternSchema, new: PatternLine) -> str:
     """Where a pattern is read from; a copy is named."""
     path = f"`{new.read.path}`"
     other = [name for name in new.pattern.entities if name not in old.entities]
     return f"{path}, {', '.join(other)}" if other else path
 
 
-def _keys(schema: Schema, table: Table) -> Iterator[tuple[str, ...]]:
+def _keys(schema: Schema, table: TableSchema) -> Iterator[tuple[str, ...]]:
     for entity in schema.entities_of(table.name):
         placed = ", ".join(f"{p.index} `{p.key}`" for p in entity.placements)
         yield entity.name, f"`{entity.key}`" if entity.key else "none", placed or "none"
 
 
 def _alternatives(advice: Advice, chosen: Alternative) -> Iterator[Block]:
-    yield Text(
+    yield Paragraph(
         "All of these serve every pattern. Ranked by dollars, with what stale reads, lost "
         "consistency and the upkeep of copies and indexes are taken to cost."
     )
@@ -256,9 +256,9 @@ def _assumptions(advice: Advice) -> tuple[str, ...]:
 def _assumed(advice: Advice) -> Iterator[Block]:
     found = _assumptions(advice)
     if not found:
-        yield Text("Nothing: the workload states every number that was used.")
+        yield Paragraph("Nothing: the workload states every number that was used.")
         return
-    yield Items(found)
+    yield Sentences(found)
 
 
 def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:

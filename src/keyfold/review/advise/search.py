@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from keyfold.design.schema import Entity
+from keyfold.design.schema import EntitySchema
 from keyfold.review.advise import naming
-from keyfold.review.advise.choice import Access, Choice, Features, Pricing
+from keyfold.review.advise.choice import Access, Features, KeyChoice, Pricing
 from keyfold.review.advise.demand import Demand, Demands, serves, shape_of
 from keyfold.review.cost.figures import Figures
 
@@ -72,10 +72,10 @@ class Search:
 
     def choose(
         self, strategy: Strategy, kept: Iterable[str] = (), step: Step | None = None
-    ) -> dict[str, Choice]:
+    ) -> dict[str, KeyChoice]:
         """The best choice for each entity; `kept` are not to be touched."""
         untouched = set(kept)
-        found: dict[str, Choice] = {}
+        found: dict[str, KeyChoice] = {}
         for number, (name, pricing) in enumerate(self._pricing.items(), 1):
             today = self.today(name)
             found[name] = today if name in untouched else self._best(pricing, strategy, today)
@@ -86,7 +86,7 @@ class Search:
                 found |= self._gathered(view, strategy, untouched)
         return found
 
-    def _gathered(self, view: str, strategy: Strategy, kept: set[str]) -> dict[str, Choice]:
+    def _gathered(self, view: str, strategy: Strategy, kept: set[str]) -> dict[str, KeyChoice]:
         """Choices that put everything of a view into one partition, where that can be."""
         asked = self.figures.workload.views[view].reads
         demands = [
@@ -115,7 +115,7 @@ class Search:
         home = naming.gathered(self.schema, owner)
         return {name: replace(made, home=home, kept=False) for name, made in found.items()}
 
-    def today(self, name: str) -> Choice:
+    def today(self, name: str) -> KeyChoice:
         """An entity as it is."""
         pricing = self._pricing[name]
         key = pricing.entity.key
@@ -124,9 +124,9 @@ class Search:
         paths = tuple(
             (demand, self._path(pricing.entity, demand, base)) for demand in pricing.demands
         )
-        return Choice(name, base, paths, pricing.features(paths, None), kept=True)
+        return KeyChoice(name, base, paths, pricing.features(paths, None), kept=True)
 
-    def _path(self, entity: Entity, demand: Demand, base: Access) -> Access:
+    def _path(self, entity: EntitySchema, demand: Demand, base: Access) -> Access:
         if not demand.served:
             return Access("scan", base.shape)
         if demand.pattern.index is None:
@@ -144,7 +144,7 @@ class Search:
         score = features.dollars + features.traded + features.stale * units * pricing.per_read
         return score if strategy.may_lose or not features.lost else score + 1e9
 
-    def _best(self, pricing: Pricing, strategy: Strategy, today: Choice) -> Choice:
+    def _best(self, pricing: Pricing, strategy: Strategy, today: KeyChoice) -> KeyChoice:
         if not pricing.demands:
             return today
         name = pricing.entity.name
@@ -161,13 +161,13 @@ class Search:
                 best, limit = made, score
         return best
 
-    def _dominates(self, made: Choice, today: Choice) -> bool:
+    def _dominates(self, made: KeyChoice, today: KeyChoice) -> bool:
         """A table's own key belongs to the reads that dominate; others do not move it."""
         return not made.rekeyed or made.features.primary > DOMINANT * today.features.primary
 
     def _assign(
-        self, pricing: Pricing, strategy: Strategy, base: Access, today: Choice
-    ) -> Choice | None:
+        self, pricing: Pricing, strategy: Strategy, base: Access, today: KeyChoice
+    ) -> KeyChoice | None:
         rekeyed = base.shape != today.base.shape
         partial: list[tuple[tuple[Demand, Access], ...]] = [()]
         busiest = sorted(pricing.demands, key=lambda demand: -pricing.rates[demand.name].average)
@@ -199,9 +199,9 @@ class Search:
         pricing: Pricing,
         base: Access,
         paths: tuple[tuple[Demand, Access], ...],
-        today: Choice,
+        today: KeyChoice,
         rekeyed: bool,
-    ) -> Choice | None:
+    ) -> KeyChoice | None:
         located = None
         changed = any(effect.action not in ("create", "put") for effect, _ in pricing.effects)
         if rekeyed and changed and not set(base.shape.fields) <= set(today.base.shape.fields):
@@ -211,6 +211,6 @@ class Search:
                 return None
             located = min(ways, key=lambda access: not access.fresh)
         features = pricing.features(paths, located)
-        choice = Choice(pricing.entity.name, base, paths, features, rekeyed, located)
+        choice = KeyChoice(pricing.entity.name, base, paths, features, rekeyed, located)
         same = not rekeyed and set(paths) == set(today.paths)
         return replace(choice, kept=same)

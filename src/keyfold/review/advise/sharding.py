@@ -7,14 +7,14 @@ from dataclasses import replace
 from math import ceil
 
 from keyfold.design.schema import (
-    Attribute,
-    Entity,
+    AttributeSchema,
+    EntitySchema,
     Index,
     KeyTemplates,
-    Pattern,
+    PatternSchema,
     Placement,
     Schema,
-    Table,
+    TableSchema,
 )
 from keyfold.design.template import DELIMITER, Template, parse_template
 from keyfold.review.advise import naming
@@ -52,7 +52,7 @@ def spread(schema: Schema, workload: Workload) -> Schema | None:
     return now if now is not schema else None
 
 
-def _keyed(schema: Schema, workload: Workload, hot: HotKey) -> Entity | None:
+def _keyed(schema: Schema, workload: Workload, hot: HotKey) -> EntitySchema | None:
     """The one entity under an overloaded base key, where its key may change."""
     table = schema.by_table.get(hot.path.table)
     if hot.path.index is not None or table is None or not naming.is_generic(schema, table):
@@ -67,11 +67,11 @@ def _keyed(schema: Schema, workload: Workload, hot: HotKey) -> Entity | None:
     return None if None in pinned or copied or counted or entity.cascades else entity
 
 
-def _partition(entity: Entity) -> str:
+def _partition(entity: EntitySchema) -> str:
     return str(entity.key.partition) if entity.key else ""
 
 
-def _spread_key(schema: Schema, entity: Entity, shards: int) -> Schema:
+def _spread_key(schema: Schema, entity: EntitySchema, shards: int) -> Schema:
     """The entity under a key with a shard number; one item's number follows from its id."""
     assert entity.key is not None, f"{entity.name} has no key"
     readers = [p for p in schema.patterns if p.index is None and p.entities == (entity.name,)]
@@ -97,8 +97,8 @@ def _spread_key(schema: Schema, entity: Entity, shards: int) -> Schema:
     )
 
 
-def _number(shards: int) -> Attribute:
-    return Attribute(
+def _number(shards: int) -> AttributeSchema:
+    return AttributeSchema(
         SHARD,
         SHARD,
         "number",
@@ -108,18 +108,18 @@ def _number(shards: int) -> Attribute:
     )
 
 
-def _placed(schema: Schema, hot: HotKey) -> Iterator[tuple[Entity, Placement]]:
+def _placed(schema: Schema, hot: HotKey) -> Iterator[tuple[EntitySchema, Placement]]:
     for entity, placement in schema.placed_on(hot.path.table, hot.path.index or ""):
         if str(placement.key.partition) == hot.key and SHARD not in entity.by_field:
             yield entity, placement
 
 
-def _readers(schema: Schema, entity: Entity, placement: Placement) -> list[Pattern]:
+def _readers(schema: Schema, entity: EntitySchema, placement: Placement) -> list[PatternSchema]:
     place = (entity.table, placement.index)
     return [p for p in schema.patterns if (p.table, p.index) == place and entity.name in p.entities]
 
 
-def _is_mergeable(schema: Schema, entity: Entity, placement: Placement) -> bool:
+def _is_mergeable(schema: Schema, entity: EntitySchema, placement: Placement) -> bool:
     readers = _readers(schema, entity, placement)
     followed = (entity.name, placement.index) in set(written_through(schema))
     alone = all(p.kind in MERGED and p.entities == (entity.name,) for p in readers)
@@ -131,7 +131,7 @@ def _is_mergeable(schema: Schema, entity: Entity, placement: Placement) -> bool:
     return alone and sorted_ and not followed and entity.copy is None
 
 
-def _spread(schema: Schema, entity: Entity, placement: Placement, shards: int) -> Schema:
+def _spread(schema: Schema, entity: EntitySchema, placement: Placement, shards: int) -> Schema:
     """The placement under a key with a shard number, and its readers asking every shard."""
     table = schema.by_table[entity.table]
     index = table.index(placement.index)
@@ -167,7 +167,7 @@ def _spread(schema: Schema, entity: Entity, placement: Placement, shards: int) -
     )
 
 
-def _composed(index: Index, table: Table, sort: str) -> Index:
+def _composed(index: Index, table: TableSchema, sort: str) -> Index:
     """An index over an attribute of its own, as the key is no field any more."""
     name = naming.free(f"{index.name}-spread", table)
     partition = f"{index.partition}Shard"
@@ -177,7 +177,13 @@ def _composed(index: Index, table: Table, sort: str) -> Index:
 
 
 def _moved(
-    schema: Schema, entity: Entity, placement: Placement, old: Index, new: Index, *, alone: bool
+    schema: Schema,
+    entity: EntitySchema,
+    placement: Placement,
+    old: Index,
+    new: Index,
+    *,
+    alone: bool,
 ) -> Schema:
     """The entity in the new index; the old one goes where nothing else is in it."""
     table = schema.by_table[entity.table]
@@ -199,7 +205,9 @@ def _sharded(partition: Template) -> Template:
     return parse_template(f"{partition.text}{DELIMITER}{{{SHARD}:02d}}", escape=partition.escape)
 
 
-def _merged(pattern: Pattern, index: str | None, partition: Template, shards: int) -> Pattern:
+def _merged(
+    pattern: PatternSchema, index: str | None, partition: Template, shards: int
+) -> PatternSchema:
     return replace(
         pattern,
         kind="merge",

@@ -17,9 +17,9 @@ from keyfold.review.check import (
     streams,
     writes,
 )
-from keyfold.review.check.facts import Facts
-from keyfold.review.check.report import Crash, Finding, Idle, Report, Silenced
-from keyfold.review.check.rule import RULES, SEVERITIES, Element, Problem, Rule
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.report import Crash, Finding, Idle, Review, Silenced
+from keyfold.review.check.rule import RULES, SEVERITIES, Defect, Element, Rule
 from keyfold.settings import nearest
 
 FAMILIES = {
@@ -47,9 +47,9 @@ def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
     )
 
 
-def check(schema: Schema, *, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> Report:
+def check(schema: Schema, *, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> Review:
     """Run the rules over a design."""
-    facts = Facts(schema)
+    facts = Reach(schema)
     ran = rules(select, ignore)
     findings: list[Finding] = []
     silenced: list[Silenced] = []
@@ -70,7 +70,7 @@ def check(schema: Schema, *, select: Iterable[str] = (), ignore: Iterable[str] =
                 used.add(id(silence))
                 silenced.append(Silenced(finding, silence.reason))
     idle = _idle(schema, {rule.code for rule in ran}, used)
-    return Report(
+    return Review(
         schema.name, tuple(dict.fromkeys(findings)), tuple(silenced), tuple(crashes), tuple(idle)
     )
 
@@ -101,7 +101,7 @@ def _elements(schema: Schema) -> Iterator[Element]:
     yield from schema.retentions
 
 
-def _finding(rule: Rule, problem: Problem) -> Finding:
+def _finding(rule: Rule, problem: Defect) -> Finding:
     elements = (problem.element, *problem.within)
     place = next((e.place for e in elements if e.place != NOWHERE), NOWHERE)
     return Finding(
@@ -115,7 +115,7 @@ def _finding(rule: Rule, problem: Problem) -> Finding:
     )
 
 
-def _silence(schema: Schema, rule: Rule, problem: Problem) -> Silence | None:
+def _silence(schema: Schema, rule: Rule, problem: Defect) -> Silence | None:
     for element in (problem.element, *problem.within, schema):
         for silence in element.silences:
             if silence.code == rule.code:
@@ -129,7 +129,7 @@ __all__ = [
     "SEVERITIES",
     "Crash",
     "Finding",
-    "Report",
+    "Review",
     "Rule",
     "Silenced",
     "check",

@@ -8,19 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from keyfold.errors import KeyfoldError
-from keyfold.review.check.report import Report
+from keyfold.review.check.report import Review
 
 VERSION = 1
 
 
-def write(report: Report, path: Path) -> None:
+def write(report: Review, path: Path) -> None:
     """Keep today's findings."""
     known = sorted(finding.fingerprint for finding in report.findings)
     document = {"version": VERSION, "findings": known}
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def without_known(report: Report, path: Path) -> Report:
+def without_known(report: Review, path: Path) -> Review:
     """The report with only what the baseline does not hold."""
     known = Counter(_read(path))
     new = []

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from keyfold.design.schema import Claim, Schema
-from keyfold.review.check.facts import Facts
-from keyfold.review.check.rule import Problem, rule
+from keyfold.design.schema import Schema, Statement
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, rule
 
 
 @rule("D1", "count-mismatch", "error", "A stated count differs from the design's own")
-def count_mismatch(facts: Facts) -> Iterator[Problem]:
+def count_mismatch(facts: Reach) -> Iterator[Defect]:
     for claim in facts.schema.claims:
         schema = facts.schema if claim.stage == "after" else facts.schema.before
         if claim.kind != "count" or schema is None:
             continue
         counted = _count(schema, claim.about)
         if counted is not None and str(counted) != claim.value:
-            yield Problem(
+            yield Defect(
                 claim,
                 f"{claim.about} {claim.stage}",
                 f"the document says {claim.value}, and its own tables have {counted} "
@@ -50,14 +50,14 @@ def _detail(schema: Schema, about: str) -> str:
 
 
 @rule("D2", "contradiction", "warning", "Two statements that cannot both hold")
-def contradiction(facts: Facts) -> Iterator[Problem]:
+def contradiction(facts: Reach) -> Iterator[Defect]:
     facts_claimed = [c for c in facts.schema.claims if c.kind == "fact" and c.about]
     for first, second in combinations(facts_claimed, 2):
         if (first.about, first.stage) == (
             second.about,
             second.stage,
         ) and first.value != second.value:
-            yield Problem(
+            yield Defect(
                 second,
                 first.about,
                 f"{_quoted(first)}, and {_quoted(second)}",
@@ -68,7 +68,7 @@ def contradiction(facts: Facts) -> Iterator[Problem]:
         changed = facts.writes(entity.name, "update") if entity.immutable else ()
         for operation, effect in changed:
             fields = f" {', '.join(effect.fields)}" if effect.fields else ""
-            yield Problem(
+            yield Defect(
                 operation,
                 f"{operation.name} on {entity.name}",
                 f"{entity.name} never changes, it says, and this updates{fields}",
@@ -77,12 +77,12 @@ def contradiction(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _quoted(claim: Claim) -> str:
+def _quoted(claim: Statement) -> str:
     return f"it says “{claim.says}”"
 
 
 @rule("D3", "ttl-config-conflict", "warning", "Retention is stated twice, differently")
-def ttl_config_conflict(facts: Facts) -> Iterator[Problem]:
+def ttl_config_conflict(facts: Reach) -> Iterator[Defect]:
     for stated in facts.schema.retentions:
         entity = facts.schema.by_entity.get(stated.entity)
         if entity is None:
@@ -90,7 +90,7 @@ def ttl_config_conflict(facts: Facts) -> Iterator[Problem]:
         days = entity.ttl.days if entity.ttl else None
         if days != stated.days:
             source = f" ({stated.source})" if stated.source else ""
-            yield Problem(
+            yield Defect(
                 stated,
                 entity.name,
                 f"is kept {_days(days)} by its TTL, and {_days(stated.days)} elsewhere{source}",
@@ -104,10 +104,10 @@ def _days(days: float | None) -> str:
 
 
 @rule("D4", "claim-or-rate-missing", "warning", "A saving or speed is claimed without its basis")
-def claim_without_basis(facts: Facts) -> Iterator[Problem]:
+def claim_without_basis(facts: Reach) -> Iterator[Defect]:
     for claim in facts.schema.claims:
         if claim.kind in ("saving", "speed") and not claim.basis:
-            yield Problem(
+            yield Defect(
                 claim,
                 claim.about or claim.kind,
                 f"{_quoted(claim)}, with no rate, size or number of items behind it",

@@ -5,33 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from keyfold.design.schema import Attribute, Entity, Index, Pattern, Placement, Table
+from keyfold.design.schema import (
+    AttributeSchema,
+    EntitySchema,
+    Index,
+    PatternSchema,
+    Placement,
+    TableSchema,
+)
 from keyfold.design.template import Template
-from keyfold.review.check.facts import Facts, example
-from keyfold.review.check.rule import Problem, rule
+from keyfold.review.check.reach import Reach, example
+from keyfold.review.check.rule import Defect, rule
 
 FEW_PARTITIONS = 10
 
 
-def _indexes(facts: Facts) -> Iterator[tuple[Table, Index]]:
+def _indexes(facts: Reach) -> Iterator[tuple[TableSchema, Index]]:
     for table in facts.schema.tables:
         for index in table.indexes:
             yield table, index
 
 
-def _placed(facts: Facts) -> Iterator[tuple[Entity, Placement]]:
+def _placed(facts: Reach) -> Iterator[tuple[EntitySchema, Placement]]:
     for entity in facts.schema.entities:
         for placement in entity.placements:
             yield entity, placement
 
 
 @rule("X1", "two-values-one-index", "error", "One item would need two values of one index key")
-def two_values_one_index(facts: Facts) -> Iterator[Problem]:
+def two_values_one_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for attribute, held in facts.templates(entity).items():
             if len(held) > 1:
                 values = " and ".join(f"`{template}`" for template in held)
-                yield Problem(
+                yield Defect(
                     entity,
                     f"{entity.name}.{attribute}",
                     f"{attribute} of one {entity.name} is to be {values} at once; an attribute has "
@@ -42,12 +49,12 @@ def two_values_one_index(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("X2", "redundant-index", "warning", "Two indexes hold the same items in the same partitions")
-def redundant_index(facts: Facts) -> Iterator[Problem]:
+def redundant_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for first, second in combinations(entity.placements, 2):
             if first.index == second.index or _shape(first) != _shape(second):
                 continue
-            yield Problem(
+            yield Defect(
                 second,
                 f"{entity.name} on {first.index} and {second.index}",
                 f"both list `{first.key.partition}` by the same fields: every write pays twice for "
@@ -63,7 +70,7 @@ def _shape(placement: Placement) -> tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 @rule("X3", "index-unused", "warning", "No pattern reads what an index holds")
-def index_unused(facts: Facts) -> Iterator[Problem]:
+def index_unused(facts: Reach) -> Iterator[Defect]:
     followed = {
         (effect.entity, effect.via_index)
         for consumer in facts.schema.consumers
@@ -73,7 +80,7 @@ def index_unused(facts: Facts) -> Iterator[Problem]:
     for table, index in _indexes(facts):
         readers = _readers(facts, table, index)
         if not readers and not any(index.name == via for _, via in followed):
-            yield Problem(
+            yield Defect(
                 index,
                 index.name,
                 "no access pattern reads it, and every write of its items pays for it",
@@ -90,7 +97,7 @@ def index_unused(facts: Facts) -> Iterator[Problem]:
         for entity, placement in facts.schema.placed_on(table.name, index.name):
             used = (id(placement), entity.name) in read or (entity.name, index.name) in followed
             if not used:
-                yield Problem(
+                yield Defect(
                     placement,
                     f"{entity.name} on {index.name}",
                     f"no access pattern reads `{placement.key}`",
@@ -99,12 +106,12 @@ def index_unused(facts: Facts) -> Iterator[Problem]:
                 )
 
 
-def _readers(facts: Facts, table: Table, index: Index) -> list[Pattern]:
+def _readers(facts: Reach, table: TableSchema, index: Index) -> list[PatternSchema]:
     return [p for p in facts.schema.patterns if p.table == table.name and p.index == index.name]
 
 
 @rule("X4", "not-sparse", "warning", "An index called sparse holds every item")
-def not_sparse(facts: Facts) -> Iterator[Problem]:
+def not_sparse(facts: Reach) -> Iterator[Defect]:
     for table, index in _indexes(facts):
         entities = facts.schema.entities_of(table.name)
         if not index.sparse or not entities:
@@ -115,7 +122,7 @@ def not_sparse(facts: Facts) -> Iterator[Problem]:
             if not _is_partial(a.entity, a.placement, a.key.fields)
         ]
         if all(entity.name in whole for entity in entities):
-            yield Problem(
+            yield Defect(
                 index,
                 index.name,
                 f"is called sparse, and every item of {table.name} has its key attributes",
@@ -125,19 +132,19 @@ def not_sparse(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _is_partial(entity: Entity, placement: Placement | None, fields: tuple[str, ...]) -> bool:
+def _is_partial(entity: EntitySchema, placement: Placement | None, fields: tuple[str, ...]) -> bool:
     if placement is not None and (placement.when or placement.condition):
         return True
     return any(f in entity.by_field and entity.by_field[f].optional for f in fields)
 
 
 @rule("X5", "unique-via-index", "error", "An index does not enforce uniqueness")
-def unique_via_index(facts: Facts) -> Iterator[Problem]:
+def unique_via_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for unique in entity.uniques:
             if unique.by == "index":
                 fields = ", ".join(unique.fields)
-                yield Problem(
+                yield Defect(
                     entity,
                     f"{entity.name}.{fields}",
                     f"{fields} is to be unique by looking in an index: two writers at once both "
@@ -148,12 +155,12 @@ def unique_via_index(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("X6", "read-after-write-index", "warning", "Read through an index right after the write")
-def read_after_write_index(facts: Facts) -> Iterator[Problem]:
+def read_after_write_index(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
         for name in operation.then:
             pattern = facts.schema.by_pattern.get(name)
             if pattern is not None and pattern.index:
-                yield Problem(
+                yield Defect(
                     operation,
                     operation.name,
                     f"reads {name} through {pattern.index} right after the write, which may not "
@@ -164,13 +171,13 @@ def read_after_write_index(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("X7", "consistency-regression", "warning", "A consistent read becomes an eventual one")
-def consistency_regression(facts: Facts) -> Iterator[Problem]:
+def consistency_regression(facts: Reach) -> Iterator[Defect]:
     if facts.schema.before is None:
         return
     for pattern in facts.schema.patterns:
         was = facts.schema.before.by_pattern.get(pattern.name)
         if was is not None and was.index is None and pattern.index is not None:
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"was read from {was.table} by its key and is now read through {pattern.index}, "
@@ -180,7 +187,7 @@ def consistency_regression(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("X8", "low-cardinality-partition", "warning", "A partition key with few values")
-def low_cardinality_partition(facts: Facts) -> Iterator[Problem]:
+def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
     for table, index in _indexes(facts):
         for appearance in facts.appearances(table.name, index.name):
             count = _values(appearance.entity, appearance.key.partition)
@@ -189,7 +196,7 @@ def low_cardinality_partition(facts: Facts) -> Iterator[Problem]:
             many = appearance.entity.per_partition
             if many is not None:
                 continue
-            yield Problem(
+            yield Defect(
                 appearance.placement or index,
                 f"{appearance.entity.name} on {index.name}",
                 f"`{appearance.key.partition}` has {count} value{'s' * (count > 1)}: all items "
@@ -202,7 +209,7 @@ def low_cardinality_partition(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _values(entity: Entity, template: Template) -> int | None:
+def _values(entity: EntitySchema, template: Template) -> int | None:
     """How many different keys a template can render, where that is known."""
     count = 1
     for field in template.fields:
@@ -219,14 +226,14 @@ def _values(entity: Entity, template: Template) -> int | None:
 
 
 @rule("X9", "mutable-index-key", "warning", "A changing field in an index key costs two writes")
-def mutable_index_key(facts: Facts) -> Iterator[Problem]:
+def mutable_index_key(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
     for entity, placement in _placed(facts):
         changing = [f for f in placement.key.fields if facts.changes(entity, f)]
         if changing:
             fields = ", ".join(dict.fromkeys(changing))
-            yield Problem(
+            yield Defect(
                 placement,
                 f"{entity.name} on {placement.index}",
                 f"{fields} changes, and stands in `{placement.key}`: each change deletes and "
@@ -237,7 +244,7 @@ def mutable_index_key(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("X10", "projection-mismatch", "warning", "An index projects more or less than is read")
-def projection_mismatch(facts: Facts) -> Iterator[Problem]:
+def projection_mismatch(facts: Reach) -> Iterator[Defect]:
     for table, index in _indexes(facts):
         keys = {*table.key_attributes, index.partition, index.sort}
         readers = _readers(facts, table, index)
@@ -251,7 +258,7 @@ def projection_mismatch(facts: Facts) -> Iterator[Problem]:
                 if a.field in needed and not _is_projected(a, index, keys)
             ]
             if missing:
-                yield Problem(
+                yield Defect(
                     pattern,
                     pattern.name,
                     f"shows {', '.join(missing)}, which {index.name} ({index.projection}) does not "
@@ -261,7 +268,7 @@ def projection_mismatch(facts: Facts) -> Iterator[Problem]:
                 )
         narrow = {name for pattern in readers for name in pattern.projection}
         if index.projection == "ALL" and readers and all(p.projection for p in readers):
-            yield Problem(
+            yield Defect(
                 index,
                 index.name,
                 f"projects everything, and its patterns read only {', '.join(sorted(narrow))}",
@@ -271,20 +278,20 @@ def projection_mismatch(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _is_projected(attribute: Attribute, index: Index, keys: set[str | None]) -> bool:
+def _is_projected(attribute: AttributeSchema, index: Index, keys: set[str | None]) -> bool:
     if index.projection == "ALL" or attribute.name in keys:
         return True
     return index.projection == "INCLUDE" and attribute.name in index.included
 
 
 @rule("X11", "same-partition-as-base", "info", "An index that repeats the table's partitions")
-def same_partition_as_base(facts: Facts) -> Iterator[Problem]:
+def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
     for entity, placement in _placed(facts):
         index = facts.schema.by_table[entity.table].index(placement.index)
         if entity.key is None or index is None or index.local:
             continue
         if placement.key.partition == entity.key.partition:
-            yield Problem(
+            yield Defect(
                 placement,
                 f"{entity.name} on {placement.index}",
                 f"`{placement.key.partition}` is the table's own partition: only the order differs",
@@ -294,14 +301,14 @@ def same_partition_as_base(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("X12", "index-as-data-carrier", "warning", "An index attribute used only as data")
-def index_as_data_carrier(facts: Facts) -> Iterator[Problem]:
+def index_as_data_carrier(facts: Reach) -> Iterator[Defect]:
     for consumer in facts.schema.consumers:
         table = facts.schema.by_table.get(consumer.table) or facts.schema.tables[0]
         for name in consumer.reads:
             for index in table.indexes:
                 if name not in (index.partition, index.sort):
                     continue
-                yield Problem(
+                yield Defect(
                     consumer,
                     consumer.name,
                     f"takes its target from {name}, a key attribute of {index.name}: the index is "
@@ -312,7 +319,7 @@ def index_as_data_carrier(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("X13", "allocation-rule-violated", "info", "The design's own index convention is broken")
-def allocation_rule_violated(facts: Facts) -> Iterator[Problem]:
+def allocation_rule_violated(facts: Reach) -> Iterator[Defect]:
     for entity, placement in _placed(facts):
         table = facts.schema.by_table[entity.table]
         index = table.index(placement.index)
@@ -325,7 +332,7 @@ def allocation_rule_violated(facts: Facts) -> Iterator[Problem]:
             words = " or ".join(_FOUND_BY.get(word, word) for word in allowed)
             others = [i.name for i in table.indexes if i is not index and held in _holds(i)]
             better = others[0] if others else f"an index with `holds: {held}`"
-            yield Problem(
+            yield Defect(
                 placement,
                 f"{entity.name} on {index.name}",
                 f"the design keeps {index.name} for lookups by {words}, but "
@@ -347,7 +354,7 @@ def _holds(index: Index) -> list[str]:
     return [word.strip() for word in index.holds.replace(" or ", ",").split(",") if word.strip()]
 
 
-def _held(facts: Facts, entity: Entity, placement: Placement) -> str:
+def _held(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
     """What a placement's partition key is to its entity."""
     fields = placement.key.partition.fields
     if len(fields) != 1:
@@ -366,13 +373,13 @@ def _held(facts: Facts, entity: Entity, placement: Placement) -> str:
 
 
 @rule("X14", "integrity-via-index", "error", "A guard read from an eventual index is racy")
-def integrity_via_index(facts: Facts) -> Iterator[Problem]:
+def integrity_via_index(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
         for name in operation.reads:
             pattern = facts.schema.by_pattern.get(name)
             if pattern is None or not pattern.index:
                 continue
-            yield Problem(
+            yield Defect(
                 operation,
                 operation.name,
                 f"decides by {name}, read from {pattern.index}: what was written a moment ago is "
@@ -383,12 +390,12 @@ def integrity_via_index(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("X15", "shared-index-attribute", "info", "One attribute is the partition key of two indexes")
-def shared_index_attribute(facts: Facts) -> Iterator[Problem]:
+def shared_index_attribute(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         for first, second in combinations(table.indexes, 2):
             if first.local or second.local or first.partition != second.partition:
                 continue
-            yield Problem(
+            yield Defect(
                 second,
                 f"{first.name} and {second.name}",
                 f"both have {first.partition} as partition key: an item lies in one partition of "

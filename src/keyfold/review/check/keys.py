@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from keyfold.design.schema import Attribute, Entity, KeyTemplates, Placement
+from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import DELIMITER, Slot, Template
-from keyfold.review.check.facts import UNSORTED, Facts, example
-from keyfold.review.check.rule import Problem, rule
+from keyfold.review.check.reach import UNSORTED, Reach, example
+from keyfold.review.check.rule import Defect, rule
 
 
-def _keys(entity: Entity) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
+def _keys(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
     if entity.key is not None:
         yield entity.name, entity.key, None
     for placement in entity.placements:
@@ -27,14 +27,14 @@ def _slots(template: Template) -> tuple[Slot, ...]:
 
 
 @rule("K1", "template-field-undeclared", "error", "A key names a field that is not declared")
-def template_field_undeclared(facts: Facts) -> Iterator[Problem]:
+def template_field_undeclared(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         if not entity.attributes:
             continue
         for subject, key, placement in _keys(entity):
             missing = [field for field in key.fields if field not in entity.by_field]
             if missing:
-                yield Problem(
+                yield Defect(
                     placement or entity,
                     subject,
                     f"the key `{key}` uses {_listed(missing)}, which {entity.name} does not "
@@ -45,18 +45,18 @@ def template_field_undeclared(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("K2", "base-key-missing", "error", "An entity has no complete primary key")
-def base_key_missing(facts: Facts) -> Iterator[Problem]:
+def base_key_missing(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         table = facts.schema.by_table[entity.table]
         if entity.key is None:
-            yield Problem(
+            yield Defect(
                 entity,
                 entity.name,
                 f"no primary key is given for {entity.name}; its items cannot be addressed",
                 f"Give its {' and '.join(table.key_attributes)} in {table.name}.",
             )
         elif table.sort is not None and entity.key.sort is None:
-            yield Problem(
+            yield Defect(
                 entity,
                 entity.name,
                 f"{table.name} has the sort key {table.sort}, and {entity.name} gives none",
@@ -65,7 +65,7 @@ def base_key_missing(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("K3", "index-template-missing", "error", "Items miss a key attribute of an index they need")
-def index_template_missing(facts: Facts) -> Iterator[Problem]:
+def index_template_missing(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         table = facts.schema.by_table[entity.table]
         held = facts.templates(entity)
@@ -73,7 +73,7 @@ def index_template_missing(facts: Facts) -> Iterator[Problem]:
             index = table.index(placement.index)
             subject = f"{entity.name} on {placement.index}"
             if index is None:
-                yield Problem(
+                yield Defect(
                     placement,
                     subject,
                     f"{table.name} has no index {placement.index}",
@@ -82,7 +82,7 @@ def index_template_missing(facts: Facts) -> Iterator[Problem]:
                 )
                 continue
             if index.sort and placement.key.sort is None and index.sort not in held:
-                yield Problem(
+                yield Defect(
                     placement,
                     subject,
                     f"{index.sort} is never set, so that no {entity.name} appears in {index.name}",
@@ -92,7 +92,7 @@ def index_template_missing(facts: Facts) -> Iterator[Problem]:
                 )
             optional = [f for f in placement.key.fields if _is_optional(entity, f)]
             if optional and not placement.when and not placement.condition:
-                yield Problem(
+                yield Defect(
                     placement,
                     subject,
                     f"{_listed(optional)} may be absent, and then the item is missing from "
@@ -102,18 +102,18 @@ def index_template_missing(facts: Facts) -> Iterator[Problem]:
                 )
 
 
-def _is_optional(entity: Entity, field: str) -> bool:
+def _is_optional(entity: EntitySchema, field: str) -> bool:
     attribute = entity.by_field.get(field)
     return attribute is not None and attribute.optional
 
 
 @rule("K4", "key-collision", "error", "Two entities can have one and the same key")
-def key_collision(facts: Facts) -> Iterator[Problem]:
+def key_collision(facts: Reach) -> Iterator[Defect]:
     for first, second in _neighbours(facts):
         if first.key is None or second.key is None:
             continue
         if _sort_meets(facts, first, second):
-            yield Problem(
+            yield Defect(
                 second,
                 f"{first.name} and {second.name}",
                 f"`{first.key}` and `{second.key}` can render the same key, so that one item "
@@ -123,7 +123,7 @@ def key_collision(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _neighbours(facts: Facts) -> Iterator[tuple[Entity, Entity]]:
+def _neighbours(facts: Reach) -> Iterator[tuple[EntitySchema, EntitySchema]]:
     """Pairs of entities that can share a partition."""
     for table in facts.schema.tables:
         for first, second in combinations(facts.schema.entities_of(table.name), 2):
@@ -133,7 +133,7 @@ def _neighbours(facts: Facts) -> Iterator[tuple[Entity, Entity]]:
                 yield first, second
 
 
-def _sort_meets(facts: Facts, first: Entity, second: Entity) -> bool:
+def _sort_meets(facts: Reach, first: EntitySchema, second: EntitySchema) -> bool:
     if first.key is None or second.key is None:
         return False
     one, other = first.key.sort, second.key.sort
@@ -143,7 +143,7 @@ def _sort_meets(facts: Facts, first: Entity, second: Entity) -> bool:
 
 
 @rule("K5", "prefix-overlap", "warning", "Listing one entity by its prefix returns another")
-def prefix_overlap(facts: Facts) -> Iterator[Problem]:
+def prefix_overlap(facts: Reach) -> Iterator[Defect]:
     for pair in _neighbours(facts):
         if _sort_meets(facts, *pair):
             continue
@@ -155,7 +155,7 @@ def prefix_overlap(facts: Facts) -> Iterator[Problem]:
                 continue
             prefix = one.literal_prefix
             if any(s.least.startswith(prefix) for s in facts.spaces(other, long)):
-                yield Problem(
+                yield Defect(
                     short,
                     f"{short.name} and {long.name}",
                     f"begins_with(`{prefix}`) for {short.name} also returns {long.name} "
@@ -166,7 +166,7 @@ def prefix_overlap(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("K6", "delimiter-in-value", "warning", "A value that may hold the delimiter is not the last")
-def delimiter_in_value(facts: Facts) -> Iterator[Problem]:
+def delimiter_in_value(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
     for entity in facts.schema.entities:
@@ -177,7 +177,7 @@ def delimiter_in_value(facts: Facts) -> Iterator[Problem]:
                 for slot in _slots(template):
                     if slot is template.parts[-1] or not facts.is_free_text(entity, slot):
                         continue
-                    yield Problem(
+                    yield Defect(
                         placement or entity,
                         subject,
                         f"{slot.field} is free text inside `{template}`; a {DELIMITER!r} in it "
@@ -188,7 +188,7 @@ def delimiter_in_value(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("K7", "timestamp-no-tiebreak", "warning", "Two items of one instant get one key")
-def timestamp_no_tiebreak(facts: Facts) -> Iterator[Problem]:
+def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         if entity.key is None or entity.key.sort is None:
             continue
@@ -199,7 +199,7 @@ def timestamp_no_tiebreak(facts: Facts) -> Iterator[Problem]:
         after = slots[slots.index(moments[-1]) + 1 :]
         own = [s for s in slots if s not in moments and (s in after or _is_own(facts, entity, s))]
         if not own:
-            yield Problem(
+            yield Defect(
                 entity,
                 entity.name,
                 f"`{entity.key}` is told apart by {moments[-1].field} alone: two items of one "
@@ -208,7 +208,7 @@ def timestamp_no_tiebreak(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _is_own(facts: Facts, entity: Entity, slot: Slot) -> bool:
+def _is_own(facts: Reach, entity: EntitySchema, slot: Slot) -> bool:
     """Whether a field tells one item of this entity from the others, and is nobody else's id."""
     attribute = entity.by_field.get(slot.field)
     if attribute is not None and (attribute.refers or attribute.values):
@@ -218,7 +218,7 @@ def _is_own(facts: Facts, entity: Entity, slot: Slot) -> bool:
 
 
 @rule("K8", "timestamp-unsortable", "warning", "A time or number in a sort key has no fixed format")
-def timestamp_unsortable(facts: Facts) -> Iterator[Problem]:
+def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
     for entity in facts.schema.entities:
@@ -237,7 +237,7 @@ def timestamp_unsortable(facts: Facts) -> Iterator[Problem]:
                     remedy = f"Pad it, as {{{slot.field}:012d}}."
                 else:
                     continue
-                yield Problem(
+                yield Defect(
                     placement or entity,
                     subject,
                     f"{slot.field} in `{key.sort}` {what}, so that text order is not its order",
@@ -246,7 +246,7 @@ def timestamp_unsortable(facts: Facts) -> Iterator[Problem]:
                 )
 
 
-def _is_number_key(facts: Facts, entity: Entity, placement: Placement | None) -> bool:
+def _is_number_key(facts: Reach, entity: EntitySchema, placement: Placement | None) -> bool:
     table = facts.schema.by_table[entity.table]
     if placement is None:
         return table.sort_type == "N"
@@ -255,8 +255,8 @@ def _is_number_key(facts: Facts, entity: Entity, placement: Placement | None) ->
 
 
 @rule("K9", "id-format-mismatch", "error", "One id is prefixed here and bare there")
-def id_format_mismatch(facts: Facts) -> Iterator[Problem]:
-    at_home: dict[str, tuple[Entity, Attribute]] = {}
+def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
+    at_home: dict[str, tuple[EntitySchema, AttributeSchema]] = {}
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
             if attribute.looks_like and not attribute.refers:
@@ -268,7 +268,7 @@ def id_format_mismatch(facts: Facts) -> Iterator[Problem]:
                 continue
             owner, origin = home
             if origin.looks_like != attribute.looks_like:
-                yield Problem(
+                yield Defect(
                     entity,
                     f"{entity.name}.{attribute.field}",
                     f"{attribute.field} is `{attribute.looks_like}` here and {owner.name}."
@@ -280,14 +280,14 @@ def id_format_mismatch(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("K11", "mutable-primary-key", "warning", "An operation changes a field of the primary key")
-def mutable_primary_key(facts: Facts) -> Iterator[Problem]:
+def mutable_primary_key(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         if entity.key is None:
             continue
         for operation, effect in facts.writes(entity.name, "update"):
             changed = [field for field in effect.fields if field in entity.key.fields]
             if changed:
-                yield Problem(
+                yield Defect(
                     operation,
                     f"{operation.name} on {entity.name}",
                     f"{_listed(changed)} stands in the primary key `{entity.key}`; DynamoDB cannot "
@@ -298,7 +298,7 @@ def mutable_primary_key(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("K12", "key-type-invalid", "error", "A key of a type that cannot be a key")
-def key_type_invalid(facts: Facts) -> Iterator[Problem]:
+def key_type_invalid(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         table = facts.schema.by_table[entity.table]
         for subject, key, placement in _keys(entity):
@@ -312,7 +312,7 @@ def key_type_invalid(facts: Facts) -> Iterator[Problem]:
                     continue
                 problem = _wrong_type(entity, template, type_)
                 if problem:
-                    yield Problem(
+                    yield Defect(
                         placement or entity,
                         subject,
                         problem,
@@ -321,7 +321,7 @@ def key_type_invalid(facts: Facts) -> Iterator[Problem]:
                     )
 
 
-def _wrong_type(entity: Entity, template: Template, type_: str) -> str:
+def _wrong_type(entity: EntitySchema, template: Template, type_: str) -> str:
     for slot in _slots(template):
         attribute = entity.by_field.get(slot.field)
         if attribute is not None and attribute.type in UNSORTED and not attribute.values:
@@ -336,7 +336,7 @@ def _wrong_type(entity: Entity, template: Template, type_: str) -> str:
 
 
 @rule("K13", "lookup-not-normalised", "warning", "A lookup by text depends on case and spacing")
-def lookup_not_normalised(facts: Facts) -> Iterator[Problem]:
+def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         if entity.role in ("counter", "support"):
             continue
@@ -346,7 +346,7 @@ def lookup_not_normalised(facts: Facts) -> Iterator[Problem]:
                 if attribute is None or attribute.normalise or slot.format.name == "lower":
                     continue
                 if facts.is_free_text(entity, slot):
-                    yield Problem(
+                    yield Defect(
                         placement or entity,
                         subject,
                         f"`{key.partition}` is looked up by {slot.field} as it was typed: another "
@@ -357,7 +357,7 @@ def lookup_not_normalised(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("K14", "prefix-registry-drift", "info", "Prefixes in use that the design's list lacks")
-def prefix_registry_drift(facts: Facts) -> Iterator[Problem]:
+def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         if not table.prefixes:
             continue
@@ -371,7 +371,7 @@ def prefix_registry_drift(facts: Facts) -> Iterator[Problem]:
         listed = {prefix.partition(DELIMITER)[0] + DELIMITER for prefix in table.prefixes}
         missing = [prefix for prefix in used if prefix not in listed]
         if missing:
-            yield Problem(
+            yield Defect(
                 table,
                 table.name,
                 f"the list of prefixes does not name {_listed([f'`{p}`' for p in missing])}",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Entity, Schema, Table
+from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.maintain.unique import PREFIX as UNIQUE
-from keyfold.review.check.facts import Facts, example
-from keyfold.review.check.rule import Problem, rule
+from keyfold.review.check.reach import Reach, example
+from keyfold.review.check.rule import Defect, rule
 from keyfold.runtime.idempotency import PREFIX as ONCE
 
 
-def _pairs(facts: Facts) -> Iterator[tuple[Schema, Table, Table | None]]:
+def _pairs(facts: Reach) -> Iterator[tuple[Schema, TableSchema, TableSchema | None]]:
     observed = facts.schema.observed
     if observed is not None:
         for table in facts.schema.tables:
@@ -19,10 +19,10 @@ def _pairs(facts: Facts) -> Iterator[tuple[Schema, Table, Table | None]]:
 
 
 @rule("L1", "table-differs", "error", "The live table is not the one that the design declares")
-def table_differs(facts: Facts) -> Iterator[Problem]:
+def table_differs(facts: Reach) -> Iterator[Defect]:
     for _, table, live in _pairs(facts):
         if live is None:
-            yield Problem(
+            yield Defect(
                 table,
                 table.name,
                 f"{table.name} is not there",
@@ -30,7 +30,7 @@ def table_differs(facts: Facts) -> Iterator[Problem]:
             )
             continue
         for difference in _differences(table, live):
-            yield Problem(
+            yield Defect(
                 table,
                 table.name,
                 difference,
@@ -38,7 +38,7 @@ def table_differs(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _differences(table: Table, live: Table) -> Iterator[str]:
+def _differences(table: TableSchema, live: TableSchema) -> Iterator[str]:
     if table.key_attributes != live.key_attributes:
         wanted, found = " / ".join(table.key_attributes), " / ".join(live.key_attributes)
         yield f"its key is {found}, and the design has {wanted}"
@@ -62,7 +62,7 @@ def _differences(table: Table, live: Table) -> Iterator[str]:
 
 
 @rule("L2", "item-undeclared", "warning", "Items whose key no entity of the design has")
-def item_undeclared(facts: Facts) -> Iterator[Problem]:
+def item_undeclared(facts: Reach) -> Iterator[Defect]:
     for observed, table, _ in _pairs(facts):
         for seen in observed.entities_of(table.name):
             if seen.key is None or _is_declared(facts, table, seen) or _is_support(facts, seen):
@@ -71,7 +71,7 @@ def item_undeclared(facts: Facts) -> Iterator[Problem]:
                 f"`{example(t)}`" for t in (seen.key.partition, seen.key.sort) if t is not None
             )
             share = f" ({seen.description})" if seen.description else ""
-            yield Problem(
+            yield Defect(
                 table,
                 f"{seen.name} in {table.name}",
                 f"items with keys like {shown} are in the table{share}, and no entity has such "
@@ -80,7 +80,7 @@ def item_undeclared(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _is_declared(facts: Facts, table: Table, seen: Entity) -> bool:
+def _is_declared(facts: Reach, table: TableSchema, seen: EntitySchema) -> bool:
     if seen.key is None:
         return True
     for entity in facts.schema.entities_of(table.name):
@@ -95,7 +95,7 @@ def _is_declared(facts: Facts, table: Table, seen: Entity) -> bool:
     return False
 
 
-def _is_support(facts: Facts, seen: Entity) -> bool:
+def _is_support(facts: Reach, seen: EntitySchema) -> bool:
     """Whether it is one of the items that keyfold keeps for itself: markers, request records."""
     prefix = seen.key.partition.literal_prefix if seen.key else ""
     return facts.schema.enforced and prefix.startswith((UNIQUE, ONCE))

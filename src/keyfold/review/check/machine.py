@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from keyfold.review.check.page import page
-from keyfold.review.check.report import Finding, Report
+from keyfold.review.check.report import Finding, Review
 from keyfold.review.check.rule import RULES
 from keyfold.review.check.text import shown_path
 
@@ -17,7 +17,7 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _ANNOTATIONS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-def as_json(report: Report) -> str:
+def as_json(report: Review) -> str:
     return json.dumps(
         {
             "design": report.design,
@@ -47,7 +47,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
     }
 
 
-def as_sarif(report: Report) -> str:
+def as_sarif(report: Review) -> str:
     used = sorted({finding.code for finding in report.findings})
     tool = {
         "name": "keyfold",
@@ -88,7 +88,7 @@ def _location(finding: Finding) -> dict[str, Any]:
     }
 
 
-def as_github(report: Report) -> str:
+def as_github(report: Review) -> str:
     """Workflow commands, which GitHub shows on the changed lines."""
     return "\n".join(
         f"::{_ANNOTATIONS[f.severity]} file={_escaped(shown_path(f.place.file), inner=True)},"
@@ -103,7 +103,7 @@ def _escaped(text: str, *, inner: bool = False) -> str:
     return text.replace(":", "%3A").replace(",", "%2C") if inner else text
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: Review) -> str:
     """A section for each severity, a row for each finding."""
     lines = [f"# Findings on {report.design}", ""]
     if not report.findings:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Step, Table
+from keyfold.design.schema import PlannedStep, TableSchema
 from keyfold.limits import INDEX_CHANGES_PER_UPDATE
-from keyfold.review.check.facts import Facts
-from keyfold.review.check.rule import Problem, rule
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, rule
 
 SAFEGUARDS = {
     "dual_write": "writing to both sides",
@@ -16,18 +16,18 @@ SAFEGUARDS = {
 }
 
 
-def _earlier(facts: Facts) -> dict[str, Table]:
+def _earlier(facts: Reach) -> dict[str, TableSchema]:
     return facts.schema.before.by_table if facts.schema.before else {}
 
 
 @rule("M1", "key-change-in-place", "error", "A table's keys cannot be changed")
-def key_change_in_place(facts: Facts) -> Iterator[Problem]:
+def key_change_in_place(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         if step.action != "change_key":
             continue
         old, new = _earlier(facts).get(step.table), facts.schema.by_table.get(step.table)
         change = f" from {_key(old)} to {_key(new)}" if old and new else ""
-        yield Problem(
+        yield Defect(
             step,
             step.name,
             f"changes the key of {step.table}{change} in place; a key is fixed when a table is "
@@ -36,18 +36,18 @@ def key_change_in_place(facts: Facts) -> Iterator[Problem]:
         )
 
 
-def _key(table: Table) -> str:
+def _key(table: TableSchema) -> str:
     return " / ".join(table.key_attributes)
 
 
 @rule("M2", "multi-gsi-step", "error", "More than one index change in one update")
-def multi_gsi_step(facts: Facts) -> Iterator[Problem]:
+def multi_gsi_step(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         changes = (*step.adds, *step.drops)
         if step.action not in ("update_table", "change_key"):
             continue
         if len(changes) > INDEX_CHANGES_PER_UPDATE:
-            yield Problem(
+            yield Defect(
                 step,
                 step.name,
                 f"changes {len(changes)} indexes of {step.table} at once ({', '.join(changes)}); "
@@ -57,7 +57,7 @@ def multi_gsi_step(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("M3", "index-never-created", "error", "An index is defined and never created")
-def index_never_created(facts: Facts) -> Iterator[Problem]:
+def index_never_created(facts: Reach) -> Iterator[Defect]:
     steps = facts.schema.steps
     for table in facts.schema.tables:
         own = [step for step in steps if step.table == table.name]
@@ -71,7 +71,7 @@ def index_never_created(facts: Facts) -> Iterator[Problem]:
                 continue
             definer = _definer(own, index.partition)
             if definer is not None:
-                yield Problem(
+                yield Defect(
                     definer,
                     f"{index.name} in {definer.name}",
                     f"defines {index.partition} and never creates {index.name}: the definition is "
@@ -81,19 +81,19 @@ def index_never_created(facts: Facts) -> Iterator[Problem]:
                 )
 
 
-def _definer(steps: list[Step], attribute: str) -> Step | None:
+def _definer(steps: list[PlannedStep], attribute: str) -> PlannedStep | None:
     return next((step for step in steps if attribute in step.defines), None)
 
 
 @rule("M4", "destroy-before-export", "error", "The old data goes before it is copied")
-def destroy_before_export(facts: Facts) -> Iterator[Problem]:
+def destroy_before_export(facts: Reach) -> Iterator[Defect]:
     exported: set[str] = set()
     for step in facts.schema.steps:
         if step.action in ("export", "backfill"):
             exported.add(step.table)
         elif step.action in ("drop_table", "change_key") and step.table not in exported:
             later = any(s.action == "export" and s.table == step.table for s in facts.schema.steps)
-            yield Problem(
+            yield Defect(
                 step,
                 step.name,
                 f"replaces or drops {step.table} before its data is exported"
@@ -103,7 +103,7 @@ def destroy_before_export(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("M5", "no-dual-write-verify-rollback", "error", "A cut-over without safeguards")
-def no_safeguards(facts: Facts) -> Iterator[Problem]:
+def no_safeguards(facts: Reach) -> Iterator[Defect]:
     steps = facts.schema.steps
     moved = list(
         dict.fromkeys(
@@ -113,7 +113,7 @@ def no_safeguards(facts: Facts) -> Iterator[Problem]:
     present = {step.action for step in steps}
     missing = [words for action, words in SAFEGUARDS.items() if action not in present]
     if moved and missing:
-        yield Problem(
+        yield Defect(
             next(step for step in steps if step.table == moved[0]),
             "the steps",
             f"move {', '.join(moved)} without {', '.join(missing)}: writes during the move are "
@@ -123,10 +123,10 @@ def no_safeguards(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("M6", "backfill-unguarded", "error", "A stale copy overwrites what is newer")
-def backfill_unguarded(facts: Facts) -> Iterator[Problem]:
+def backfill_unguarded(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         if step.action in ("backfill", "import") and not step.guarded:
-            yield Problem(
+            yield Defect(
                 step,
                 step.name,
                 f"writes what was read earlier to {step.table} without a condition: it undoes "
@@ -136,10 +136,10 @@ def backfill_unguarded(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("M7", "backfill-not-resumable", "warning", "A stop starts it from the beginning")
-def backfill_not_resumable(facts: Facts) -> Iterator[Problem]:
+def backfill_not_resumable(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         if step.action in ("backfill", "import") and not step.resumable:
-            yield Problem(
+            yield Defect(
                 step,
                 step.name,
                 f"goes through all of {step.table} in one run: a stop starts it over",
@@ -148,7 +148,7 @@ def backfill_not_resumable(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("M8", "transform-incomplete", "error", "Formats are mixed after the move")
-def transform_incomplete(facts: Facts) -> Iterator[Problem]:
+def transform_incomplete(facts: Reach) -> Iterator[Defect]:
     if facts.schema.before is None:
         return
     moves = [step for step in facts.schema.steps if step.action in ("import", "backfill")]
@@ -164,7 +164,7 @@ def transform_incomplete(facts: Facts) -> Iterator[Problem]:
             if old is None or not (old.looks_like and attribute.looks_like):
                 continue
             if old.looks_like != attribute.looks_like and attribute.field not in step.transforms:
-                yield Problem(
+                yield Defect(
                     step,
                     f"{entity.name}.{attribute.field}",
                     f"{step.name} moves {attribute.field} as it is: old items keep "

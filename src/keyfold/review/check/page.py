@@ -14,7 +14,7 @@ _EXAMPLE = re.compile(r"^## (?P<kind>Wrong|Right)\n+```yaml\n(?P<text>.*?)^```",
 
 
 @dataclass(frozen=True)
-class Page:
+class RulePage:
     """A rule's page as Markdown, with its examples as design files."""
 
     code: str
@@ -34,11 +34,11 @@ class Page:
         )
 
 
-def page(code: str) -> Page:
+def page(code: str) -> RulePage:
     """The page of a rule, by its code or name."""
     by_name = {rule.name: rule.code for rule in RULES.values()}
     wanted = by_name.get(code.lower(), code.upper())
     if wanted not in RULES:
         raise KeyfoldError(f"there is no rule {code!r}; {nearest(code, [*RULES, *by_name])}")
     folder = resources.files("keyfold.review.check") / "pages"
-    return Page(wanted, (folder / f"{wanted}.md").read_text(encoding="utf-8"))
+    return RulePage(wanted, (folder / f"{wanted}.md").read_text(encoding="utf-8"))

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Pattern
+from keyfold.design.schema import PatternSchema
 from keyfold.design.template import Slot, Template
-from keyfold.review.check.facts import Facts
-from keyfold.review.check.rule import Problem, rule
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, rule
 
 
-def asked(pattern: Pattern) -> str:
+def asked(pattern: PatternSchema) -> str:
     """The condition on the sort key, in the words of the design."""
     return pattern.condition.raw or f"{pattern.condition.operator} {pattern.condition.template}"
 
 
-def _given(pattern: Pattern) -> list[Slot]:
+def _given(pattern: PatternSchema) -> list[Slot]:
     parts = list(pattern.partition.parts) if pattern.partition else []
     parts += pattern.condition.template.parts if pattern.condition.template else ()
     return [part for part in parts if isinstance(part, Slot)]
 
 
 @rule("Q7", "n-plus-one", "error", "A list view needs a read for each row")
-def n_plus_one(facts: Facts) -> Iterator[Problem]:
+def n_plus_one(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if not pattern.per_row:
             continue
@@ -30,7 +30,7 @@ def n_plus_one(facts: Facts) -> Iterator[Problem]:
         if inner is not None and _is_batched(facts, pattern, inner):
             continue
         how = f", a query of {inner.index} that no batch can hold" if inner and inner.index else ""
-        yield Problem(
+        yield Defect(
             pattern,
             pattern.name,
             f"reads {pattern.per_row} again for each row{how}",
@@ -39,7 +39,7 @@ def n_plus_one(facts: Facts) -> Iterator[Problem]:
         )
 
 
-def _is_batched(facts: Facts, pattern: Pattern, inner: Pattern) -> bool:
+def _is_batched(facts: Reach, pattern: PatternSchema, inner: PatternSchema) -> bool:
     """Whether each row holds the whole key of what is read next, so that one batch gets them."""
     if inner.kind != "get" or inner.index is not None:
         return False
@@ -51,11 +51,11 @@ def _is_batched(facts: Facts, pattern: Pattern, inner: Pattern) -> bool:
 
 
 @rule("Q8", "fan-in-unbounded", "warning", "The number of queries grows with the edges")
-def fan_in_unbounded(facts: Facts) -> Iterator[Problem]:
+def fan_in_unbounded(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.kind == "merge" and pattern.max_partitions is None:
             over = pattern.partitions or "partition"
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"makes one query for each of {over}, and nothing limits their number",
@@ -64,14 +64,14 @@ def fan_in_unbounded(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("Q9", "merge-no-dedupe", "warning", "One thing reachable by two partitions comes twice")
-def merge_no_dedupe(facts: Facts) -> Iterator[Problem]:
+def merge_no_dedupe(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.kind != "merge" or pattern.deduplicated or _is_fixed(pattern):
             continue
         for name in pattern.entities:
             entity = facts.schema.by_entity.get(name)
             if entity is not None and entity.copy is not None:
-                yield Problem(
+                yield Defect(
                     pattern,
                     pattern.name,
                     f"merges partitions that hold copies of one {entity.copy.of}: a thing in two "
@@ -80,18 +80,18 @@ def merge_no_dedupe(facts: Facts) -> Iterator[Problem]:
                 )
 
 
-def _is_fixed(pattern: Pattern) -> bool:
+def _is_fixed(pattern: PatternSchema) -> bool:
     """Shards: partitions that nobody chooses, and each thing is in one of them."""
     return pattern.max_partitions is not None and not pattern.partitions
 
 
 @rule("Q10", "pattern-unserved", "error", "No key serves the pattern, or nothing writes its items")
-def pattern_unserved(facts: Facts) -> Iterator[Problem]:
+def pattern_unserved(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         table = facts.schema.by_table.get(pattern.table)
         if table is None or (pattern.index and table.index(pattern.index) is None):
             where = pattern.index or pattern.table
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"reads {where}, which the design does not have",
@@ -99,7 +99,7 @@ def pattern_unserved(facts: Facts) -> Iterator[Problem]:
             )
             continue
         if pattern.partition is None and pattern.kind != "scan":
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 "names no partition key, so that nothing but a scan can serve it",
@@ -109,14 +109,14 @@ def pattern_unserved(facts: Facts) -> Iterator[Problem]:
         yield from _unwritten(facts, pattern)
 
 
-def _unwritten(facts: Facts, pattern: Pattern) -> Iterator[Problem]:
+def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
     reached = {a.entity.name for a in facts.reached(pattern)}
     where = pattern.index or pattern.table
     for name in pattern.entities:
         entity = facts.schema.by_entity.get(name)
         if entity is None or name in reached or (entity.key is None and pattern.index is None):
             continue
-        yield Problem(
+        yield Defect(
             pattern,
             pattern.name,
             f"no {name} has such a key in {where}: `{pattern.partition}`"
@@ -133,7 +133,7 @@ def _unwritten(facts: Facts, pattern: Pattern) -> Iterator[Problem]:
             for a in facts.appearances(pattern.table, pattern.index)
         )
         if not served:
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"reads the partition `{shape}` of {where}, which no {', '.join(pattern.entities)} "
@@ -143,12 +143,12 @@ def _unwritten(facts: Facts, pattern: Pattern) -> Iterator[Problem]:
 
 
 @rule("Q11", "pattern-name-drift", "info", "A pattern or operation uses names nobody declares")
-def pattern_name_drift(facts: Facts) -> Iterator[Problem]:
+def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
     known = facts.schema.by_entity
     for pattern in facts.schema.patterns:
         unknown = [name for name in pattern.entities if name not in known]
         if unknown:
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"is about {', '.join(unknown)}, which the design does not declare",
@@ -157,7 +157,7 @@ def pattern_name_drift(facts: Facts) -> Iterator[Problem]:
         drifted = dict(_renamed(facts, pattern))
         if drifted:
             pairs = ", ".join(f"{mine} for {theirs}" for mine, theirs in drifted.items())
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"its key condition says {pairs}",
@@ -168,7 +168,7 @@ def pattern_name_drift(facts: Facts) -> Iterator[Problem]:
         names = [name for name in reads if name not in facts.schema.by_pattern]
         names += [effect.entity for effect in operation.effects if effect.entity not in known]
         if names:
-            yield Problem(
+            yield Defect(
                 operation,
                 operation.name,
                 f"names {', '.join(dict.fromkeys(names))}, which the design does not declare",
@@ -176,7 +176,7 @@ def pattern_name_drift(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _renamed(facts: Facts, pattern: Pattern) -> Iterator[tuple[str, str]]:
+def _renamed(facts: Reach, pattern: PatternSchema) -> Iterator[tuple[str, str]]:
     """Parameters that stand where a key has a field of another name."""
     for appearance in facts.reached(pattern):
         if appearance.entity.name not in pattern.entities:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from keyfold.design.schema import Entity, KeyTemplates, Pattern
+from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema
 from keyfold.design.template import Slot, Template
 from keyfold.limits import PAGE_BYTES
-from keyfold.review.check.facts import Appearance, Facts, example, is_confined
 from keyfold.review.check.patterns import asked
-from keyfold.review.check.rule import Problem, rule
+from keyfold.review.check.reach import Appearance, Reach, example, is_confined
+from keyfold.review.check.rule import Defect, rule
 
 RANGES = ("gt", "ge", "lt", "le", "between")
 
@@ -20,17 +20,17 @@ def _shown(appearances: list[Appearance]) -> str:
     return ", ".join(dict.fromkeys(found))
 
 
-def _is_filtered_by_type(facts: Facts, pattern: Pattern) -> bool:
+def _is_filtered_by_type(facts: Reach, pattern: PatternSchema) -> bool:
     marker = facts.schema.by_table[pattern.table].type_attribute
     return bool(marker and marker in pattern.filter)
 
 
-def _known(facts: Facts, pattern: Pattern) -> bool:
+def _known(facts: Reach, pattern: PatternSchema) -> bool:
     return pattern.table in facts.schema.by_table
 
 
 @rule("Q1", "range-bleed", "error", "A range runs into other entity types")
-def range_bleed(facts: Facts) -> Iterator[Problem]:
+def range_bleed(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.condition.operator not in RANGES or is_confined(pattern.condition):
             continue
@@ -39,7 +39,7 @@ def range_bleed(facts: Facts) -> Iterator[Problem]:
             continue
         template = pattern.condition.template
         prefix = template.literal_prefix if template else ""
-        yield Problem(
+        yield Defect(
             pattern,
             pattern.name,
             f"`{asked(pattern)}` also returns {_shown(strangers)}",
@@ -51,7 +51,7 @@ def range_bleed(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("Q2", "partition-unscoped", "error", "A pattern for one type reads a partition of many")
-def partition_unscoped(facts: Facts) -> Iterator[Problem]:
+def partition_unscoped(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.condition.operator in ("eq", *RANGES) and not is_confined(pattern.condition):
             continue
@@ -59,7 +59,7 @@ def partition_unscoped(facts: Facts) -> Iterator[Problem]:
             continue
         strangers = facts.strangers(pattern)
         if strangers and not _is_filtered_by_type(facts, pattern):
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"asks for {', '.join(pattern.entities)} and also returns {_shown(strangers)}",
@@ -67,7 +67,7 @@ def partition_unscoped(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _scoped(facts: Facts, pattern: Pattern) -> str:
+def _scoped(facts: Reach, pattern: PatternSchema) -> str:
     entity = facts.schema.by_entity.get(pattern.entities[0])
     keys = [a.key for a in facts.appearances(pattern.table, pattern.index) if a.entity is entity]
     prefix = keys[0].sort.literal_prefix if keys and keys[0].sort else ""
@@ -77,12 +77,12 @@ def _scoped(facts: Facts, pattern: Pattern) -> str:
 
 
 @rule("Q3", "latest-without-desc", "error", "The newest are asked for in ascending order")
-def latest_without_desc(facts: Facts) -> Iterator[Problem]:
+def latest_without_desc(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if not pattern.newest or pattern.descending or pattern.kind == "get":
             continue
         limit = pattern.limit or pattern.limit_parameter
-        yield Problem(
+        yield Defect(
             pattern,
             pattern.name,
             f"promises the newest, and reads {f'the first {limit} ' if limit else ''}in ascending "
@@ -92,7 +92,7 @@ def latest_without_desc(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("Q4", "unbounded-result", "warning", "A query without limit or page")
-def unbounded_result(facts: Facts) -> Iterator[Problem]:
+def unbounded_result(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.kind in ("get", "latest", "exists") or pattern.paged:
             continue
@@ -104,7 +104,7 @@ def unbounded_result(facts: Facts) -> Iterator[Problem]:
             continue
         if _names_one(facts, pattern):
             continue
-        yield Problem(
+        yield Defect(
             pattern,
             pattern.name,
             "has neither limit nor page: its cost and its answer grow for ever",
@@ -112,12 +112,12 @@ def unbounded_result(facts: Facts) -> Iterator[Problem]:
         )
 
 
-def _many_pages(facts: Facts, pattern: Pattern, most: int) -> Iterator[Problem]:
+def _many_pages(facts: Reach, pattern: PatternSchema, most: int) -> Iterator[Defect]:
     """A bounded result can still need more requests than the pattern may make."""
     size = facts.size(pattern)
     pages = math.ceil(most * size / PAGE_BYTES)
     if pattern.requests is not None and pages > pattern.requests:
-        yield Problem(
+        yield Defect(
             pattern,
             pattern.name,
             f"may make {pattern.requests} request{'s' * (pattern.requests > 1)}, and {most:,} "
@@ -126,13 +126,13 @@ def _many_pages(facts: Facts, pattern: Pattern, most: int) -> Iterator[Problem]:
         )
 
 
-def _names_one(facts: Facts, pattern: Pattern) -> bool:
+def _names_one(facts: Reach, pattern: PatternSchema) -> bool:
     """Whether the condition gives an id or unique fields of everything that it returns."""
     reached = [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
     return bool(reached) and all(_is_named(facts, pattern, a) for a in reached)
 
 
-def _is_named(facts: Facts, pattern: Pattern, appearance: Appearance) -> bool:
+def _is_named(facts: Reach, pattern: PatternSchema, appearance: Appearance) -> bool:
     entity, key, condition = appearance.entity, appearance.key, pattern.condition
     given = set(key.partition.fields)
     if key.sort and condition.template and condition.operator in ("eq", "begins_with"):
@@ -142,13 +142,13 @@ def _is_named(facts: Facts, pattern: Pattern, appearance: Appearance) -> bool:
     return identified or any(set(unique.fields) <= given for unique in entity.uniques)
 
 
-def _is_id_of(entity: Entity, field: str) -> bool:
+def _is_id_of(entity: EntitySchema, field: str) -> bool:
     """Whether a field identifies an item: it stands in the primary key, or no key is known."""
     return entity.key is None or field in entity.key.fields or entity.key.sort is None
 
 
 @rule("Q5", "order-not-in-key", "error", "The promised order is not the sort key's order")
-def order_not_in_key(facts: Facts) -> Iterator[Problem]:
+def order_not_in_key(facts: Reach) -> Iterator[Defect]:
     earlier = facts.schema.before.by_pattern if facts.schema.before else {}
     for pattern in facts.schema.patterns:
         was = earlier.get(pattern.name)
@@ -161,7 +161,7 @@ def order_not_in_key(facts: Facts) -> Iterator[Problem]:
             if _orders_by(appearance.key, pattern, order):
                 continue
             promised = "was ordered" if not pattern.order else "promises the order"
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"{promised} by {order}, and the sort key is "
@@ -171,7 +171,7 @@ def order_not_in_key(facts: Facts) -> Iterator[Problem]:
             break
 
 
-def _orders_by(key: KeyTemplates, pattern: Pattern, order: str) -> bool:
+def _orders_by(key: KeyTemplates, pattern: PatternSchema, order: str) -> bool:
     if key.sort is None:
         return False
     given = pattern.condition.template if pattern.condition.operator == "begins_with" else None
@@ -182,7 +182,7 @@ def _orders_by(key: KeyTemplates, pattern: Pattern, order: str) -> bool:
 
 
 @rule("Q6", "boundary-inclusivity", "warning", "The cursor's own item comes again, or one is lost")
-def boundary_inclusivity(facts: Facts) -> Iterator[Problem]:
+def boundary_inclusivity(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         operand = pattern.condition.template
         if pattern.condition.operator not in ("gt", "le") or operand is None:
@@ -193,7 +193,7 @@ def boundary_inclusivity(facts: Facts) -> Iterator[Problem]:
             if not _is_cut(operand, appearance.key.sort):
                 continue
             again = pattern.condition.operator == "gt"
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"`{asked(pattern)}` compares with part of `{appearance.key.sort}`: "
@@ -212,13 +212,13 @@ def _is_cut(operand: Template, whole: Template) -> bool:
 
 
 @rule("Q12", "ttl-as-logic", "error", "Expired items that are still there are treated as gone")
-def ttl_as_logic(facts: Facts) -> Iterator[Problem]:
+def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         if entity.ttl is None or not entity.ttl.relied:
             continue
         for pattern in facts.schema.patterns:
             if entity.name in pattern.entities and entity.ttl.attribute not in pattern.filter:
-                yield Problem(
+                yield Defect(
                     pattern,
                     pattern.name,
                     f"takes every {entity.name} it finds as valid; expired ones stay for up to two "

@@ -59,7 +59,7 @@ class Idle:
 
 
 @dataclass(frozen=True)
-class Report:
+class Review:
     """What a review found."""
 
     design: str
@@ -75,9 +75,9 @@ class Report:
         grave = SEVERITIES[: SEVERITIES.index(at) + 1]
         return bool(self.crashes) or any(f.severity in grave for f in self.findings)
 
-    def joined(self, other: Report) -> Report:
+    def joined(self, other: Review) -> Review:
         """Both reports as one."""
-        return Report(
+        return Review(
             f"{self.design}, {other.design}",
             self.findings + other.findings,
             self.silenced + other.silenced,

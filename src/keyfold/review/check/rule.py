@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from keyfold.design.schema import Place, Silence
-from keyfold.review.check.facts import Facts
+from keyfold.review.check.reach import Reach
 from keyfold.review.check.report import SEVERITIES as SEVERITIES
 from keyfold.review.check.report import Severity
 
@@ -23,7 +23,7 @@ class Element(Protocol):
 
 
 @dataclass(frozen=True)
-class Problem:
+class Defect:
     """What a rule found wrong with an element; `within` are the elements it belongs to."""
 
     element: Element
@@ -33,7 +33,7 @@ class Problem:
     within: tuple[Element, ...] = ()
 
 
-Check = Callable[[Facts], Iterator[Problem]]
+Check = Callable[[Reach], Iterator[Defect]]
 
 
 @dataclass(frozen=True)

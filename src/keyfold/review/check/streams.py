@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from keyfold.design.schema import Entity
+from keyfold.design.schema import EntitySchema
 from keyfold.limits import PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, READ_UNIT_BYTES
-from keyfold.review.check.facts import Facts
-from keyfold.review.check.rule import Problem, rule
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, rule
 
 
 @rule("S1", "counter-not-exactly-once", "error", "A count that a second delivery changes again")
-def counter_not_exactly_once(facts: Facts) -> Iterator[Problem]:
+def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
     for counter in facts.schema.counters:
         problems = []
         if not counter.exactly_once:
@@ -24,7 +24,7 @@ def counter_not_exactly_once(facts: Facts) -> Iterator[Problem]:
         if not problems:
             continue
         what = f"{counter.target}.{counter.attribute} {', and '.join(problems)}"
-        yield Problem(
+        yield Defect(
             counter,
             counter.name,
             what,
@@ -34,10 +34,10 @@ def counter_not_exactly_once(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("S2", "hot-counter-or-edge", "warning", "More than 1,000 writes a second on one key")
-def hot_counter_or_edge(facts: Facts) -> Iterator[Problem]:
+def hot_counter_or_edge(facts: Reach) -> Iterator[Defect]:
     for counter in facts.schema.counters:
         if counter.peak is not None and counter.peak > PARTITION_WRITE_UNITS * counter.shards:
-            yield Problem(
+            yield Defect(
                 counter,
                 counter.name,
                 f"is changed {counter.peak:,.0f} times a second at its peak on "
@@ -47,7 +47,7 @@ def hot_counter_or_edge(facts: Facts) -> Iterator[Problem]:
     for entity in facts.schema.entities:
         units = (entity.peak or 0) * _units(entity)
         if units > PARTITION_WRITE_UNITS:
-            yield Problem(
+            yield Defect(
                 entity,
                 entity.name,
                 f"writes {units:,.0f} units a second to one partition at its peak; one takes "
@@ -58,7 +58,7 @@ def hot_counter_or_edge(facts: Facts) -> Iterator[Problem]:
     yield from _hot_reads(facts)
 
 
-def _hot_reads(facts: Facts) -> Iterator[Problem]:
+def _hot_reads(facts: Reach) -> Iterator[Defect]:
     """Patterns that read one and the same key more often than one key can be read."""
     for pattern in facts.schema.patterns:
         if pattern.rate is None or pattern.partition is None or not pattern.partition.is_literal:
@@ -68,7 +68,7 @@ def _hot_reads(facts: Facts) -> Iterator[Problem]:
         units = math.ceil(items * facts.size(pattern) / READ_UNIT_BYTES)
         load = pattern.rate * units * (1.0 if pattern.consistent else 0.5)
         if load > PARTITION_READ_UNITS:
-            yield Problem(
+            yield Defect(
                 pattern,
                 pattern.name,
                 f"reads `{pattern.partition}` with {load:,.0f} units a second; one key gives "
@@ -77,7 +77,7 @@ def _hot_reads(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _units(entity: Entity) -> int:
+def _units(entity: EntitySchema) -> int:
     return -(-(entity.bytes or 1) // 1024)
 
 
@@ -90,7 +90,7 @@ def _shards(peak: float) -> int:
 
 
 @rule("S3", "remove-or-ttl-event-unhandled", "warning", "Deletes and expiry are not followed")
-def remove_unhandled(facts: Facts) -> Iterator[Problem]:
+def remove_unhandled(facts: Reach) -> Iterator[Defect]:
     for consumer in facts.schema.consumers:
         if "REMOVE" in consumer.events or not consumer.effects:
             continue
@@ -100,7 +100,7 @@ def remove_unhandled(facts: Facts) -> Iterator[Problem]:
             if (entity := facts.schema.by_entity.get(name)) is not None and _goes(facts, entity)
         ]
         if going:
-            yield Problem(
+            yield Defect(
                 consumer,
                 consumer.name,
                 f"does not act when {', '.join(going)} is removed: what it made stays behind",
@@ -108,17 +108,17 @@ def remove_unhandled(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _goes(facts: Facts, entity: Entity) -> bool:
+def _goes(facts: Reach, entity: EntitySchema) -> bool:
     # An edge or a member goes away in every system, whether the document says so or not.
     return facts.is_deleted(entity) or entity.role == "edge"
 
 
 @rule("S4", "no-dlq-or-bounds", "warning", "One record that cannot be handled blocks its shard")
-def no_dead_letter(facts: Facts) -> Iterator[Problem]:
+def no_dead_letter(facts: Reach) -> Iterator[Defect]:
     for consumer in facts.schema.consumers:
         if not consumer.dead_letter:
             bound = "" if consumer.attempts else " and no bound on its attempts"
-            yield Problem(
+            yield Defect(
                 consumer,
                 consumer.name,
                 f"has no dead-letter queue{bound}: one record it cannot handle blocks the shard "
@@ -128,10 +128,10 @@ def no_dead_letter(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("S6", "fan-out-amplification", "error", "The cost of a post grows with its followers")
-def fan_out_amplification(facts: Facts) -> Iterator[Problem]:
+def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
     for feed in facts.schema.feeds:
         if feed.mode != "fan_in" and feed.max_followers is None:
-            yield Problem(
+            yield Defect(
                 feed,
                 feed.name,
                 f"writes one {feed.item} for each follower of an author, and nothing bounds the "
@@ -142,10 +142,10 @@ def fan_out_amplification(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("S7", "audience-ambiguous", "error", "It is not decided who gets a copy")
-def audience_ambiguous(facts: Facts) -> Iterator[Problem]:
+def audience_ambiguous(facts: Reach) -> Iterator[Defect]:
     for feed in facts.schema.feeds:
         if feed.mode == "hybrid" and feed.audience == "unstated":
-            yield Problem(
+            yield Defect(
                 feed,
                 feed.name,
                 "gathers some posts and copies others, and does not say which way a post goes "
@@ -156,14 +156,14 @@ def audience_ambiguous(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("S8", "copy-incomplete", "warning", "A copy lacks what its view shows")
-def copy_incomplete(facts: Facts) -> Iterator[Problem]:
+def copy_incomplete(facts: Reach) -> Iterator[Defect]:
     for feed in facts.schema.feeds:
         post, item = (facts.schema.by_entity.get(name) for name in (feed.post, feed.item))
         if post is None or item is None or not item.attributes:
             continue
         lacking = _lacking(post, item)
         if lacking:
-            yield Problem(
+            yield Defect(
                 feed,
                 f"{feed.item} of {feed.name}",
                 f"lacks {', '.join(lacking)}, which {feed.post} has: the same post looks "
@@ -178,7 +178,7 @@ def copy_incomplete(facts: Facts) -> Iterator[Problem]:
                 continue
             absent = [field for field in pattern.shows if field not in entity.by_field]
             if absent:
-                yield Problem(
+                yield Defect(
                     pattern,
                     pattern.name,
                     f"shows {', '.join(absent)}, which {name} does not hold",
@@ -187,7 +187,7 @@ def copy_incomplete(facts: Facts) -> Iterator[Problem]:
                 )
 
 
-def _lacking(post: Entity, item: Entity) -> list[str]:
+def _lacking(post: EntitySchema, item: EntitySchema) -> list[str]:
     keyed = post.key.fields if post.key else ()
     stamps = [a.field for a in post.attributes if a.field in keyed]
     return [
@@ -196,11 +196,11 @@ def _lacking(post: Entity, item: Entity) -> list[str]:
 
 
 @rule("S9", "expiring-value-stored", "warning", "A signed URL is stored past its life")
-def expiring_value_stored(facts: Facts) -> Iterator[Problem]:
+def expiring_value_stored(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
             if attribute.type == "signed_url":
-                yield Problem(
+                yield Defect(
                     entity,
                     f"{entity.name}.{attribute.field}",
                     f"{attribute.field} stores a signed URL, which is dead long before the item is",
@@ -209,10 +209,10 @@ def expiring_value_stored(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("S10", "cap-without-mechanism", "warning", "A cap that nothing trims")
-def cap_without_mechanism(facts: Facts) -> Iterator[Problem]:
+def cap_without_mechanism(facts: Reach) -> Iterator[Defect]:
     for feed in facts.schema.feeds:
         if feed.cap is not None and not feed.trimmed_by:
-            yield Problem(
+            yield Defect(
                 feed,
                 feed.name,
                 f"keeps the last {feed.cap:,} items, and nothing removes the others: TTL goes by "
@@ -222,7 +222,7 @@ def cap_without_mechanism(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("S11", "sharding-breaks-pattern", "error", "A sharded key is read as if it were one")
-def sharding_breaks_pattern(facts: Facts) -> Iterator[Problem]:
+def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for placement in entity.placements:
             sharded = placement.sharded
@@ -234,7 +234,7 @@ def sharding_breaks_pattern(facts: Facts) -> Iterator[Problem]:
                 shapes = (pattern.partition, *pattern.other_partitions)
                 if any(s is not None and facts.meet(s, None, sharded, entity) for s in shapes):
                     continue
-                yield Problem(
+                yield Defect(
                     placement,
                     f"{entity.name} on {placement.index}",
                     f"with `{sharded}`, {pattern.name} (`{pattern.partition}`) finds nothing",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from keyfold.review.check.report import Finding, Report
+from keyfold.review.check.report import Finding, Review
 
 COLOURS = {"error": "31;1", "warning": "33;1", "info": "36", "quote": "1", "dim": "2", "ok": "32;1"}
 WORDS = {
@@ -34,7 +34,7 @@ class Painter:
         return re.sub(r"`([^`]+)`", lambda found: self("quote", found[1]), text)
 
 
-def text(report: Report, *, colour: bool = False, width: int = 100) -> str:
+def text(report: Review, *, colour: bool = False, width: int = 100) -> str:
     """The whole report."""
     paint = Painter(colour=colour)
     lines: list[str] = []
@@ -79,7 +79,7 @@ def _wrapped(sentence: str, width: int) -> list[str]:
     return textwrap.wrap(sentence, room, break_long_words=False, break_on_hyphens=False)
 
 
-def _summary(report: Report, paint: Painter) -> str:
+def _summary(report: Review, paint: Painter) -> str:
     silenced = f" {len(report.silenced)} accepted in place." if report.silenced else ""
     known = f" {report.known} in the baseline." if report.known else ""
     if not report.findings and not report.crashes:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Attribute, Effect, Entity, Operation, Table
+from keyfold.design.schema import (
+    AttributeSchema,
+    Effect,
+    EntitySchema,
+    OperationSchema,
+    TableSchema,
+)
 from keyfold.design.template import Slot
-from keyfold.review.check.facts import GROWING, Facts
-from keyfold.review.check.rule import Problem, rule
+from keyfold.review.check.reach import GROWING, Reach
+from keyfold.review.check.rule import Defect, rule
 
 
 @rule("W1", "put-unguarded", "error", "A create can overwrite an item that is there")
-def put_unguarded(facts: Facts) -> Iterator[Problem]:
+def put_unguarded(facts: Reach) -> Iterator[Defect]:
     for operation, effect in facts.all_writes:
         if effect.action == "create" and not effect.guarded:
-            yield Problem(
+            yield Defect(
                 operation,
                 f"{operation.name} on {effect.entity}",
                 f"creates {effect.entity} without a condition: an item with that key is lost",
@@ -23,10 +29,10 @@ def put_unguarded(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("W2", "update-unguarded", "error", "An update can create a ghost item")
-def update_unguarded(facts: Facts) -> Iterator[Problem]:
+def update_unguarded(facts: Reach) -> Iterator[Defect]:
     for operation, effect in facts.all_writes:
         if effect.action == "update" and not effect.guarded:
-            yield Problem(
+            yield Defect(
                 operation,
                 f"{operation.name} on {effect.entity}",
                 f"updates {effect.entity} without a condition: after a delete it brings back an "
@@ -36,7 +42,7 @@ def update_unguarded(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("W3", "multi-write-not-atomic", "error", "Several writes that can stop half way")
-def multi_write_not_atomic(facts: Facts) -> Iterator[Problem]:
+def multi_write_not_atomic(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
         if operation.atomic or not _is_several(operation):
             continue
@@ -44,7 +50,7 @@ def multi_write_not_atomic(facts: Facts) -> Iterator[Problem]:
             f"{effect.action} {'each ' if effect.each else ''}{effect.entity}"
             for effect in operation.effects
         )
-        yield Problem(
+        yield Defect(
             operation,
             operation.name,
             f"writes one after the other ({', '.join(parts)}): a stop in between leaves them apart",
@@ -52,12 +58,12 @@ def multi_write_not_atomic(facts: Facts) -> Iterator[Problem]:
         )
 
 
-def _is_several(operation: Operation) -> bool:
+def _is_several(operation: OperationSchema) -> bool:
     return len(operation.effects) > 1 or any(effect.each for effect in operation.effects)
 
 
 @rule("W4", "propagation-missing", "error", "A copied field has no path that updates it")
-def propagation_missing(facts: Facts) -> Iterator[Problem]:
+def propagation_missing(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         copy = entity.copy
         source = facts.schema.by_entity.get(copy.of) if copy else None
@@ -69,7 +75,7 @@ def propagation_missing(facts: Facts) -> Iterator[Problem]:
             if facts.changes(source, field) and not _is_propagated(facts, entity, source, field)
         ]
         if stale:
-            yield Problem(
+            yield Defect(
                 entity,
                 entity.name,
                 f"copies {', '.join(stale)} from {source.name}, and no operation brings a change "
@@ -79,7 +85,7 @@ def propagation_missing(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _is_propagated(facts: Facts, copy: Entity, source: Entity, field: str) -> bool:
+def _is_propagated(facts: Reach, copy: EntitySchema, source: EntitySchema, field: str) -> bool:
     for operation, _ in facts.writes(source.name, "update"):
         for effect in operation.effects:
             covers = not effect.fields or field in effect.fields
@@ -94,14 +100,14 @@ def _is_propagated(facts: Facts, copy: Entity, source: Entity, field: str) -> bo
 
 
 @rule("W5", "cascade-incomplete", "error", "A delete leaves orphans")
-def cascade_incomplete(facts: Facts) -> Iterator[Problem]:
+def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for operation, _ in facts.writes(entity.name, "delete"):
             gone = {e.entity for e in operation.effects if e.action == "delete"}
             gone |= set(entity.cascades) | _removed_by_consumers(facts, entity)
             orphans = [d.name for d in _dependants(facts, entity) if d.name not in gone]
             if orphans:
-                yield Problem(
+                yield Defect(
                     operation,
                     operation.name,
                     f"deletes {entity.name} and leaves {', '.join(orphans)}, which belong to it",
@@ -110,7 +116,7 @@ def cascade_incomplete(facts: Facts) -> Iterator[Problem]:
                 )
 
 
-def _dependants(facts: Facts, entity: Entity) -> Iterator[Entity]:
+def _dependants(facts: Reach, entity: EntitySchema) -> Iterator[EntitySchema]:
     """Copies of an entity, items keyed by its id, and items that it owns."""
     for other in facts.schema.entities:
         if other is entity:
@@ -126,7 +132,7 @@ def _dependants(facts: Facts, entity: Entity) -> Iterator[Entity]:
             yield other
 
 
-def _removed_by_consumers(facts: Facts, entity: Entity) -> set[str]:
+def _removed_by_consumers(facts: Reach, entity: EntitySchema) -> set[str]:
     return {
         effect.entity
         for consumer in facts.schema.consumers
@@ -136,7 +142,7 @@ def _removed_by_consumers(facts: Facts, entity: Entity) -> set[str]:
     }
 
 
-def _collections(facts: Facts) -> Iterator[tuple[Entity, Attribute]]:
+def _collections(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
     """Lists and sets with one element for each of something that has no bound."""
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
@@ -145,10 +151,10 @@ def _collections(facts: Facts) -> Iterator[tuple[Entity, Attribute]]:
 
 
 @rule("W6", "unbounded-attribute", "error", "A list or set that can grow to 400 KB")
-def unbounded_attribute(facts: Facts) -> Iterator[Problem]:
+def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
     for entity, attribute in _collections(facts):
         if attribute.max_items is None:
-            yield Problem(
+            yield Defect(
                 entity,
                 f"{entity.name}.{attribute.field}",
                 f"{attribute.field} gains an element for each {attribute.refers}, and nothing "
@@ -158,10 +164,10 @@ def unbounded_attribute(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("W7", "list-as-set", "warning", "A list used as a set loses concurrent additions")
-def list_as_set(facts: Facts) -> Iterator[Problem]:
+def list_as_set(facts: Reach) -> Iterator[Defect]:
     for entity, attribute in _collections(facts):
         if attribute.type == "list":
-            yield Problem(
+            yield Defect(
                 entity,
                 f"{entity.name}.{attribute.field}",
                 f"{attribute.field} is a list of ids: adding one reads, changes and writes it all, "
@@ -171,7 +177,7 @@ def list_as_set(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("W8", "no-retention", "warning", "History without end")
-def no_retention(facts: Facts) -> Iterator[Problem]:
+def no_retention(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         if entity.key is None or entity.key.sort is None or entity.ttl is not None:
             continue
@@ -180,7 +186,7 @@ def no_retention(facts: Facts) -> Iterator[Problem]:
         slots = [part for part in entity.key.sort.parts if isinstance(part, Slot)]
         moments = [slot.field for slot in slots if facts.is_moment(entity, slot)]
         if moments and entity.per_partition is None and not _is_trimmed(facts, entity):
-            yield Problem(
+            yield Defect(
                 entity,
                 entity.name,
                 f"gains an item for each {moments[0]} and loses none: the partition grows for ever",
@@ -188,7 +194,7 @@ def no_retention(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _is_trimmed(facts: Facts, entity: Entity) -> bool:
+def _is_trimmed(facts: Reach, entity: EntitySchema) -> bool:
     """Whether items go while what they belong to stays."""
     parents = {a.refers for a in entity.attributes if a.refers}
     return any(
@@ -198,14 +204,14 @@ def _is_trimmed(facts: Facts, entity: Entity) -> bool:
 
 
 @rule("W9", "retry-not-idempotent", "error", "A retry has its effect twice")
-def retry_not_idempotent(facts: Facts) -> Iterator[Problem]:
+def retry_not_idempotent(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
         if not operation.retried or _is_once(facts, operation):
             continue
         twice = [effect for effect in operation.effects if _adds_up(facts, effect)]
         if twice:
             what = ", ".join(dict.fromkeys(f"{e.action} {e.entity}" for e in twice))
-            yield Problem(
+            yield Defect(
                 operation,
                 operation.name,
                 f"is retried, and {what} happens again each time",
@@ -214,7 +220,7 @@ def retry_not_idempotent(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _is_once(facts: Facts, operation: Operation) -> bool:
+def _is_once(facts: Reach, operation: OperationSchema) -> bool:
     """Whether something in the same transaction stops the second run."""
     modelled = all(name in facts.schema.by_entity for name in operation.needs)
     if operation.idempotent and modelled:
@@ -226,7 +232,7 @@ def _is_once(facts: Facts, operation: Operation) -> bool:
     )
 
 
-def _adds_up(facts: Facts, effect: Effect) -> bool:
+def _adds_up(facts: Reach, effect: Effect) -> bool:
     if effect.action in ("increment", "decrement"):
         return True
     entity = facts.schema.by_entity.get(effect.entity)
@@ -244,15 +250,18 @@ def _adds_up(facts: Facts, effect: Effect) -> bool:
 
 
 @rule("W10", "support-entity-missing", "warning", "Something the design relies on is not modelled")
-def support_entity_missing(facts: Facts) -> Iterator[Problem]:
-    elements: tuple[Operation | Table, ...] = (*facts.schema.operations, *facts.schema.tables)
-    relying: dict[str, list[Operation | Table]] = {}
+def support_entity_missing(facts: Reach) -> Iterator[Defect]:
+    elements: tuple[OperationSchema | TableSchema, ...] = (
+        *facts.schema.operations,
+        *facts.schema.tables,
+    )
+    relying: dict[str, list[OperationSchema | TableSchema]] = {}
     for element in elements:
         for name in element.needs:
             if name not in facts.schema.by_entity:
                 relying.setdefault(name, []).append(element)
     for name, users in relying.items():
-        yield Problem(
+        yield Defect(
             users[0],
             name,
             f"{', '.join(user.name for user in users)} counts on it, and no entity models it",
@@ -262,14 +271,14 @@ def support_entity_missing(facts: Facts) -> Iterator[Problem]:
 
 
 @rule("W11", "write-needs-index-read", "warning", "A write must first find its key in an index")
-def write_needs_index_read(facts: Facts) -> Iterator[Problem]:
+def write_needs_index_read(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
         for effect in operation.effects:
             via, missing = effect.via_index, _missing(facts, operation, effect)
             if not via and not missing:
                 continue
             what = f"its key in {via}" if via else f"{', '.join(missing)} of its key"
-            yield Problem(
+            yield Defect(
                 operation,
                 f"{operation.name} on {effect.entity}",
                 f"must first look up {what}: one read more, from an index that lags behind",
@@ -277,7 +286,7 @@ def write_needs_index_read(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _missing(facts: Facts, operation: Operation, effect: Effect) -> list[str]:
+def _missing(facts: Reach, operation: OperationSchema, effect: Effect) -> list[str]:
     """Fields of the key that the caller of an operation does not give."""
     entity = facts.schema.by_entity.get(effect.entity)
     if entity is None or entity.key is None or effect.each or not operation.parameters:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
-from keyfold.design.schema import Feed, Pattern, Schema
+from keyfold.design.schema import FeedSchema, PatternSchema, Schema
 from keyfold.prices import Prices
-from keyfold.review.cost.feeds import Page
-from keyfold.review.cost.part import Path, Why, Write
-from keyfold.review.cost.reads import Read
+from keyfold.review.cost.feeds import FeedPage
+from keyfold.review.cost.part import PricedWrite, Store, Why
+from keyfold.review.cost.reads import PricedRead
 from keyfold.review.cost.workload import Rate
 
 WARM = 0.5
@@ -22,8 +22,8 @@ WARM = 0.5
 class PatternLine:
     """A pattern's part of the bill."""
 
-    pattern: Pattern
-    read: Read
+    pattern: PatternSchema
+    read: PricedRead
     rate: Rate
     dollars: float
 
@@ -41,7 +41,7 @@ class PatternLine:
 class WriteLine:
     """A write's part of the bill."""
 
-    write: Write
+    write: PricedWrite
     rate: Rate
     dollars: float
 
@@ -55,8 +55,8 @@ class WriteLine:
 class FeedLine:
     """The pages of a feed."""
 
-    feed: Feed
-    page: Page
+    feed: FeedSchema
+    page: FeedPage
     rate: Rate
     dollars: float
 
@@ -66,7 +66,7 @@ class ViewLine:
     """A view, and all that one call of it reads."""
 
     name: str
-    reads: tuple[Read, ...]
+    reads: tuple[PricedRead, ...]
     rate: Rate
     dollars: float
 
@@ -102,7 +102,7 @@ class UpkeepLine:
 class PathLine:
     """A table or an index: what it takes, holds and serves."""
 
-    path: Path
+    path: Store
     read: Rate
     written: Rate
     bytes: float
@@ -122,7 +122,7 @@ class PathLine:
 class HotKey:
     """The busiest partition of a table or index, against what one partition can take."""
 
-    path: Path
+    path: Store
     key: str
     kind: str
     units: float
@@ -193,7 +193,7 @@ class Bill:
         return self.storage_dollars + self.upkeep_dollars
 
     @cached_property
-    def _reads(self) -> tuple[tuple[Read, float], ...]:
+    def _reads(self) -> tuple[tuple[PricedRead, float], ...]:
         """Every read with its rate."""
         alone = [(line.read, line.rate.average) for line in self.patterns]
         seen = [(read, line.rate.average) for line in self.views for read in line.reads]
@@ -219,14 +219,14 @@ class Bill:
         """The share of reads that could be consistent: those that no global index serves."""
         by_name = self.schema.by_table
 
-        def could(read: Read) -> bool:
+        def could(read: PricedRead) -> bool:
             path = read.path
             index = by_name[path.table].index(path.index) if path.index else None
             return index is None or index.local
 
         return self._share(could)
 
-    def _share(self, holds: Callable[[Read], bool]) -> float:
+    def _share(self, holds: Callable[[PricedRead], bool]) -> float:
         total = self.reads
         return sum(rate for read, rate in self._reads if holds(read)) / total if total else 0.0
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from math import ceil
 
-from keyfold.design.schema import Entity, Feed, Pattern, Schema
+from keyfold.design.schema import EntitySchema, FeedSchema, PatternSchema, Schema
 from keyfold.limits import (
     GB,
     PARTITION_READ_UNITS,
@@ -26,7 +26,7 @@ from keyfold.review.cost.bill import (
     WriteLine,
 )
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.part import SUPPORT, Path, Why
+from keyfold.review.cost.part import SUPPORT, Store, Why
 from keyfold.review.cost.reads import read
 from keyfold.review.cost.workload import HORIZON_MONTHS, Rate, Workload
 from keyfold.review.cost.writes import write
@@ -45,10 +45,10 @@ class _Counting:
     def __init__(self, figures: Figures) -> None:
         self.figures, self.schema = figures, figures.schema
         self.prices = figures.prices
-        self.reads: dict[Path, list[tuple[float, Rate]]] = defaultdict(list)
-        self.written: dict[Path, list[tuple[float, Rate]]] = defaultdict(list)
-        self.serves: dict[Path, list[str]] = defaultdict(list)
-        self.heat: dict[tuple[Path, str, str], float] = defaultdict(float)
+        self.reads: dict[Store, list[tuple[float, Rate]]] = defaultdict(list)
+        self.written: dict[Store, list[tuple[float, Rate]]] = defaultdict(list)
+        self.serves: dict[Store, list[str]] = defaultdict(list)
+        self.heat: dict[tuple[Store, str, str], float] = defaultdict(float)
         self.purposes: dict[tuple[Why, bool], float] = defaultdict(float)
 
     def bill(self) -> Bill:
@@ -71,7 +71,7 @@ class _Counting:
             self.figures.assumptions,
         )
 
-    def _feed(self, feed: Feed) -> Iterator[FeedLine]:
+    def _feed(self, feed: FeedSchema) -> Iterator[FeedLine]:
         page, rate = feeds.page(self.figures, feed), self.figures.feed_rate(feed)
         if page is None:
             return
@@ -79,11 +79,11 @@ class _Counting:
             self.reads[part.path].append((part.units, rate))
         yield FeedLine(feed, page, rate, self._dollars(page.units, 0.0, rate))
 
-    def _pattern(self, pattern: Pattern) -> PatternLine:
+    def _pattern(self, pattern: PatternSchema) -> PatternLine:
         once, rate = read(self.figures, pattern), self.figures.rate(pattern)
         self.reads[once.path].append((once.units, rate))
         if once.fetched:
-            self.reads[Path(pattern.table)].append((once.fetched, rate))
+            self.reads[Store(pattern.table)].append((once.fetched, rate))
         self.serves[once.path].append(pattern.name)
         partitions = self.figures.partitions(pattern)
         for appearance in self.figures.facts.reached(pattern):
@@ -125,7 +125,7 @@ class _Counting:
     def _dollars(self, reads: float, writes: float, rate: Rate) -> float:
         return self._on_demand(reads * rate.average, writes * rate.average)
 
-    def _heat_of_write(self, path: Path, entity: Entity, units: float) -> None:
+    def _heat_of_write(self, path: Store, entity: EntitySchema, units: float) -> None:
         key = entity.key if path.index is None else None
         if path.index is not None:
             placed = entity.placement(path.index)
@@ -137,13 +137,13 @@ class _Counting:
     def _paths(self) -> Iterator[PathLine]:
         for table in self.schema.tables:
             for index in (None, *table.indexes):
-                path = Path(table.name, index.name if index else None)
+                path = Store(table.name, index.name if index else None)
                 yield self._path(path, *self._stored(path))
         if self.written[SUPPORT]:
             held = upkeep.marker_bytes(self.purposes["processed marker", False])
             yield self._path(SUPPORT, held, held)
 
-    def _path(self, path: Path, now: float, later: float) -> PathLine:
+    def _path(self, path: Store, now: float, later: float) -> PathLine:
         taken, put = _total(self.reads[path]), _total(self.written[path])
         return PathLine(
             path,
@@ -158,7 +158,7 @@ class _Counting:
             storage=now / GB * self.prices.storage,
         )
 
-    def _stored(self, path: Path) -> tuple[float, float]:
+    def _stored(self, path: Store) -> tuple[float, float]:
         """Bytes now and a year later, what DynamoDB adds to each item included."""
         now = later = 0.0
         table = self.schema.by_table[path.table]

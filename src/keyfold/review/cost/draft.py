@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Entity, Pattern, Schema
+from keyfold.design.schema import EntitySchema, PatternSchema, Schema
 from keyfold.review.cost.figures import ITEMS, PAGE, PEAK_FACTOR, Figures
 from keyfold.review.cost.workload import EntityLoad, Workload
 
@@ -75,14 +75,14 @@ def _counted(stated: EntityLoad) -> str:
     return ", ".join(words)
 
 
-def _entity(figures: Figures, entity: Entity) -> str:
+def _entity(figures: Figures, entity: EntitySchema) -> str:
     if entity.copy is not None:
         copies = f"copies: {figures.copies(entity):g}, " if entity.copy.each else ""
         return f"{copies}bytes: {figures.item_bytes(entity)}"
     return f"items: {ITEMS}, bytes: {figures.item_bytes(entity)}"
 
 
-def _pattern(pattern: Pattern, seen: Workload | None) -> str:
+def _pattern(pattern: PatternSchema, seen: Workload | None) -> str:
     if seen is None:
         rate = f"rate: {pattern.rate or 1:g}"
     else:

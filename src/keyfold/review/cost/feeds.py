@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from keyfold.design.schema import Effect, Entity, Feed
+from keyfold.design.schema import Effect, EntitySchema, FeedSchema
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
-from keyfold.review.cost.part import Part, Path, in_transaction, times
+from keyfold.review.cost.part import Part, Store, in_transaction, times
 from keyfold.review.cost.together import REPLICAS
 from keyfold.values.units import read_units
 
@@ -22,7 +22,7 @@ HINTS_FROM = 24
 
 
 @dataclass(frozen=True)
-class Page:
+class FeedPage:
     """One page of a feed."""
 
     parts: tuple[Part, ...]
@@ -33,7 +33,7 @@ class Page:
         return sum(part.units for part in self.parts)
 
 
-def page(figures: Figures, feed: Feed) -> Page | None:
+def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
     """What a reader's page costs; None for a feed that the design does not keep itself."""
     item, post = figures.schema.by_entity.get(feed.item), figures.schema.by_entity[feed.post]
     source, removed = figures.support(feed, "Source"), figures.support(feed, "Removed")
@@ -52,20 +52,20 @@ def page(figures: Figures, feed: Feed) -> Page | None:
     asked = pulled
     if pulled > HINTS_FROM:
         units = pulled * read_units(figures.item_bytes(hint), consistent=False)
-        parts.append(Part(Path(hint.table), hint.name, units, "feed", True))
+        parts.append(Part(Store(hint.table), hint.name, units, "feed", True))
         asked = min(pulled, load.page)
         requests += ceil(pulled / 100)
     taken = min(FIRST_READ, load.page, figures.matched(post, _partition(post)))
     once = listed(figures, post, taken, "feed", page=taken + 1)
     parts += times([once], asked)
-    return Page(tuple(parts), requests + asked)
+    return FeedPage(tuple(parts), requests + asked)
 
 
-def _partition(entity: Entity) -> tuple[str, ...]:
+def _partition(entity: EntitySchema) -> tuple[str, ...]:
     return entity.key.partition.fields if entity.key else ()
 
 
-def follow(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part]:
+def follow(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
     """What the stream does for a feed after a post or a follow."""
     for feed in figures.kept.posts[entity.name]:
         item = figures.schema.by_entity.get(feed.item)
@@ -84,22 +84,22 @@ def follow(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part]:
             yield from _followed(figures, feed, entity, item, effect)
 
 
-def _copies(figures: Figures, item: Entity) -> Iterator[Part]:
+def _copies(figures: Figures, item: EntitySchema) -> Iterator[Part]:
     return written(figures, item, Effect("put", item.name), "feed")
 
 
-def _one(figures: Figures, feed: Feed, kind: str, *, gone: bool = False) -> Part:
+def _one(figures: Figures, feed: FeedSchema, kind: str, *, gone: bool = False) -> Part:
     entity = figures.support(feed, kind)
     assert entity is not None, f"the feed {feed.name} keeps no {kind}"
     return looked_up(figures, entity, "feed", gone=gone)
 
 
-def _subscription(figures: Figures, feed: Feed) -> Part:
+def _subscription(figures: Figures, feed: FeedSchema) -> Part:
     entity = figures.support(feed, "Subscription") or figures.schema.by_entity[feed.edge]
     return looked_up(figures, entity, "feed", gone=True)
 
 
-def _listed_followers(figures: Figures, feed: Feed) -> Part:
+def _listed_followers(figures: Figures, feed: FeedSchema) -> Part:
     """The followers of one source, from the edge's index or its second item."""
     edge = figures.schema.by_entity[feed.edge]
     count = figures.followers(feed)
@@ -107,7 +107,7 @@ def _listed_followers(figures: Figures, feed: Feed) -> Part:
     return listed(figures, edge, count, "feed", index, page=FOLLOWERS_AT_ONCE)
 
 
-def _listed_subscribers(figures: Figures, feed: Feed) -> Part:
+def _listed_subscribers(figures: Figures, feed: FeedSchema) -> Part:
     """The followers who get copies of a source that does not push."""
     entity = figures.support(feed, "Subscription") or figures.schema.by_entity[feed.edge]
     count = figures.followers(feed) * figures.feed(feed).subscribed
@@ -115,7 +115,7 @@ def _listed_subscribers(figures: Figures, feed: Feed) -> Part:
 
 
 def _posted(
-    figures: Figures, feed: Feed, post: Entity, item: Entity, effect: Effect
+    figures: Figures, feed: FeedSchema, post: EntitySchema, item: EntitySchema, effect: Effect
 ) -> Iterator[Part]:
     """Hint, state and post are looked at; copies go to all followers, or to subscribed ones."""
     if effect.action in APPEARS:
@@ -138,21 +138,21 @@ def _posted(
     yield from times([trimmed], copied / TRIM_EVERY)
 
 
-def _removed(figures: Figures, feed: Feed, item: Entity) -> Iterator[Part]:
+def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[Part]:
     """A removed post's copies are deleted by their keys, whether they are there or not."""
     count, pushed = figures.followers(feed), figures.feed(feed).pushed
     yield _one(figures, feed, "Job", gone=True)
     yield _listed_followers(figures, feed)
     gone = written(figures, item, Effect("delete", item.name), "feed")
     yield from times(gone, count * pushed)
-    yield from times([Part(Path(item.table), item.name, 1.0, "feed")], count * (1 - pushed))
+    yield from times([Part(Store(item.table), item.name, 1.0, "feed")], count * (1 - pushed))
     removed = figures.support(feed, "Removed")
     assert removed is not None, f"the feed {feed.name} keeps no removed posts"
     yield from times(written(figures, removed, Effect("delete", removed.name), "feed"), REPLICAS)
 
 
 def _followed(
-    figures: Figures, feed: Feed, edge: Entity, item: Entity, effect: Effect
+    figures: Figures, feed: FeedSchema, edge: EntitySchema, item: EntitySchema, effect: Effect
 ) -> Iterator[Part]:
     """A follow is looked at; of a source that pushes, all posts are copied. An unfollow cleans."""
     pushed = figures.feed(feed).pushed

@@ -9,17 +9,17 @@ from math import ceil
 
 from keyfold.design.flow import Action
 from keyfold.design.schema import (
-    Consumer,
+    ConsumerSchema,
     Effect,
-    Entity,
-    Feed,
+    EntitySchema,
+    FeedSchema,
     Index,
-    Pattern,
+    PatternSchema,
     Placement,
     Schema,
 )
 from keyfold.prices import SECONDS_A_MONTH, Prices, prices
-from keyfold.review.check.facts import Facts
+from keyfold.review.check.reach import Reach
 from keyfold.review.cost import sizes
 from keyfold.review.cost.kept import Kept
 from keyfold.review.cost.workload import (
@@ -53,7 +53,7 @@ class Figures:
 
     def __init__(self, schema: Schema, workload: Workload) -> None:
         self.schema, self.workload = schema, workload
-        self.facts, self.kept = Facts(schema), Kept(schema)
+        self.facts, self.kept = Reach(schema), Kept(schema)
         self._assumed: dict[str, None] = {}
         self._sizes: dict[str, dict[str, float]] = {}
         self._owners = {_plain(e.name) + "id": e for e in schema.entities if e.role == "canonical"}
@@ -73,7 +73,7 @@ class Figures:
 
     # Entities
 
-    def load(self, entity: Entity) -> EntityLoad:
+    def load(self, entity: EntitySchema) -> EntityLoad:
         stated = self.workload.entities.get(entity.name)
         if stated is None and entity.copy is not None:
             source = self.schema.by_entity.get(entity.copy.of)
@@ -82,7 +82,7 @@ class Figures:
                 return replace(self.load(source), items=None, copies=None, share={})
         return stated or EntityLoad()
 
-    def items(self, entity: Entity) -> float:
+    def items(self, entity: EntitySchema) -> float:
         stated = self.load(entity).items
         if stated is not None:
             return stated
@@ -91,7 +91,7 @@ class Figures:
         self.assume(f"{entity.name} has {ITEMS:,} items")
         return float(ITEMS)
 
-    def copies(self, entity: Entity) -> float:
+    def copies(self, entity: EntitySchema) -> float:
         """How many items of a pointer one canonical item has."""
         assert entity.copy is not None, f"{entity.name} is no pointer"
         stated = self.load(entity)
@@ -105,16 +105,16 @@ class Figures:
         self.assume(f"each {entity.copy.of} has {COPIES:g} copies as {entity.name}")
         return COPIES
 
-    def growth(self, entity: Entity) -> float:
+    def growth(self, entity: EntitySchema) -> float:
         return self.load(entity).growth or 0.0
 
-    def attribute_bytes(self, entity: Entity) -> dict[str, float]:
+    def attribute_bytes(self, entity: EntitySchema) -> dict[str, float]:
         """Bytes of every attribute; together they are the item's size."""
         if entity.name not in self._sizes:
             self._sizes[entity.name] = self._attribute_bytes(entity)
         return self._sizes[entity.name]
 
-    def _attribute_bytes(self, entity: Entity) -> dict[str, float]:
+    def _attribute_bytes(self, entity: EntitySchema) -> dict[str, float]:
         load = self.load(entity)
         named = {a.field: a.name for a in entity.attributes}
         stated = {named.get(name, name): float(size) for name, size in load.attributes.items()}
@@ -131,11 +131,11 @@ class Figures:
             found |= {name: size * rest / total for name, size in open_.items()}
         return found
 
-    def item_bytes(self, entity: Entity) -> int:
+    def item_bytes(self, entity: EntitySchema) -> int:
         stated = self.load(entity).bytes or entity.bytes
         return stated or ceil(sum(self.attribute_bytes(entity).values()) - 1e-6)
 
-    def entry_bytes(self, entity: Entity, index: Index) -> int:
+    def entry_bytes(self, entity: EntitySchema, index: Index) -> int:
         """Bytes of an item's entry in an index."""
         if index.projection == "ALL":
             return self.item_bytes(entity)
@@ -144,7 +144,7 @@ class Figures:
         names = sizes.projected(table, index, set(held))
         return ceil(sum(held[name] for name in names) - 1e-6)
 
-    def share(self, entity: Entity, placement: Placement) -> float:
+    def share(self, entity: EntitySchema, placement: Placement) -> float:
         """The share of an entity's items that an index holds."""
         shares = self.load(entity).share
         stated = shares.get(placement.index, shares.get(placement.name))
@@ -155,7 +155,7 @@ class Figures:
         self.assume(f"half of all {entity.name} are in {placement.index}")
         return 0.5
 
-    def distinct(self, entity: Entity, fields: Iterable[str]) -> float:
+    def distinct(self, entity: EntitySchema, fields: Iterable[str]) -> float:
         """How many different values a set of fields has, over an entity's items."""
         items = max(self.items(entity), 1.0)
         found = 1.0
@@ -163,7 +163,7 @@ class Figures:
             found *= self._distinct(entity, field, items)
         return max(1.0, min(found, items))
 
-    def _distinct(self, entity: Entity, field: str, items: float) -> float:
+    def _distinct(self, entity: EntitySchema, field: str, items: float) -> float:
         load = self.load(entity)
         if field in load.distinct:
             return load.distinct[field]
@@ -187,7 +187,7 @@ class Figures:
         self.assume(f"{entity.name}.{field} has {assumed:,.0f} different values")
         return assumed
 
-    def is_own_id(self, entity: Entity, field: str) -> bool:
+    def is_own_id(self, entity: EntitySchema, field: str) -> bool:
         """Whether a field alone tells the items of an entity apart."""
         if entity.copy is not None:
             return False
@@ -207,11 +207,11 @@ class Figures:
         self.assume(f"no two {entity.name} have one {field}")
         return True
 
-    def matched(self, entity: Entity, fields: Iterable[str]) -> float:
+    def matched(self, entity: EntitySchema, fields: Iterable[str]) -> float:
         """Items of an entity that share one value of these fields."""
         return self.items(entity) / self.distinct(entity, fields)
 
-    def hottest(self, entity: Entity, fields: tuple[str, ...]) -> float:
+    def hottest(self, entity: EntitySchema, fields: tuple[str, ...]) -> float:
         """The share of traffic that the most popular partition gets."""
         stated = self.load(entity).hottest
         spreading = [f for f in fields if self._is_shard(entity, f)]
@@ -222,16 +222,16 @@ class Figures:
         values = self.distinct(entity, [f for f in fields if f not in spreading])
         return min(1.0, HOT_FACTOR / values) / shards
 
-    def _is_shard(self, entity: Entity, field: str) -> bool:
+    def _is_shard(self, entity: EntitySchema, field: str) -> bool:
         attribute = entity.by_field.get(field)
         return attribute is not None and attribute.shards is not None
 
     # Traffic
 
-    def pattern(self, pattern: Pattern) -> PatternLoad:
+    def pattern(self, pattern: PatternSchema) -> PatternLoad:
         return self.workload.patterns.get(pattern.name, PatternLoad())
 
-    def rate(self, pattern: Pattern) -> Rate:
+    def rate(self, pattern: PatternSchema) -> Rate:
         if pattern.name in self.workload.views:
             return Rate(0.0, 0.0)
         load = self.pattern(pattern)
@@ -279,13 +279,13 @@ class Figures:
 
     # What follows from writes
 
-    def consumer(self, consumer: Consumer) -> ConsumerLoad:
+    def consumer(self, consumer: ConsumerSchema) -> ConsumerLoad:
         stated = self.workload.consumers.get(consumer.name)
         if stated is None and not consumer.effects:
             self.assume(f"{consumer.name} reads and writes nothing but its processed markers")
         return stated or ConsumerLoad()
 
-    def feed(self, feed: Feed) -> FeedLoad:
+    def feed(self, feed: FeedSchema) -> FeedLoad:
         stated = self.workload.feeds.get(feed.name)
         if stated is None:
             self.assume(f"no source of the feed {feed.name} pushes copies, and nobody reads it")
@@ -294,11 +294,11 @@ class Figures:
     def view_rate(self, view: ViewLoad) -> Rate:
         return self._rate(RATE if view.rate is None else view.rate, view.peak)
 
-    def feed_rate(self, feed: Feed) -> Rate:
+    def feed_rate(self, feed: FeedSchema) -> Rate:
         load = self.feed(feed)
         return self._rate(load.rate or 0.0, load.peak)
 
-    def sources(self, feed: Feed) -> float:
+    def sources(self, feed: FeedSchema) -> float:
         """How many sources a reader of a feed follows."""
         stated = self.feed(feed).sources
         edge = self.schema.by_entity.get(feed.edge)
@@ -306,7 +306,7 @@ class Figures:
             return stated or 0.0
         return self.matched(edge, edge.key.partition.fields)
 
-    def followers(self, feed: Feed) -> float:
+    def followers(self, feed: FeedSchema) -> float:
         """How many followers get the average post."""
         stated = self.feed(feed).followers
         edge = self.schema.by_entity.get(feed.edge)
@@ -316,7 +316,7 @@ class Figures:
         seen += [e.key.partition.fields for e in self.kept.copies[edge.name] if e.key]
         return self.matched(edge, seen[0]) if seen else 0.0
 
-    def support(self, feed: Feed, kind: str) -> Entity | None:
+    def support(self, feed: FeedSchema, kind: str) -> EntitySchema | None:
         """One of the entities that a feed keeps for itself: Source, State, Hint, Removed, Job."""
         title = "".join(part.capitalize() for part in feed.name.split("_"))
         found = self.schema.by_entity.get(f"{title}{kind}")
@@ -338,7 +338,7 @@ class Figures:
             factor = PEAK_FACTOR
         return Rate(average, average * max(factor, 1.0))
 
-    def page(self, pattern: Pattern) -> float:
+    def page(self, pattern: PatternSchema) -> float:
         if pattern.kind in ("latest", "exists"):
             return 1.0
         stated = self.pattern(pattern).page
@@ -352,7 +352,7 @@ class Figures:
         self.assume(f"{pattern.name} reads pages of {PAGE}")
         return float(PAGE)
 
-    def partitions(self, pattern: Pattern) -> float:
+    def partitions(self, pattern: PatternSchema) -> float:
         """How many partitions one call reads."""
         if pattern.kind != "merge":
             return 1.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from keyfold.design.schema import Consumer, Effect, Entity
+from keyfold.design.schema import ConsumerSchema, Effect, EntitySchema
 from keyfold.review.cost import feeds
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up
 from keyfold.review.cost.kept import Cascade, CopiedField
-from keyfold.review.cost.part import SUPPORT, Part, Path, called, in_transaction, times
+from keyfold.review.cost.part import SUPPORT, Part, Store, called, in_transaction, times
 from keyfold.review.cost.reads import read
 from keyfold.review.cost.together import (
     FITS,
@@ -30,7 +30,7 @@ _EVENTS = {"create": "INSERT", "put": "INSERT", "delete": "REMOVE"}
 
 def follow(
     figures: Figures,
-    entity: Entity,
+    entity: EntitySchema,
     effect: Effect,
     *,
     expired: bool = False,
@@ -67,7 +67,7 @@ def _marker(count: float = 1.0) -> Part:
     return Part(SUPPORT, "", MARKER_UNITS * count, "processed marker")
 
 
-def _copies(figures: Figures, entity: Entity, effect: Effect, sync: str) -> Iterator[Part]:
+def _copies(figures: Figures, entity: EntitySchema, effect: Effect, sync: str) -> Iterator[Part]:
     """Copies are brought to the present state, which is read and checked."""
     for pointer in figures.kept.copies[entity.name]:
         copy = pointer.copy
@@ -86,7 +86,7 @@ def _copies(figures: Figures, entity: Entity, effect: Effect, sync: str) -> Iter
 
 def _counters(
     figures: Figures,
-    entity: Entity,
+    entity: EntitySchema,
     effect: Effect,
     syncs: tuple[str, ...],
     gone: frozenset[str],
@@ -139,7 +139,7 @@ def _copied(figures: Figures, copied: CopiedField, effect: Effect) -> Iterator[P
         yield from in_transaction([*guards, *made])
 
 
-def _processor(figures: Figures, consumer: Consumer, effect: Effect) -> Iterator[Part]:
+def _processor(figures: Figures, consumer: ConsumerSchema, effect: Effect) -> Iterator[Part]:
     """A function of the design's own: what it is stated to read, write and announce."""
     event = _EVENTS.get(effect.action, "MODIFY")
     if event not in (consumer.events or (event,)):
@@ -169,7 +169,7 @@ def _processor(figures: Figures, consumer: Consumer, effect: Effect) -> Iterator
     yield from times([Part(SUPPORT, "", MARKER_UNITS, "outbox")], load.events * load.share)
 
 
-def _own_effects(figures: Figures, consumer: Consumer) -> Iterator[Effect]:
+def _own_effects(figures: Figures, consumer: ConsumerSchema) -> Iterator[Effect]:
     """What the design says a consumer does, without what a counter or a copy says already."""
     kept = {counter.target for counter in figures.schema.counters}
     kept |= {e.name for e in figures.schema.entities if e.copy and e.copy.sync == "stream"}
@@ -179,11 +179,11 @@ def _own_effects(figures: Figures, consumer: Consumer) -> Iterator[Effect]:
             yield effect
 
 
-def _freed(figures: Figures, entity: Entity) -> Iterator[Part]:
+def _freed(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
     """The unique values of an expired item are free again."""
     for unique in entity.uniques:
         if unique.by == "marker":
             yield looked_up(figures, entity, "unique", gone=True)
-            marker = Part(Path(entity.table), "", MARKER_UNITS, "unique")
+            marker = Part(Store(entity.table), "", MARKER_UNITS, "unique")
             guard = checked(figures, entity, gone=True)
             yield from in_transaction([guard, marker])

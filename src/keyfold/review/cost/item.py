@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from keyfold.design.schema import Effect, Entity, Index, Placement, Table
+from keyfold.design.schema import Effect, EntitySchema, Index, Placement, TableSchema
 from keyfold.review.cost import sizes
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.part import Part, Path, Why
+from keyfold.review.cost.part import Part, Store, Why
 from keyfold.values.units import entry_units, read_units, write_units
 
 APPEARS = ("create", "put")
 
 
-def written(figures: Figures, entity: Entity, effect: Effect, why: Why = "item") -> Iterator[Part]:
+def written(
+    figures: Figures, entity: EntitySchema, effect: Effect, why: Why = "item"
+) -> Iterator[Part]:
     """One item with its index entries, outside a transaction."""
     table = figures.schema.by_table[entity.table]
     units = write_units(figures.item_bytes(entity))
-    yield Part(Path(table.name), entity.name, units, why, effect=effect, items=1.0)
+    yield Part(Store(table.name), entity.name, units, why, effect=effect, items=1.0)
     for placement in entity.placements:
         index = table.index(placement.index)
         if index is None:
@@ -26,23 +28,28 @@ def written(figures: Figures, entity: Entity, effect: Effect, why: Why = "item")
         units = _entry(figures, entity, table, index, placement, effect)
         units *= figures.share(entity, placement)
         if units:
-            yield Part(Path(table.name, index.name), entity.name, units, "index")
+            yield Part(Store(table.name, index.name), entity.name, units, "index")
 
 
-def looked_up(figures: Figures, entity: Entity, why: Why, *, gone: bool = False) -> Part:
+def looked_up(figures: Figures, entity: EntitySchema, why: Why, *, gone: bool = False) -> Part:
     """One consistent read of an item; of one that is gone, too."""
     size = 0 if gone else figures.item_bytes(entity)
-    return Part(Path(entity.table), entity.name, read_units(size, consistent=True), why, True)
+    return Part(Store(entity.table), entity.name, read_units(size, consistent=True), why, True)
 
 
-def checked(figures: Figures, entity: Entity, *, gone: bool = False) -> Part:
+def checked(figures: Figures, entity: EntitySchema, *, gone: bool = False) -> Part:
     """A condition on an item that a transaction does not write."""
     size = 0 if gone else figures.item_bytes(entity)
-    return Part(Path(entity.table), entity.name, write_units(size), "check")
+    return Part(Store(entity.table), entity.name, write_units(size), "check")
 
 
 def listed(
-    figures: Figures, entity: Entity, count: float, why: Why, index: str = "", page: float = 100
+    figures: Figures,
+    entity: EntitySchema,
+    count: float,
+    why: Why,
+    index: str = "",
+    page: float = 100,
 ) -> Part:
     """A query for so many items of one partition, consistent where no index is asked."""
     table = figures.schema.by_table[entity.table]
@@ -53,13 +60,13 @@ def listed(
         size, consistent = figures.entry_bytes(entity, through), through.local
     pages = max(1, ceil(count / page))
     units = pages * read_units(ceil(count * size / pages - 1e-6), consistent=consistent)
-    return Part(Path(table.name, index or None), entity.name, units, why, True)
+    return Part(Store(table.name, index or None), entity.name, units, why, True)
 
 
 def _entry(
     figures: Figures,
-    entity: Entity,
-    table: Table,
+    entity: EntitySchema,
+    table: TableSchema,
     index: Index,
     placement: Placement,
     effect: Effect,

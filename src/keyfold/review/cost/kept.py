@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from keyfold.design.schema import Consumer, Counter, Effect, Entity, Feed, Schema
+from keyfold.design.schema import (
+    ConsumerSchema,
+    CounterSchema,
+    Effect,
+    EntitySchema,
+    FeedSchema,
+    Schema,
+)
 
 
 @dataclass(frozen=True)
 class Cascade:
     """Items that go with their parent."""
 
-    parent: Entity
-    child: Entity
+    parent: EntitySchema
+    child: EntitySchema
     joins: bool
     """In the parent's own transaction, as far as that has room."""
     index: str
@@ -27,8 +34,8 @@ class Cascade:
 class CopiedField:
     """A field of another entity, kept equal on the items that show it."""
 
-    origin: Entity
-    child: Entity
+    origin: EntitySchema
+    child: EntitySchema
     watches: tuple[str, ...]
     effect: Effect
     index: str
@@ -38,15 +45,15 @@ class Kept:
     """The structures of a design, by the entity whose changes they follow."""
 
     def __init__(self, schema: Schema) -> None:
-        self.copies: dict[str, list[Entity]] = defaultdict(list)
-        self.counters: dict[str, list[Counter]] = defaultdict(list)
+        self.copies: dict[str, list[EntitySchema]] = defaultdict(list)
+        self.counters: dict[str, list[CounterSchema]] = defaultdict(list)
         self.cascades: dict[str, list[Cascade]] = defaultdict(list)
         self.parents: dict[str, list[Cascade]] = defaultdict(list)
         self.copied: dict[str, list[CopiedField]] = defaultdict(list)
         self.origins: dict[str, list[CopiedField]] = defaultdict(list)
-        self.processors: dict[str, list[Consumer]] = defaultdict(list)
-        self.posts: dict[str, list[Feed]] = defaultdict(list)
-        self.edges: dict[str, list[Feed]] = defaultdict(list)
+        self.processors: dict[str, list[ConsumerSchema]] = defaultdict(list)
+        self.posts: dict[str, list[FeedSchema]] = defaultdict(list)
+        self.edges: dict[str, list[FeedSchema]] = defaultdict(list)
         for entity in schema.entities:
             if entity.copy is not None:
                 self.copies[entity.copy.of].append(entity)
@@ -60,7 +67,7 @@ class Kept:
         for consumer in schema.consumers:
             self._consumer(schema, consumer)
 
-    def _consumer(self, schema: Schema, consumer: Consumer) -> None:
+    def _consumer(self, schema: Schema, consumer: ConsumerSchema) -> None:
         single = consumer.effects[0] if len(consumer.effects) == 1 else None
         child = schema.by_entity.get(single.entity) if single else None
         parents = [schema.by_entity[name] for name in consumer.entities if name in schema.by_entity]
@@ -81,7 +88,7 @@ class Kept:
         else:
             self.processors[parent.name].append(consumer)
 
-    def is_maintained(self, entity: Entity) -> bool:
+    def is_maintained(self, entity: EntitySchema) -> bool:
         """Whether something joins the transactions in which its items are deleted or replaced."""
         name = entity.name
         return bool(

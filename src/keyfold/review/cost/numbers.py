@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite, nan
 from typing import Any
 
-from keyfold.design.nodes import Value
+from keyfold.design.nodes import Node
 from keyfold.settings import nearest
 
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "month": 2_628_000}
 _RATE = re.compile(r"(?P<number>-?[\d_.,]+)\s*(?:/|per|an?)\s*(?P<unit>\w+)")
 
-Words = Mapping[str, Callable[[Value], Any]]
+Words = Mapping[str, Callable[[Node], Any]]
 
 
-def read_words(value: Value, what: str, readers: Words) -> dict[str, Any]:
+def read_words(value: Node, what: str, readers: Words) -> dict[str, Any]:
     found: dict[str, Any] = {}
     first = next(iter(readers))
     for name, inner in value.items(f"what is known of {what}, such as {first}: ..."):
@@ -27,35 +27,35 @@ def read_words(value: Value, what: str, readers: Words) -> dict[str, Any]:
     return found
 
 
-def known_name(name: Value, known: Iterable[str], what: str) -> str:
+def known_name(name: Node, known: Iterable[str], what: str) -> str:
     word = name.text(f"the name of an {what}")
     if word not in known:
         name.refuse(f"the design has no {what} {word!r}; {nearest(word, known)}")
     return word
 
 
-def number(value: Value) -> float:
+def number(value: Node) -> float:
     found = value.scalar("a number")
     if isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found):
         value.refuse(f"expected a number, found {value.kind}")
     return float(found)
 
 
-def amount(value: Value) -> float:
+def amount(value: Node) -> float:
     found = number(value)
     if found < 0:
         value.refuse(f"expected a number of 0 or more, found {found:g}")
     return found
 
 
-def whole(value: Value) -> int:
+def whole(value: Node) -> int:
     found = amount(value)
     if found != int(found) or not found:
         value.refuse(f"expected a whole number of bytes, 1 or more, found {found:g}")
     return int(found)
 
 
-def rate(value: Value) -> float:
+def rate(value: Node) -> float:
     """Calls a second: `20`, or `300/hour`, `5 a minute`."""
     text = value.text("a rate such as 20 (a second) or 300/hour")
     found = _RATE.fullmatch(text.strip())
@@ -74,34 +74,34 @@ def rate(value: Value) -> float:
     return calls / SECONDS[unit]
 
 
-def refuse_low_peak(value: Value, stated: Mapping[str, Any]) -> None:
+def refuse_low_peak(value: Node, stated: Mapping[str, Any]) -> None:
     average, peak = stated.get("rate"), stated.get("peak")
     if average is not None and peak is not None and peak < average:
         value.refuse(f"the peak of {peak:g} a second is less than the average of {average:g}")
 
 
-def flag(value: Value) -> bool:
+def flag(value: Node) -> bool:
     found = value.scalar("true or false")
     if not isinstance(found, bool):
         value.refuse(f"expected true or false, found {value.kind}")
     return found
 
 
-def share(value: Value) -> float:
+def share(value: Node) -> float:
     found = amount(value)
     if found > 1:
         value.refuse(f"a share is between 0 and 1, found {found:g}")
     return found
 
 
-def positive(value: Value) -> float:
+def positive(value: Node) -> float:
     found = amount(value)
     if not found:
         value.refuse("expected a number of more than 0, found 0")
     return found
 
 
-def numbers(value: Value, what: str, known: Iterable[str]) -> dict[str, float]:
+def numbers(value: Node, what: str, known: Iterable[str]) -> dict[str, float]:
     found = {}
     for name, inner in value.items(f"{what} with numbers"):
         word = name.text("a name")
@@ -111,11 +111,11 @@ def numbers(value: Value, what: str, known: Iterable[str]) -> dict[str, float]:
     return found
 
 
-def byte_sizes(value: Value, names: Iterable[str]) -> dict[str, int]:
+def byte_sizes(value: Node, names: Iterable[str]) -> dict[str, int]:
     return {word: int(size) for word, size in numbers(value, "attributes", names).items()}
 
 
-def shares(value: Value, what: str, known: Iterable[str]) -> dict[str, float]:
+def shares(value: Node, what: str, known: Iterable[str]) -> dict[str, float]:
     found = numbers(value, what, known)
     for word, share in found.items():
         if share > 1:

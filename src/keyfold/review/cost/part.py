@@ -29,7 +29,7 @@ Why = Literal[
 
 
 @dataclass(frozen=True)
-class Path:
+class Store:
     """A table, or one of its indexes."""
 
     table: str
@@ -39,7 +39,7 @@ class Path:
         return f"{self.table}.{self.index}" if self.index else self.table
 
 
-SUPPORT = Path("keyfold_streams")
+SUPPORT = Store("keyfold_streams")
 """Where stream consumers keep their markers, events and dead letters."""
 
 
@@ -47,7 +47,7 @@ SUPPORT = Path("keyfold_streams")
 class Part:
     """Units on one table or index, for one entity; nothing's name is for what keyfold keeps."""
 
-    path: Path
+    path: Store
     entity: str
     units: float
     why: Why = "item"
@@ -59,7 +59,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Write:
+class PricedWrite:
     """One call of a write."""
 
     name: str

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from keyfold.design import shorthand
-from keyfold.design.nodes import DesignFileError, Value, compose
+from keyfold.design.nodes import DesignFileError, Node, compose
 from keyfold.design.schema import Effect, Place, Schema
 from keyfold.errors import KeyfoldError
 from keyfold.prices import prices, regions
@@ -103,12 +103,12 @@ class _Reader:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
 
-    def design(self, value: Value) -> None:
+    def design(self, value: Node) -> None:
         word = value.text("the design's name")
         if self.schema.name and word != self.schema.name:
             value.refuse(f"this workload is of the design {word!r}, not of {self.schema.name!r}")
 
-    def entities(self, value: Value) -> dict[str, EntityLoad]:
+    def entities(self, value: Node) -> dict[str, EntityLoad]:
         found = {}
         for name, inner in value.items("entities with their numbers"):
             word = known_name(name, self.schema.by_entity, "entity")
@@ -133,7 +133,7 @@ class _Reader:
             found[word] = EntityLoad(**stated)
         return found
 
-    def patterns(self, value: Value) -> dict[str, PatternLoad]:
+    def patterns(self, value: Node) -> dict[str, PatternLoad]:
         found = {}
         for name, inner in value.items("access patterns with their rates"):
             word = known_name(name, self.schema.by_pattern, "access pattern")
@@ -152,7 +152,7 @@ class _Reader:
             found[word] = PatternLoad(**stated)
         return found
 
-    def _fields_of(self, pattern: str, value: Value) -> tuple[str, ...]:
+    def _fields_of(self, pattern: str, value: Node) -> tuple[str, ...]:
         """Fields of what a pattern reads."""
         found = [field.text("a field") for field in value.elements("fields")]
         entities = (self.schema.by_entity.get(e) for e in self.schema.by_pattern[pattern].entities)
@@ -162,7 +162,7 @@ class _Reader:
                 value.refuse(f"{pattern} reads no field {field!r}; {nearest(field, known)}")
         return tuple(found)
 
-    def writes(self, value: Value) -> tuple[WriteLoad, ...]:
+    def writes(self, value: Node) -> tuple[WriteLoad, ...]:
         found = []
         for name, inner in value.items("writes with their rates"):
             word = name.text("a write")
@@ -177,7 +177,7 @@ class _Reader:
             found.append(WriteLoad(word, effects, atomic=atomic, expired=expired, **stated))
         return tuple(found)
 
-    def consumers(self, value: Value) -> dict[str, ConsumerLoad]:
+    def consumers(self, value: Node) -> dict[str, ConsumerLoad]:
         known = [consumer.name for consumer in self.schema.consumers]
         several: dict[str, ConsumerLoad] = {}
         found: dict[str, ConsumerLoad] = {}
@@ -196,7 +196,7 @@ class _Reader:
                 found[known_name(name, known, "consumer")] = load
         return several | found
 
-    def feeds(self, value: Value) -> dict[str, FeedLoad]:
+    def feeds(self, value: Node) -> dict[str, FeedLoad]:
         known = {feed.name for feed in self.schema.feeds}
         found = {}
         for name, inner in value.items("feeds with their rates"):
@@ -218,7 +218,7 @@ class _Reader:
             found[word] = FeedLoad(**stated)
         return found
 
-    def views(self, value: Value) -> dict[str, ViewLoad]:
+    def views(self, value: Node) -> dict[str, ViewLoad]:
         found = {}
         for name, inner in value.items("views with what they read"):
             word = name.text("the name of a view")
@@ -230,19 +230,19 @@ class _Reader:
             found[word] = ViewLoad(**stated)
         return found
 
-    def _called(self, value: Value) -> tuple[str, ...]:
+    def _called(self, value: Node) -> tuple[str, ...]:
         return tuple(
             known_name(name, self.schema.by_pattern, "access pattern")
             for name in value.elements("access patterns")
         )
 
-    def _written(self, value: Value) -> tuple[Effect, ...]:
+    def _written(self, value: Node) -> tuple[Effect, ...]:
         found: list[Effect] = []
         for name in value.elements("writes such as: create Order"):
             found += self._effects(name, name.text("a write"))[0]
         return tuple(found)
 
-    def _effects(self, name: Value, word: str) -> tuple[tuple[Effect, ...], bool]:
+    def _effects(self, name: Node, word: str) -> tuple[tuple[Effect, ...], bool]:
         for operation in self.schema.operations:
             if operation.name == word:
                 return operation.effects, operation.atomic
@@ -267,14 +267,14 @@ class _Reader:
         return (effect,), False
 
 
-def _stream(value: Value) -> StreamLoad:
+def _stream(value: Node) -> StreamLoad:
     stated = read_words(
         value, "the stream", {"workers": amount, "shards": amount, "poll": positive}
     )
     return StreamLoad(**stated)
 
 
-def _region(value: Value) -> str:
+def _region(value: Node) -> str:
     word = value.text("a region")
     if word not in regions():
         value.refuse(

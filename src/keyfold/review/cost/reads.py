@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from keyfold.design.schema import Index, Pattern
+from keyfold.design.schema import Index, PatternSchema
 from keyfold.limits import BATCH_GET_ITEMS, PAGE_BYTES
-from keyfold.review.check.facts import Appearance, is_confined
+from keyfold.review.check.reach import Appearance, is_confined
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.part import Path
+from keyfold.review.cost.part import Store
 from keyfold.values.units import read_units
 
 
 @dataclass(frozen=True)
-class Read:
+class PricedRead:
     """One call of a pattern."""
 
     units: float
     items: float
     requests: float
     consistent: bool
-    path: Path
+    path: Store
     fetched: float = 0.0
     """Units that further reads of the table take, for what the index or the row lacks."""
 
@@ -30,18 +30,18 @@ class Read:
         return self.units + self.fetched
 
 
-def read(figures: Figures, pattern: Pattern) -> Read:
+def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
     """The cost of one call."""
     table = figures.schema.by_table.get(pattern.table)
     index = table.index(pattern.index) if table and pattern.index else None
-    path = Path(pattern.table, index.name if index else None)
+    path = Store(pattern.table, index.name if index else None)
     consistent = pattern.consistent and (index is None or index.local)
     if table is None or (pattern.partition is None and pattern.kind != "scan"):
-        return Read(0.0, 0.0, 0.0, consistent, path)
+        return PricedRead(0.0, 0.0, 0.0, consistent, path)
     found = figures.facts.reached(pattern)
     if pattern.kind == "get" and index is None:
         size = max((figures.item_bytes(a.entity) for a in found), default=0)
-        return Read(read_units(size, consistent=consistent), 1.0, 1.0, consistent, path)
+        return PricedRead(read_units(size, consistent=consistent), 1.0, 1.0, consistent, path)
     counted = [(a, _matches(figures, pattern, a, index)) for a in found]
     available = sum(count for _, count in counted)
     whole = pattern.kind in ("count", "scan")
@@ -57,11 +57,11 @@ def read(figures: Figures, pattern: Pattern) -> Read:
     rows = taken * partitions
     requests = partitions * max(1, ceil(size / PAGE_BYTES))
     fetched, more = _rows(figures, pattern, found, index, rows)
-    return Read(units, rows, requests + more, consistent, path, fetched)
+    return PricedRead(units, rows, requests + more, consistent, path, fetched)
 
 
 def _matches(
-    figures: Figures, pattern: Pattern, appearance: Appearance, index: Index | None
+    figures: Figures, pattern: PatternSchema, appearance: Appearance, index: Index | None
 ) -> float:
     """How many items of one entity lie in one call's key range."""
     entity, key = appearance.entity, appearance.key
@@ -86,7 +86,7 @@ def _bytes(figures: Figures, appearance: Appearance, index: Index | None) -> int
 
 def _rows(
     figures: Figures,
-    pattern: Pattern,
+    pattern: PatternSchema,
     found: tuple[Appearance, ...],
     index: Index | None,
     rows: float,

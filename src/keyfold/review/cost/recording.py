@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from keyfold.design import shorthand
-from keyfold.design.schema import Effect, Entity, Schema, Table
+from keyfold.design.schema import Effect, EntitySchema, Schema, TableSchema
 from keyfold.errors import KeyfoldError, TableNotFound
 from keyfold.review.cost.workload import (
     EntityLoad,
@@ -132,7 +132,7 @@ def entities(
     return found
 
 
-def _add(seen: _Seen, entity: Entity, item: Item) -> None:
+def _add(seen: _Seen, entity: EntitySchema, item: Item) -> None:
     seen.items += 1
     seen.bytes += item_size(item)
     keyed = {f for p in entity.placements for f in p.key.partition.fields}
@@ -157,7 +157,7 @@ def _items(client: Caller, name: str, wanted: int) -> Iterator[Item]:
             return
 
 
-def _entity(schema: Schema, table: Table, item: Item) -> Entity | None:
+def _entity(schema: Schema, table: TableSchema, item: Item) -> EntitySchema | None:
     """The entity that an item belongs to: by its type, or by the form of its key."""
     kind = item.get(table.type_attribute or "", {}).get("S")
     for entity in schema.entities_of(table.name):

@@ -7,7 +7,7 @@ from keyfold.review.cost.amounts import money, number, percent, volume
 from keyfold.review.cost.bill import WARM, Bill, HotKey, PathLine, PatternLine, WriteLine
 from keyfold.review.cost.charts import Bar, bars
 from keyfold.review.cost.part import Why
-from keyfold.review.docs.blocks import Block, Document, Items, Picture, Section, Table, Text
+from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Picture, Section, Sentences
 
 SHOWN = 12
 
@@ -43,7 +43,7 @@ def _patterns(bill: Bill) -> list[Block]:
         f"{percent(bill.index_share)} of all reads go through an index; "
         f"{percent(bill.consistent_share)} can be consistent."
     )
-    blocks: list[Block] = [Text(told), Table(head, rows)]
+    blocks: list[Block] = [Paragraph(told), Grid(head, rows)]
     shown = [(line.pattern.name, line.dollars, _colour(line)) for line in bill.patterns]
     shown += [(line.name, line.dollars, "violet") for line in bill.views]
     shown += [(f"feed {line.feed.name}", line.dollars, "violet") for line in bill.feeds]
@@ -87,7 +87,7 @@ def _views(bill: Bill) -> list[Block]:
         )
         for line in bill.views
     )
-    return [Text(told), Table(head, rows)]
+    return [Paragraph(told), Grid(head, rows)]
 
 
 def _feeds(bill: Bill) -> list[Block]:
@@ -106,12 +106,12 @@ def _feeds(bill: Bill) -> list[Block]:
         )
         for line in bill.feeds
     )
-    return [Text(told), Table(head, rows)]
+    return [Paragraph(told), Grid(head, rows)]
 
 
 def _writes(bill: Bill) -> list[Block]:
     if not bill.writes:
-        return [Text("The workload states no writes.")]
+        return [Paragraph("The workload states no writes.")]
     head = (
         "Write",
         "A second",
@@ -129,7 +129,7 @@ def _writes(bill: Bill) -> list[Block]:
         (("items", "slot"), ("index entries", "warm"), ("kept with it, and read", "violet")),
     )
     caption = "Dollars a month by write"
-    return [Picture("cost-writes", picture, caption), Table(head, rows)]
+    return [Picture("cost-writes", picture, caption), Grid(head, rows)]
 
 
 def _units(line: WriteLine, why: Why) -> float:
@@ -181,15 +181,15 @@ def _purposes(bill: Bill) -> list[Block]:
         (PURPOSES[line.why], number(line.units), number(line.read_units), money(line.dollars))
         for line in bill.purposes
     )
-    return [Table(head, rows)] if rows else [Text("The workload states no writes.")]
+    return [Grid(head, rows)] if rows else [Paragraph("The workload states no writes.")]
 
 
 def _beside(bill: Bill) -> list[Block]:
     if not bill.upkeep:
-        return [Text("Nothing.")]
+        return [Paragraph("Nothing.")]
     head = ("What", "How much", "A month")
     rows = tuple((line.name, line.amount, money(line.dollars)) for line in bill.upkeep)
-    return [Table(head, rows)]
+    return [Grid(head, rows)]
 
 
 def _paths(bill: Bill) -> list[Block]:
@@ -206,9 +206,9 @@ def _paths(bill: Bill) -> list[Block]:
     )
     rows = tuple(_path_row(line) for line in bill.paths)
     idle = [str(line.path) for line in bill.paths if line.path.index and not line.serves]
-    blocks: list[Block] = [Table(head, rows)]
+    blocks: list[Block] = [Grid(head, rows)]
     if idle:
-        blocks.append(Text(f"No pattern reads {', '.join(f'`{name}`' for name in idle)}."))
+        blocks.append(Paragraph(f"No pattern reads {', '.join(f'`{name}`' for name in idle)}."))
     return blocks
 
 
@@ -234,7 +234,7 @@ def _hot(bill: Bill) -> list[Block]:
         told = "No key comes near what one partition can take, even at its peak."
     head = ("Table or index", "Key", "Units a second at peak", "Limit", "Used")
     rows = tuple(_hot_row(hot) for hot in bill.hot[:5])
-    return [Text(told), Table(head, rows)] if rows else [Text(told)]
+    return [Paragraph(told), Grid(head, rows)] if rows else [Paragraph(told)]
 
 
 def _hot_row(hot: HotKey) -> tuple[str, ...]:
@@ -249,6 +249,6 @@ def _hot_row(hot: HotKey) -> tuple[str, ...]:
 
 def _assumed(bill: Bill) -> list[Block]:
     if not bill.assumptions:
-        return [Text("Nothing: the workload states every number that was used.")]
+        return [Paragraph("Nothing: the workload states every number that was used.")]
     told = "The workload does not say these; state them to make the numbers yours."
-    return [Text(told), Items(bill.assumptions)]
+    return [Paragraph(told), Sentences(bill.assumptions)]

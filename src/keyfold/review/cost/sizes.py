@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from keyfold.design.schema import Attribute, Entity, Index, KeyTemplates, Schema, Table
+from keyfold.design.schema import (
+    AttributeSchema,
+    EntitySchema,
+    Index,
+    KeyTemplates,
+    Schema,
+    TableSchema,
+)
 from keyfold.design.template import Literal, Template
 
 TYPICAL = {
@@ -26,7 +33,7 @@ TYPICAL = {
 _SLOT = 24
 
 
-def value_bytes(attribute: Attribute) -> int:
+def value_bytes(attribute: AttributeSchema) -> int:
     if attribute.stored.startswith("epoch"):
         return 7
     if attribute.field.casefold().endswith("id") and attribute.type == "string":
@@ -34,7 +41,7 @@ def value_bytes(attribute: Attribute) -> int:
     return TYPICAL.get(attribute.type, TYPICAL["any"])
 
 
-def template_bytes(template: Template, entity: Entity) -> int:
+def template_bytes(template: Template, entity: EntitySchema) -> int:
     total = 0
     for part in template.parts:
         if isinstance(part, Literal):
@@ -45,7 +52,7 @@ def template_bytes(template: Template, entity: Entity) -> int:
     return total
 
 
-def attributes(schema: Schema, entity: Entity) -> dict[str, int]:
+def attributes(schema: Schema, entity: EntitySchema) -> dict[str, int]:
     """Estimated bytes of every stored attribute, its name included."""
     table = schema.by_table[entity.table]
     sizes = {a.name: len(a.name.encode()) + value_bytes(a) for a in entity.attributes}
@@ -60,9 +67,11 @@ def attributes(schema: Schema, entity: Entity) -> dict[str, int]:
     return sizes
 
 
-def keys(table: Table, entity: Entity) -> list[tuple[Table | Index, KeyTemplates]]:
+def keys(
+    table: TableSchema, entity: EntitySchema
+) -> list[tuple[TableSchema | Index, KeyTemplates]]:
     """Every key of an entity's items with the table or index that it is a key of."""
-    found: list[tuple[Table | Index, KeyTemplates]] = []
+    found: list[tuple[TableSchema | Index, KeyTemplates]] = []
     if entity.key is not None:
         found.append((table, entity.key))
     for placement in entity.placements:
@@ -72,7 +81,7 @@ def keys(table: Table, entity: Entity) -> list[tuple[Table | Index, KeyTemplates
     return found
 
 
-def projected(table: Table, index: Index, names: set[str]) -> set[str]:
+def projected(table: TableSchema, index: Index, names: set[str]) -> set[str]:
     """The attributes that an index holds of an item that has these."""
     if index.projection == "ALL":
         return names

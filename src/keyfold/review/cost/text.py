@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from keyfold.review.docs.blocks import Code, Document, Heading, Items, Picture, Table, Text
+from keyfold.review.docs.blocks import Code, Document, Grid, Heading, Paragraph, Picture, Sentences
 
 WIDTH = 96
 _CELL = 44
@@ -28,10 +28,10 @@ def _bare(words: str) -> str:
     return words.replace("`", "").replace("**", "")
 
 
-def _lines(block: Text | Table | Items | Code | Heading) -> list[str]:
-    if isinstance(block, Text):
+def _lines(block: Paragraph | Grid | Sentences | Code | Heading) -> list[str]:
+    if isinstance(block, Paragraph):
         return _wrapped(block.text)
-    if isinstance(block, Items):
+    if isinstance(block, Sentences):
         return [
             line
             for sentence in block.sentences
@@ -46,7 +46,7 @@ def _lines(block: Text | Table | Items | Code | Heading) -> list[str]:
     return _table(block)
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: Grid) -> list[str]:
     rows = [table.head, *table.rows]
     widest = _CELL if len(table.head) > 1 else WIDTH
     cells = [[textwrap.wrap(_bare(cell), widest) or [""] for cell in row] for row in rows]

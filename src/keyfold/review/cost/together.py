@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Counter, Effect, Entity
+from keyfold.design.schema import CounterSchema, Effect, EntitySchema
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
-from keyfold.review.cost.part import Part, Path, Why, called, times
+from keyfold.review.cost.part import Part, Store, Why, called, times
 
 MARKER_UNITS = 1.0
 """Markers, counts and event entries take less than a kilobyte."""
@@ -19,7 +19,7 @@ REPLICAS = 4
 
 def committed(
     figures: Figures,
-    entity: Entity,
+    entity: EntitySchema,
     effect: Effect,
     why: Why = "item",
     gone: frozenset[str] = frozenset(),
@@ -40,7 +40,7 @@ def is_alone(parts: list[Part]) -> bool:
 
 
 def _joined(
-    figures: Figures, entity: Entity, effect: Effect, gone: frozenset[str]
+    figures: Figures, entity: EntitySchema, effect: Effect, gone: frozenset[str]
 ) -> Iterator[Part]:
     yield from _copies(figures, entity, effect)
     moved = moved_counters(figures, entity, effect, "transaction")
@@ -52,7 +52,7 @@ def _joined(
     yield from _feeds(figures, entity, effect)
 
 
-def _copies(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part]:
+def _copies(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
     """The copies that a write of their canonical changes."""
     for pointer in figures.kept.copies[entity.name]:
         copy = pointer.copy
@@ -70,8 +70,8 @@ def is_shown(effect: Effect, fields: tuple[str, ...]) -> bool:
 
 
 def moved_counters(
-    figures: Figures, entity: Entity, effect: Effect, sync: str
-) -> Iterator[Counter]:
+    figures: Figures, entity: EntitySchema, effect: Effect, sync: str
+) -> Iterator[CounterSchema]:
     """The counters that a write changes."""
     for counter in figures.kept.counters[entity.name]:
         moved = effect.action != "update" or any(
@@ -82,13 +82,13 @@ def moved_counters(
             yield counter
 
 
-def counts(figures: Figures, effect: Effect, counters: list[Counter]) -> Iterator[Part]:
+def counts(figures: Figures, effect: Effect, counters: list[CounterSchema]) -> Iterator[Part]:
     """The holders of counters; those that one item holds are one update."""
-    holders: dict[tuple[str, tuple[str, ...]], list[Counter]] = {}
+    holders: dict[tuple[str, tuple[str, ...]], list[CounterSchema]] = {}
     for counter in counters:
         target = figures.schema.by_entity[counter.target]
         if counter.shards > 1:
-            yield Part(Path(target.table), "", MARKER_UNITS, "counter")
+            yield Part(Store(target.table), "", MARKER_UNITS, "counter")
         else:
             holders.setdefault((counter.target, counter.via), []).append(counter)
     for (name, _), held in holders.items():
@@ -103,7 +103,7 @@ def counts(figures: Figures, effect: Effect, counters: list[Counter]) -> Iterato
             yield looked_up(figures, target, "counter")
 
 
-def _uniques(entity: Entity, effect: Effect) -> Iterator[Part]:
+def _uniques(entity: EntitySchema, effect: Effect) -> Iterator[Part]:
     for unique in entity.uniques:
         if unique.by != "marker":
             continue
@@ -112,16 +112,16 @@ def _uniques(entity: Entity, effect: Effect) -> Iterator[Part]:
         else:
             markers = 2.0 if {*effect.fields} & {*unique.fields} else 0.0
         if markers:
-            yield Part(Path(entity.table), "", markers * MARKER_UNITS, "unique")
+            yield Part(Store(entity.table), "", markers * MARKER_UNITS, "unique")
 
 
-def children(figures: Figures, parent: Entity, child: Entity) -> float:
+def children(figures: Figures, parent: EntitySchema, child: EntitySchema) -> float:
     """How many items one parent has."""
     return figures.items(child) / max(figures.items(parent), 1.0)
 
 
 def _cascades(
-    figures: Figures, entity: Entity, effect: Effect, gone: frozenset[str]
+    figures: Figures, entity: EntitySchema, effect: Effect, gone: frozenset[str]
 ) -> Iterator[Part]:
     """What goes with a deleted item."""
     if effect.action != "delete":
@@ -139,7 +139,7 @@ def _cascades(
 
 
 def _parents(
-    figures: Figures, entity: Entity, effect: Effect, counted: list[Counter]
+    figures: Figures, entity: EntitySchema, effect: Effect, counted: list[CounterSchema]
 ) -> Iterator[Part]:
     """New items check that their parent is there, unless they write to it anyway."""
     if effect.action not in APPEARS:
@@ -155,7 +155,7 @@ def _parents(
             yield checked(figures, cascade.parent)
 
 
-def _feeds(figures: Figures, entity: Entity, effect: Effect) -> Iterator[Part]:
+def _feeds(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
     """What a feed notes down together with a follow or the removal of a post."""
     for feed in figures.kept.edges[entity.name]:
         source = figures.support(feed, "Source")

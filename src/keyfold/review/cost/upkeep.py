@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keyfold.design.schema import Entity
+from keyfold.design.schema import EntitySchema
 from keyfold.limits import GB, STORAGE_OVERHEAD_BYTES, STREAM_RETENTION_SECONDS
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.cost.bill import PathLine, UpkeepLine, WriteLine
@@ -22,7 +22,7 @@ OUTBOX_QUERIES = 8
 """A worker with sinks asks so many partitions for events, at each look."""
 
 
-def unique_bytes(entity: Entity) -> float:
+def unique_bytes(entity: EntitySchema) -> float:
     """Bytes of the markers that one item has."""
     markers = sum(1 for unique in entity.uniques if unique.by == "marker")
     return float(markers * (UNIQUE_BYTES + STORAGE_OVERHEAD_BYTES))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.reads import Read, read
+from keyfold.review.cost.reads import PricedRead, read
 
 
-def reads(figures: Figures, name: str) -> Iterator[Read]:
+def reads(figures: Figures, name: str) -> Iterator[PricedRead]:
     """What one view reads: a collection of its name where the design has one."""
     whole = figures.schema.by_pattern.get(name)
     if whole is not None:

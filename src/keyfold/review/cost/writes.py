@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from keyfold.design.schema import Effect
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.following import follow
-from keyfold.review.cost.part import Part, Path, Write, in_transaction, times
+from keyfold.review.cost.part import Part, PricedWrite, Store, in_transaction, times
 from keyfold.review.cost.together import MARKER_UNITS, committed, is_alone
 from keyfold.review.cost.workload import WriteLoad
 
@@ -15,7 +15,7 @@ DEEPEST = 3
 """A write that sets itself off again is not followed for ever."""
 
 
-def write(figures: Figures, load: WriteLoad) -> Write:
+def write(figures: Figures, load: WriteLoad) -> PricedWrite:
     """The cost of one call."""
     parts: list[Part] = []
     for effect in load.effects:
@@ -24,8 +24,8 @@ def write(figures: Figures, load: WriteLoad) -> Write:
     if load.once:
         # The request's id is claimed, then holds the result.
         table = figures.schema.tables[0].name
-        parts.append(Part(Path(table), "", 2 * MARKER_UNITS, "request id"))
-    return Write(load.name, tuple(parts))
+        parts.append(Part(Store(table), "", 2 * MARKER_UNITS, "request id"))
+    return PricedWrite(load.name, tuple(parts))
 
 
 def _effect(figures: Figures, effect: Effect, load: WriteLoad) -> Iterator[Part]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Text:
+class Paragraph:
     text: str
 
 
 @dataclass(frozen=True)
-class Table:
+class Grid:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -31,7 +31,7 @@ def _is_figure(cell: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Items:
+class Sentences:
     """Sentences that stand for themselves, one under the other."""
 
     sentences: tuple[str, ...]
@@ -60,7 +60,7 @@ class Heading:
     anchor: str
 
 
-Block = Text | Table | Items | Code | Picture | Heading
+Block = Paragraph | Grid | Sentences | Code | Picture | Heading
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from keyfold.design.schema import Schema
 from keyfold.review.docs.blocks import (
     Block,
     Document,
+    Paragraph,
     Picture,
     Section,
-    Text,
     anchor,
     count,
 )
-from keyfold.review.docs.blocks import Table as Grid
+from keyfold.review.docs.blocks import Grid as Grid
 from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.findings import findings
 from keyfold.review.docs.patterns import patterns
@@ -50,7 +50,7 @@ def document(schema: Schema) -> Document:
 
 def _overview(schema: Schema) -> Iterator[Block]:
     indexes = sum(len(table.indexes) for table in schema.tables)
-    yield Text(
+    yield Paragraph(
         f"{count(len(schema.tables), 'table', 'tables')}, "
         f"{count(indexes, 'index', 'indexes')}, "
         f"{count(len(schema.entities), 'entity', 'entities')}, "
@@ -79,7 +79,7 @@ def _retention(schema: Schema) -> Iterator[Block]:
     if rows:
         yield Grid(("Entity", "TTL attribute", "Kept for"), rows)
         until = "reads leave them out" if schema.enforced else "until then reads return them"
-        yield Text(f"Expired items are removed typically within two days; {until}.")
+        yield Paragraph(f"Expired items are removed typically within two days; {until}.")
 
 
 def _migration(schema: Schema) -> Iterator[Block]:

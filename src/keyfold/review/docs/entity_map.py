@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from keyfold.design.schema import Entity, Schema
-from keyfold.review.docs.relations import Relation, relations
+from keyfold.design.schema import EntitySchema, Schema
+from keyfold.review.docs.relations import EntityRelation, relations
 from keyfold.review.docs.svg import Drawing, mono_width, sans_width
 
 GAP_X, GAP_Y, CARD = 74, 22, 66
@@ -42,7 +42,7 @@ def entity_map(schema: Schema) -> str:
     return drawing.render()
 
 
-def _width(entity: Entity) -> float:
+def _width(entity: EntitySchema) -> float:
     lines = (
         [entity.key.partition.text, entity.key.sort.text if entity.key.sort else ""]
         if (entity.key)
@@ -52,7 +52,7 @@ def _width(entity: Entity) -> float:
     return max([130.0, title, *[mono_width(line) for line in lines]]) + 24
 
 
-def _columns(schema: Schema, found: tuple[Relation, ...]) -> list[list[Entity]]:
+def _columns(schema: Schema, found: tuple[EntityRelation, ...]) -> list[list[EntitySchema]]:
     depth = {entity.name: 0 for entity in schema.entities}
     ties = [(r.source, r.target) for r in found if r.kind != "count"]
     # Longest path, with a bound so that circles of references end.
@@ -60,13 +60,15 @@ def _columns(schema: Schema, found: tuple[Relation, ...]) -> list[list[Entity]]:
         for source, target in ties:
             if source != target and depth[source] <= depth[target]:
                 depth[source] = min(depth[target] + 1, 5)
-    columns: dict[int, list[Entity]] = {}
+    columns: dict[int, list[EntitySchema]] = {}
     for entity in schema.entities:
         columns.setdefault(depth[entity.name], []).append(entity)
     return _untangled([columns[level] for level in sorted(columns)], found)
 
 
-def _untangled(columns: list[list[Entity]], found: tuple[Relation, ...]) -> list[list[Entity]]:
+def _untangled(
+    columns: list[list[EntitySchema]], found: tuple[EntityRelation, ...]
+) -> list[list[EntitySchema]]:
     """Each entity near the middle of what it is tied to; those tied to nothing at the bottom."""
     ties: dict[str, list[str]] = {}
     for relation in found:
@@ -83,15 +85,17 @@ def _untangled(columns: list[list[Entity]], found: tuple[Relation, ...]) -> list
     return columns
 
 
-def _nearness(ties: dict[str, list[str]], height: dict[str, float]) -> Callable[[Entity], float]:
-    def middle(entity: Entity) -> float:
+def _nearness(
+    ties: dict[str, list[str]], height: dict[str, float]
+) -> Callable[[EntitySchema], float]:
+    def middle(entity: EntitySchema) -> float:
         known = [height[name] for name in ties.get(entity.name, []) if name in height]
         return sum(known) / len(known) if known else 2.0
 
     return middle
 
 
-def _card(drawing: Drawing, entity: Entity, x: float, y: float, width: float) -> None:
+def _card(drawing: Drawing, entity: EntitySchema, x: float, y: float, width: float) -> None:
     drawing.box(x, y, width, CARD)
     drawing.text(x + 12, y + 20, entity.name, "name")
     if ROLES[entity.role]:
@@ -105,7 +109,7 @@ def _card(drawing: Drawing, entity: Entity, x: float, y: float, width: float) ->
 
 
 def _connect(
-    drawing: Drawing, places: dict[str, tuple[float, float, float]], relation: Relation
+    drawing: Drawing, places: dict[str, tuple[float, float, float]], relation: EntityRelation
 ) -> None:
     x1, y1, w1 = places[relation.source]
     x2, y2, w2 = places[relation.target]

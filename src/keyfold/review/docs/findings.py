@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from keyfold.design.schema import Schema
 from keyfold.review.check import check
 from keyfold.review.check.report import SEVERITIES
-from keyfold.review.docs.blocks import Block, Table, Text
+from keyfold.review.docs.blocks import Block, Grid, Paragraph
 
 
 def findings(schema: Schema) -> Iterator[Block]:
     report = check(schema)
     if not report.findings:
-        yield Text("The reviewer has nothing to report.")
+        yield Paragraph("The reviewer has nothing to report.")
     else:
         ordered = sorted(report.findings, key=lambda f: SEVERITIES.index(f.severity))
-        yield Table(
+        yield Grid(
             ("Rule", "Severity", "Where", "What", "What to do"),
             tuple(
                 (f.code, f.severity, f"**{f.subject}**", f.message, f.suggestion) for f in ordered
             ),
         )
     if report.silenced:
-        yield Text("Accepted on purpose:")
-        yield Table(
+        yield Paragraph("Accepted on purpose:")
+        yield Grid(
             ("Rule", "Where", "What", "Why it is accepted"),
             tuple(
                 (s.finding.code, f"**{s.finding.subject}**", s.finding.message, s.reason)

@@ -10,12 +10,12 @@ from keyfold.review.docs.blocks import (
     Block,
     Code,
     Document,
+    Grid,
     Heading,
-    Items,
+    Paragraph,
     Picture,
     Section,
-    Table,
-    Text,
+    Sentences,
 )
 
 _MARKUP = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\((#[^)]+)\)")
@@ -54,11 +54,11 @@ def _section(section: Section) -> str:
 
 
 def _block(block: Block) -> str:
-    if isinstance(block, Text):
+    if isinstance(block, Paragraph):
         return f"<p>{_inline(block.text)}</p>"
     if isinstance(block, Heading):
         return f'<h3 id="{block.anchor}">{escape(block.text)}</h3>'
-    if isinstance(block, Items):
+    if isinstance(block, Sentences):
         return f"<ul>{''.join(f'<li>{_inline(each)}</li>' for each in block.sentences)}</ul>"
     if isinstance(block, Code):
         return f"<pre><code>{_slots(escape(block.text))}</code></pre>"
@@ -69,7 +69,7 @@ def _block(block: Block) -> str:
     return _table(block)
 
 
-def _table(table: Table) -> str:
+def _table(table: Grid) -> str:
     kinds = [' class="figure"' if table.is_numeric(n) else "" for n in range(len(table.head))]
     head = "".join(
         f"<th{kind}>{escape(name)}</th>" for name, kind in zip(table.head, kinds, strict=True)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from keyfold.design.schema import Entity, KeyTemplates, Schema, Table
+from keyfold.design.schema import EntitySchema, KeyTemplates, Schema, TableSchema
 from keyfold.review.docs.svg import Drawing, mono_width, sans_width
 
 ROW, HEAD, GAP = 21, 30, 18
@@ -14,7 +14,7 @@ PAGE = 1080
 _SLOT = re.compile(r"\{[^{}]*\}")
 
 
-def key_map(schema: Schema, table: Table) -> str:
+def key_map(schema: Schema, table: TableSchema) -> str:
     """A list for the table and each of its indexes, a frame for each kind of partition."""
     drawing = Drawing(f"Keys of {table.name}")
     columns: list[Column] = []
@@ -66,10 +66,10 @@ def _list(
     return y + 14
 
 
-_Placed = dict[str, list[tuple[Entity, KeyTemplates]]]
+_Placed = dict[str, list[tuple[EntitySchema, KeyTemplates]]]
 
 
-def _columns(schema: Schema, table: Table) -> list[tuple[str, str, _Placed]]:
+def _columns(schema: Schema, table: TableSchema) -> list[tuple[str, str, _Placed]]:
     own = [(e, e.key) for e in schema.entities_of(table.name) if e.key is not None]
     columns = [(table.name, " / ".join(table.key_attributes), _grouped(own))]
     for index in table.indexes:
@@ -79,9 +79,9 @@ def _columns(schema: Schema, table: Table) -> list[tuple[str, str, _Placed]]:
     return columns
 
 
-def _grouped(keys: list[tuple[Entity, KeyTemplates]]) -> _Placed:
+def _grouped(keys: list[tuple[EntitySchema, KeyTemplates]]) -> _Placed:
     """By partition: `USER#{followerId}` and `USER#{userId}` are the same ones."""
-    shapes: dict[str, list[tuple[Entity, KeyTemplates]]] = {}
+    shapes: dict[str, list[tuple[EntitySchema, KeyTemplates]]] = {}
     for entity, key in keys:
         shapes.setdefault(_SLOT.sub("{}", key.partition.text), []).append((entity, key))
     grouped: _Placed = {}

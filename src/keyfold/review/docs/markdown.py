@@ -8,11 +8,11 @@ from keyfold.review.docs.blocks import (
     Block,
     Code,
     Document,
+    Grid,
     Heading,
-    Items,
+    Paragraph,
     Picture,
-    Table,
-    Text,
+    Sentences,
 )
 
 _LINK = re.compile(r"\[([^\]]+)\]\(#[^)]+\)")
@@ -32,11 +32,11 @@ def markdown(document: Document, *, pictures: str, note: str = NOTE) -> str:
 
 
 def _lines(block: Block, pictures: str) -> list[str]:
-    if isinstance(block, Text):
+    if isinstance(block, Paragraph):
         return [block.text]
     if isinstance(block, Heading):
         return [f"### {block.text}"]
-    if isinstance(block, Items):
+    if isinstance(block, Sentences):
         return [f"- {_cell(sentence)}" for sentence in block.sentences]
     if isinstance(block, Code):
         return ["```text", block.text, "```"]
@@ -46,7 +46,7 @@ def _lines(block: Block, pictures: str) -> list[str]:
     return _table(block)
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: Grid) -> list[str]:
     rules = tuple("--:" if table.is_numeric(n) else "---" for n in range(len(table.head)))
     rows = [table.head, rules, *table.rows]
     return [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Pattern, Schema
+from keyfold.design.schema import PatternSchema, Schema
 from keyfold.design.shorthand import SIGNS
 from keyfold.review.docs.blocks import (
     Block,
     Code,
     Heading,
-    Text,
+    Paragraph,
     anchor,
     count,
 )
-from keyfold.review.docs.blocks import Table as Grid
+from keyfold.review.docs.blocks import Grid as Grid
 from keyfold.review.docs.requests import ASSUMED_BYTES, read_units, request
 
 
@@ -26,22 +26,24 @@ def patterns(schema: Schema) -> Iterator[Block]:
         tuple(_pattern_row(schema, pattern) for pattern in schema.patterns),
     )
     sized = all(entity.bytes for entity in schema.entities)
-    yield Text(
+    yield Paragraph(
         "Read units are for one call"
         + ("." if sized else f", with items of {ASSUMED_BYTES:,} bytes where no size is given.")
     )
     for pattern in schema.patterns:
         yield Heading(pattern.name, anchor("pattern", pattern.name))
         if pattern.description:
-            yield Text(pattern.description.strip().splitlines()[0])
+            yield Paragraph(pattern.description.strip().splitlines()[0])
         budget = pattern.requests
         if budget is not None:
-            yield Text(f"Budget: {count(budget, 'request', 'requests')}, enforced at run time.")
+            yield Paragraph(
+                f"Budget: {count(budget, 'request', 'requests')}, enforced at run time."
+            )
         if pattern.partition is not None or pattern.kind == "scan":
             yield Code(request(schema, pattern))
 
 
-def _pattern_row(schema: Schema, pattern: Pattern) -> tuple[str, ...]:
+def _pattern_row(schema: Schema, pattern: PatternSchema) -> tuple[str, ...]:
     asked = _asked(schema, pattern)
     partition = " or ".join(
         f"`{shape}`" for shape in (pattern.partition, *pattern.other_partitions) if shape
@@ -63,7 +65,7 @@ def _pattern_row(schema: Schema, pattern: Pattern) -> tuple[str, ...]:
     )
 
 
-def _asked(schema: Schema, pattern: Pattern) -> str:
+def _asked(schema: Schema, pattern: PatternSchema) -> str:
     condition = pattern.condition
     if condition.operator == "none" or condition.template is None:
         return ""

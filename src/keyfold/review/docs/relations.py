@@ -10,7 +10,7 @@ from keyfold.review.references import References
 
 
 @dataclass(frozen=True)
-class Relation:
+class EntityRelation:
     """From the entity that holds the reference, copy or count to the one it is about."""
 
     source: str
@@ -19,9 +19,9 @@ class Relation:
     label: str = ""
 
 
-def relations(schema: Schema) -> tuple[Relation, ...]:
+def relations(schema: Schema) -> tuple[EntityRelation, ...]:
     """One relation for each pair; references that others already imply are left out."""
-    found: dict[tuple[str, str], Relation] = {}
+    found: dict[tuple[str, str], EntityRelation] = {}
     for relation in (*_copies(schema), *_references(schema)):
         found.setdefault((relation.source, relation.target), relation)
     direct: dict[str, set[str]] = {}
@@ -44,22 +44,22 @@ def _is_implied(direct: dict[str, set[str]], source: str, target: str) -> bool:
     )
 
 
-def _copies(schema: Schema) -> Iterator[Relation]:
+def _copies(schema: Schema) -> Iterator[EntityRelation]:
     for entity in schema.entities:
         if entity.copy is not None and entity.copy.of in schema.by_entity:
-            yield Relation(entity.name, entity.copy.of, "copy", "copies")
+            yield EntityRelation(entity.name, entity.copy.of, "copy", "copies")
 
 
-def _counts(schema: Schema) -> Iterator[Relation]:
+def _counts(schema: Schema) -> Iterator[EntityRelation]:
     for counter in schema.counters:
         if counter.counts in schema.by_entity and counter.target in schema.by_entity:
-            yield Relation(counter.counts, counter.target, "count", counter.attribute)
+            yield EntityRelation(counter.counts, counter.target, "count", counter.attribute)
 
 
-def _references(schema: Schema) -> Iterator[Relation]:
+def _references(schema: Schema) -> Iterator[EntityRelation]:
     references = References(schema)
     for entity in schema.entities:
         for attribute in entity.attributes:
             target = references.target(entity, attribute.field)
             if target in schema.by_entity and target != entity.name:
-                yield Relation(entity.name, target, "", attribute.field)
+                yield EntityRelation(entity.name, target, "", attribute.field)

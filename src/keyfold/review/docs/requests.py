@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any
 
-from keyfold.design.schema import Condition, Pattern, Schema
+from keyfold.design.schema import PatternSchema, Schema, SortCondition
 from keyfold.design.shorthand import SIGNS
 from keyfold.design.template import Template
 from keyfold.limits import PAGE_BYTES, READ_UNIT_BYTES, WRITE_UNIT_BYTES
@@ -16,7 +16,7 @@ ASSUMED_BYTES = 1024
 """The size of an item where the design gives none."""
 
 
-def request(schema: Schema, pattern: Pattern) -> str:
+def request(schema: Schema, pattern: PatternSchema) -> str:
     """The operation and its parameters, with the parameters of the pattern in braces."""
     operation = "GetItem" if pattern.kind == "get" and pattern.index is None else "Query"
     body = _get(schema, pattern) if operation == "GetItem" else _query(schema, pattern)
@@ -37,14 +37,14 @@ def told(condition: str) -> str:
     return re.sub(r"<[\w.]+: ([^<>]*)>", r"\1", condition)
 
 
-def _names(schema: Schema, pattern: Pattern) -> tuple[str, str | None, str, str]:
+def _names(schema: Schema, pattern: PatternSchema) -> tuple[str, str | None, str, str]:
     table = schema.by_table[pattern.table]
     owner = table.index(pattern.index) if pattern.index else None
     found = owner or table
     return found.partition, found.sort, found.partition_type, found.sort_type
 
 
-def _get(schema: Schema, pattern: Pattern) -> dict[str, Any]:
+def _get(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
     partition, sort, partition_type, sort_type = _names(schema, pattern)
     key = {partition: {partition_type: _text(pattern.partition)}}
     if sort and pattern.condition.template is not None:
@@ -55,7 +55,7 @@ def _get(schema: Schema, pattern: Pattern) -> dict[str, Any]:
     return body
 
 
-def _query(schema: Schema, pattern: Pattern) -> dict[str, Any]:
+def _query(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
     partition, sort, partition_type, sort_type = _names(schema, pattern)
     body: dict[str, Any] = {"TableName": pattern.table}
     if pattern.index:
@@ -85,7 +85,7 @@ def _query(schema: Schema, pattern: Pattern) -> dict[str, Any]:
     return body
 
 
-def _clause(condition: Condition) -> tuple[str, dict[str, str]]:
+def _clause(condition: SortCondition) -> tuple[str, dict[str, str]]:
     operand = _text(condition.template)
     if condition.operator == "begins_with":
         return "begins_with(#sk, :sk)", {":sk": operand}
@@ -111,7 +111,7 @@ def item_bytes(schema: Schema, names: tuple[str, ...]) -> int:
     return max(sizes, default=ASSUMED_BYTES)
 
 
-def read_units(schema: Schema, pattern: Pattern) -> str:
+def read_units(schema: Schema, pattern: PatternSchema) -> str:
     """Read units of one call, as a number or a bound."""
     rate = 1.0 if pattern.consistent else 0.5
     size = item_bytes(schema, pattern.entities)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Attribute, Entity, Schema, Table
+from keyfold.design.schema import AttributeSchema, EntitySchema, Schema, TableSchema
 from keyfold.review.docs.blocks import (
     Block,
+    Grid,
     Heading,
+    Paragraph,
     Picture,
-    Text,
     anchor,
 )
-from keyfold.review.docs.blocks import Table as Grid
 from keyfold.review.docs.key_map import key_map
 from keyfold.review.docs.requests import told
 
@@ -26,7 +26,7 @@ def tables(schema: Schema) -> Iterator[Block]:
         if len(schema.tables) > 1:
             yield Heading(table.name, anchor("table", table.name))
         mixed = len(schema.entities_of(table.name)) > 1
-        yield Text(_facts(table, titled=len(schema.tables) > 1, mixed=mixed))
+        yield Paragraph(_facts(table, titled=len(schema.tables) > 1, mixed=mixed))
         rows = tuple(
             (
                 f"**{entity.name}**",
@@ -48,7 +48,7 @@ def _filled(grid: Grid) -> Grid:
     return Grid(grid.head[:-1], tuple(row[:-1] for row in grid.rows))
 
 
-def _facts(table: Table, *, titled: bool, mixed: bool) -> str:
+def _facts(table: TableSchema, *, titled: bool, mixed: bool) -> str:
     billing = table.billing.replace("_", " ").lower()
     facts = [] if titled else [f"**{table.name}**"]
     facts += [table.description] if table.description else []
@@ -85,7 +85,7 @@ def indexes(schema: Schema) -> Iterator[Block]:
                     for index in table.indexes
                 ),
             )
-            yield Text("Who is where:")
+            yield Paragraph("Who is where:")
             yield Grid(
                 ("Entity", *(index.name for index in table.indexes)),
                 tuple(
@@ -103,7 +103,7 @@ def indexes(schema: Schema) -> Iterator[Block]:
         )
 
 
-def _placed(entity: Entity, index: str) -> str:
+def _placed(entity: EntitySchema, index: str) -> str:
     cells = []
     for placement in entity.placement(index):
         key = placement.key
@@ -120,7 +120,7 @@ def entities(schema: Schema) -> Iterator[Block]:
     for entity in schema.entities:
         yield Heading(entity.name, anchor("entity", entity.name))
         if entity.description:
-            yield Text(entity.description)
+            yield Paragraph(entity.description)
         facts = [f"Key `{entity.key}`." if entity.key else "**No primary key is given.**"]
         if entity.role != "canonical":
             facts.append(f"Role: {entity.role.replace('_', ' ')}.")
@@ -128,7 +128,7 @@ def entities(schema: Schema) -> Iterator[Block]:
             facts.append(f"`{entity.version}` guards against lost updates.")
         if entity.cascades:
             facts.append(f"Deleting it deletes {', '.join(entity.cascades)}.")
-        yield Text(" ".join(facts))
+        yield Paragraph(" ".join(facts))
         if entity.attributes:
             yield _filled(
                 Grid(
@@ -138,7 +138,7 @@ def entities(schema: Schema) -> Iterator[Block]:
             )
 
 
-def _attribute(attribute: Attribute, entity: Entity) -> tuple[str, ...]:
+def _attribute(attribute: AttributeSchema, entity: EntitySchema) -> tuple[str, ...]:
     kind = attribute.type.replace("_", " ")
     if attribute.values:
         kind += f": {', '.join(attribute.values)}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyfold.design.schema import Effect, Operation, Schema
+from keyfold.design.schema import Effect, OperationSchema, Schema
 from keyfold.review.docs.svg import Drawing, sans_width
 
 CARD, GAP, TOP = 46, 10, 30
 
 
 @dataclass(frozen=True)
-class Write:
+class WriteCard:
     """One card: what happens to which entity, and why."""
 
     entity: str
@@ -25,9 +25,9 @@ class Flow:
     """A write with everything that it brings about."""
 
     name: str
-    writes: tuple[Write, ...]
+    writes: tuple[WriteCard, ...]
     atomic: bool
-    later: tuple[tuple[str, Write], ...] = ()
+    later: tuple[tuple[str, WriteCard], ...] = ()
 
 
 def flows(schema: Schema) -> tuple[Flow, ...]:
@@ -38,7 +38,7 @@ def flows(schema: Schema) -> tuple[Flow, ...]:
     return tuple(flow for flow in found if len(flow.writes) > 1 or flow.later)
 
 
-def _operation(schema: Schema, operation: Operation) -> Flow:
+def _operation(schema: Schema, operation: OperationSchema) -> Flow:
     written = {effect.entity for effect in operation.effects}
     later = [
         (consumer.name, _card(effect))
@@ -54,17 +54,17 @@ def _operation(schema: Schema, operation: Operation) -> Flow:
     )
 
 
-def _card(effect: Effect) -> Write:
+def _card(effect: Effect) -> WriteCard:
     action = f"{effect.action} each" if effect.each else effect.action
     notes = [", ".join(effect.fields)] if effect.fields else []
     notes += ["guarded"] if effect.guarded else []
     notes += [f"found in {effect.via_index}"] if effect.via_index else []
-    return Write(effect.entity, action, " · ".join(notes))
+    return WriteCard(effect.entity, action, " · ".join(notes))
 
 
 def _maintained(schema: Schema, name: str) -> Flow:
-    together = [Write(name, "write", "the item itself")]
-    later: list[tuple[str, Write]] = []
+    together = [WriteCard(name, "write", "the item itself")]
+    later: list[tuple[str, WriteCard]] = []
     for write, sync in _followers(schema, name):
         if sync == "transaction":
             together.append(write)
@@ -79,17 +79,17 @@ def _maintained(schema: Schema, name: str) -> Flow:
     return Flow(f"Writing {name}", tuple(together), len(together) > 1, tuple(later))
 
 
-def _followers(schema: Schema, name: str) -> Iterator[tuple[Write, str]]:
+def _followers(schema: Schema, name: str) -> Iterator[tuple[WriteCard, str]]:
     for unique in schema.by_entity[name].uniques:
         if unique.by == "marker":
-            yield Write("marker", "claim", f"unique {', '.join(unique.fields)}"), "transaction"
+            yield WriteCard("marker", "claim", f"unique {', '.join(unique.fields)}"), "transaction"
     for entity in schema.entities:
         if entity.copy is not None and entity.copy.of == name:
             fields = ", ".join(entity.copy.fields)
-            yield Write(entity.name, "keep equal", _short(fields)), entity.copy.sync
+            yield WriteCard(entity.name, "keep equal", _short(fields)), entity.copy.sync
     for counter in schema.counters:
         if counter.counts == name:
-            yield Write(counter.target, "count", counter.attribute), counter.sync
+            yield WriteCard(counter.target, "count", counter.attribute), counter.sync
 
 
 def _short(text: str) -> str:
@@ -136,7 +136,7 @@ def _later(drawing: Drawing, flow: Flow, start: tuple[float, float], high: float
         y += CARD + GAP
 
 
-def _column(writes: tuple[Write, ...]) -> float:
+def _column(writes: tuple[WriteCard, ...]) -> float:
     return max(
         170.0,
         *[
@@ -146,7 +146,9 @@ def _column(writes: tuple[Write, ...]) -> float:
     )
 
 
-def _draw(drawing: Drawing, write: Write, x: float, y: float, width: float, step: str = "") -> None:
+def _draw(
+    drawing: Drawing, write: WriteCard, x: float, y: float, width: float, step: str = ""
+) -> None:
     drawing.box(x, y, width, CARD)
     title = y + (19 if write.note else CARD / 2 + 4.5)
     drawing.text(x + 12, title, step + write.entity, "name")

@@ -10,7 +10,7 @@ from keyfold.review.docs.blocks import (
     Picture,
     anchor,
 )
-from keyfold.review.docs.blocks import Table as Grid
+from keyfold.review.docs.blocks import Grid as Grid
 from keyfold.review.docs.requests import told, write_units
 from keyfold.review.docs.write_flow import flows, write_flow
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic.alias_generators import to_camel
 
-from keyfold.design.schema import Attribute, Counter, Entity, Schema
+from keyfold.design.schema import AttributeSchema, CounterSchema, EntitySchema, Schema
 from keyfold.design.template import Slot, Template
 from keyfold.review.draft import names
 
@@ -33,7 +33,7 @@ _TYPES = {
 _MOMENT = re.compile(r"(?:[a-z]At|_at|[tT]imestamp|[dD]ate|^ts|^at)$")
 
 
-def attributes(entity: Entity) -> tuple[Attribute, ...]:
+def attributes(entity: EntitySchema) -> tuple[AttributeSchema, ...]:
     """The declared attributes, and those that only its keys name."""
     known = set(entity.by_field)
     templates = [t for key in _keys(entity) for t in key]
@@ -43,11 +43,11 @@ def attributes(entity: Entity) -> tuple[Attribute, ...]:
         for part in template.parts
         if isinstance(part, Slot) and part.field not in known
     }
-    more = [Attribute(name, name, _guessed(slot)) for name, slot in missing.items()]
+    more = [AttributeSchema(name, name, _guessed(slot)) for name, slot in missing.items()]
     return (*more, *entity.attributes)
 
 
-def _keys(entity: Entity) -> Iterator[tuple[Template, ...]]:
+def _keys(entity: EntitySchema) -> Iterator[tuple[Template, ...]]:
     for key in (entity.key, *(placement.key for placement in entity.placements)):
         if key is not None:
             yield (key.partition,) if key.sort is None else (key.partition, key.sort)
@@ -60,7 +60,7 @@ def _guessed(slot: Slot) -> str:
     return "number" if slot.format.numeric else "id"
 
 
-def line(attribute: Attribute, entity: Entity, schema: Schema) -> str:
+def line(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> str:
     """One field with its type and markers: `title: str`."""
     kind = _type(attribute)
     marks = list(_marks(attribute, entity, schema))
@@ -80,7 +80,7 @@ def line(attribute: Attribute, entity: Entity, schema: Schema) -> str:
     return f"{names.field(attribute.field)}: {kind}{default}"
 
 
-def _type(attribute: Attribute) -> str:
+def _type(attribute: AttributeSchema) -> str:
     if attribute.values and attribute.type == "string":
         return f"Literal[{', '.join(names.quoted(value) for value in attribute.values)}]"
     if attribute.type == "list" and attribute.refers:
@@ -88,7 +88,7 @@ def _type(attribute: Attribute) -> str:
     return _TYPES.get(attribute.type, "Any")
 
 
-def sharded_by(entity: Entity) -> str:
+def sharded_by(entity: EntitySchema) -> str:
     """The field that an item's shard follows from: what its key has beside the partition."""
     spread = [p.key.partition for p in entity.placements] + (
         [entity.key.partition] if entity.key else []
@@ -99,7 +99,7 @@ def sharded_by(entity: Entity) -> str:
     return next((field for field in reversed(own) if field not in taken), "")
 
 
-def _marks(attribute: Attribute, entity: Entity, schema: Schema) -> Iterator[str]:
+def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> Iterator[str]:
     python = names.field(attribute.field)
     if entity.ttl is not None and entity.ttl.attribute == attribute.name:
         days = f"days={entity.ttl.days:g}" if entity.ttl.days is not None else ""
@@ -122,7 +122,7 @@ def _marks(attribute: Attribute, entity: Entity, schema: Schema) -> Iterator[str
             yield from _counter(counter, entity, schema)
 
 
-def _counter(counter: Counter, target: Entity, schema: Schema) -> Iterator[str]:
+def _counter(counter: CounterSchema, target: EntitySchema, schema: Schema) -> Iterator[str]:
     """The marker, where the counted items lead to the one that holds the number."""
     counted = schema.by_entity.get(counter.counts)
     if counted is None or target.key is None:
@@ -144,8 +144,8 @@ def _counter(counter: Counter, target: Entity, schema: Schema) -> Iterator[str]:
     yield f"Counter({', '.join(arguments)})"
 
 
-def ttl_attribute(entity: Entity) -> Attribute | None:
+def ttl_attribute(entity: EntitySchema) -> AttributeSchema | None:
     """The attribute that holds the expiry, where the design does not list it."""
     if entity.ttl is None or entity.ttl.attribute in {a.name for a in entity.attributes}:
         return None
-    return Attribute(entity.ttl.attribute, entity.ttl.attribute, "timestamp", optional=True)
+    return AttributeSchema(entity.ttl.attribute, entity.ttl.attribute, "timestamp", optional=True)

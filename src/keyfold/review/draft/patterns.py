@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from keyfold.design.schema import Pattern
-from keyfold.review.check.facts import Appearance, Facts
+from keyfold.design.schema import PatternSchema
+from keyfold.review.check.reach import Appearance, Reach
 from keyfold.review.draft import fields, names
 
 _BOUNDS = {"gt": "after", "ge": "since", "lt": "before", "le": "until"}
@@ -35,7 +35,7 @@ class Unserved(Exception):
     """No declared key serves the pattern."""
 
 
-def function(pattern: Pattern, facts: Facts) -> str:
+def function(pattern: PatternSchema, facts: Reach) -> str:
     """The whole declaration of one pattern."""
     if pattern.partition is None or pattern.kind == "scan":
         raise Unserved(pattern.name)
@@ -71,14 +71,14 @@ def _returned(body: str) -> str:
     return f"    return {query}.query(\n        {inner}\n    ){chain}"
 
 
-def _appearance(pattern: Pattern, facts: Facts, name: str) -> Appearance:
+def _appearance(pattern: PatternSchema, facts: Reach, name: str) -> Appearance:
     for appearance in facts.reached(pattern):
         if appearance.entity.name == name and (not pattern.index or appearance.placement):
             return appearance
     raise Unserved(pattern.name)
 
 
-def _get(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
+def _get(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[str, str]:
     appearance = _appearance(pattern, facts, pattern.entities[0])
     entity = names.class_name(appearance.entity.name)
     wanted = dict.fromkeys(appearance.key.fields)
@@ -86,7 +86,7 @@ def _get(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, s
     return f"Get[{entity}]", f"get({entity}.key({', '.join(given)}))"
 
 
-def _query(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
+def _query(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[str, str]:
     appearance = _appearance(pattern, facts, pattern.entities[0])
     entity = names.class_name(appearance.entity.name)
     body = _chain(pattern, appearance, parameters)
@@ -102,11 +102,11 @@ def _query(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str,
     return f"Query[{entity}]", body
 
 
-def _model(pattern: Pattern) -> str:
+def _model(pattern: PatternSchema) -> str:
     return names.class_name(f"{pattern.name} row")
 
 
-def _view(pattern: Pattern, facts: Facts) -> str:
+def _view(pattern: PatternSchema, facts: Reach) -> str:
     """The model of a pattern that reads a part of its items."""
     if not pattern.projection or pattern.kind != "query" or len(pattern.entities) != 1:
         return ""
@@ -125,7 +125,9 @@ def _articled(name: str) -> str:
     return f"an {name}" if name[:1] in "AEIOU" else f"a {name}"
 
 
-def _chain(pattern: Pattern, appearance: Appearance, parameters: Parameters, each: str = "") -> str:
+def _chain(
+    pattern: PatternSchema, appearance: Appearance, parameters: Parameters, each: str = ""
+) -> str:
     """`Listing.by_status.query(room_id=room_id).since(...)`"""
     condition, sort = pattern.condition, appearance.key.sort
     asked = len(condition.template.fields) if condition.template else 0
@@ -145,12 +147,12 @@ def _chain(pattern: Pattern, appearance: Appearance, parameters: Parameters, eac
     return f"{chain}.descending()" if pattern.descending else chain
 
 
-def _limit(pattern: Pattern, parameters: Parameters) -> str:
+def _limit(pattern: PatternSchema, parameters: Parameters) -> str:
     parameters.types["limit"] = f"int = {pattern.limit or DEFAULT_LIMIT}"
     return ".limit(limit)"
 
 
-def _merge(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
+def _merge(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[str, str]:
     appearance = _appearance(pattern, facts, pattern.entities[0])
     entity = names.class_name(appearance.entity.name)
     shards = {a.field for a in appearance.entity.attributes if a.shards}
@@ -161,7 +163,7 @@ def _merge(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str,
     return f"Merge[{entity}]", f"merge({chain}){_limit(pattern, parameters)}"
 
 
-def _across(pattern: Pattern, appearance: Appearance, parameters: Parameters) -> str:
+def _across(pattern: PatternSchema, appearance: Appearance, parameters: Parameters) -> str:
     """`across_shards(Follow.followers, user_id=user_id)`: one query a shard."""
     shards = {a.field for a in appearance.entity.attributes if a.shards}
     wanted = [f for f in appearance.key.partition.fields if f not in shards]
@@ -173,7 +175,7 @@ def _across(pattern: Pattern, appearance: Appearance, parameters: Parameters) ->
     return chain + _limit(pattern, parameters)
 
 
-def _collection(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple[str, str]:
+def _collection(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[str, str]:
     found = [a for a in facts.reached(pattern) if not pattern.entities or _wanted(pattern, a)]
     shapes = {a.key.partition.text for a in found}
     if len(shapes) != 1 or pattern.index:
@@ -186,7 +188,7 @@ def _collection(pattern: Pattern, facts: Facts, parameters: Parameters) -> tuple
     return "Collection", body + _limit(pattern, parameters)
 
 
-def _wanted(pattern: Pattern, appearance: Appearance) -> bool:
+def _wanted(pattern: PatternSchema, appearance: Appearance) -> bool:
     return appearance.entity.name in pattern.entities
 
 

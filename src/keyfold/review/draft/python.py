@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keyfold.design.schema import Entity, Index, Schema, Table
+from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
 from keyfold.design.template import Literal, Template
 from keyfold.errors import KeyfoldError
 from keyfold.review.check import check
-from keyfold.review.check.facts import Appearance, Facts
+from keyfold.review.check.reach import Appearance, Reach
 from keyfold.review.draft import fields, names
 from keyfold.review.draft.patterns import Unserved, function, placement_name
 
@@ -29,7 +29,7 @@ _STANDARD = {
 def declaration(schema: Schema) -> tuple[str, list[str]]:
     """The module's text, and the patterns that no key serves."""
     _refuse_broken(schema)
-    facts = Facts(schema)
+    facts = Reach(schema)
     parts = [_design(schema), *(_table(schema, table) for table in schema.tables)]
     parts += [_entity(schema, entity) for entity in _ordered(schema)]
     unserved = []
@@ -78,11 +78,11 @@ def _design(schema: Schema) -> str:
     return names.call("design = Design", arguments) + "\n"
 
 
-def _variable(schema: Schema, table: Table) -> str:
+def _variable(schema: Schema, table: TableSchema) -> str:
     return "table" if len(schema.tables) == 1 else names.field(table.name)
 
 
-def _table(schema: Schema, table: Table) -> str:
+def _table(schema: Schema, table: TableSchema) -> str:
     arguments = [names.quoted(table.name)]
     if table.partition != "PK":
         arguments.append(f"partition={names.quoted(table.partition)}")
@@ -120,12 +120,12 @@ def _index(index: Index) -> str:
     return names.call("Index", arguments, indent=8)
 
 
-def _ordered(schema: Schema) -> list[Entity]:
+def _ordered(schema: Schema) -> list[EntitySchema]:
     """What is copied stands before its copies."""
     return sorted(schema.entities, key=lambda entity: _is_pointer(schema, entity))
 
 
-def _is_pointer(schema: Schema, entity: Entity) -> bool:
+def _is_pointer(schema: Schema, entity: EntitySchema) -> bool:
     """Whether keyfold's pointers can keep it: the canonical's fields, and one more for `each`."""
     source = schema.by_entity.get(entity.copy.of) if entity.copy else None
     if entity.copy is None or source is None or entity.copy.sync == "none":
@@ -135,7 +135,7 @@ def _is_pointer(schema: Schema, entity: Entity) -> bool:
     return len(own) == 1 if entity.copy.each in theirs else not own and not entity.copy.each
 
 
-def _entity(schema: Schema, entity: Entity) -> str:
+def _entity(schema: Schema, entity: EntitySchema) -> str:
     table = f"table={_variable(schema, schema.by_table[entity.table])}"
     base = "Edge" if any(a.shards for a in entity.attributes) else "Entity"
     options = [table]
@@ -166,7 +166,7 @@ def _entity(schema: Schema, entity: Entity) -> str:
     return "\n".join([*lines, ""])
 
 
-def _keys(entity: Entity) -> Iterator[str]:
+def _keys(entity: EntitySchema) -> Iterator[str]:
     if entity.key is not None:
         yield names.call("key = Key", _rendered(entity.key.partition, entity.key.sort), indent=4)
     for placement in entity.placements:

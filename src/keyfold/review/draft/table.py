@@ -8,16 +8,16 @@ from typing import Any, Protocol
 
 from keyfold.design.naming import physical_name
 from keyfold.design.schema import (
-    Attribute,
-    Condition,
-    Entity,
+    AttributeSchema,
+    EntitySchema,
     Index,
     KeyTemplates,
-    Pattern,
+    PatternSchema,
     Placement,
     Schema,
-    Table,
-    Ttl,
+    SortCondition,
+    TableSchema,
+    TtlSchema,
 )
 from keyfold.design.shorthand import template as parsed
 from keyfold.errors import KeyfoldError, OperationError, TableNotFound
@@ -62,8 +62,8 @@ def observed(
     client: Caller, schema: Schema, prefix: str, known_as: Mapping[str, str], sample: int
 ) -> Schema:
     """A design with what its tables look like; tables that are not there are left out."""
-    tables: list[Table] = []
-    entities: list[Entity] = []
+    tables: list[TableSchema] = []
+    entities: list[EntitySchema] = []
     for table in schema.tables:
         try:
             seen = observe(client, physical_name(table, prefix, known_as), sample=sample)
@@ -106,7 +106,7 @@ def _sample(client: Caller, name: str, wanted: int) -> Iterator[Item]:
                 del starts[segment]
 
 
-def _table(described: Mapping[str, Any], ttl: str | None, items: list[Item]) -> Table:
+def _table(described: Mapping[str, Any], ttl: str | None, items: list[Item]) -> TableSchema:
     types = {a["AttributeName"]: a["AttributeType"] for a in described["AttributeDefinitions"]}
     indexes = [
         *((index, False) for index in described.get("GlobalSecondaryIndexes", [])),
@@ -119,7 +119,7 @@ def _table(described: Mapping[str, Any], ttl: str | None, items: list[Item]) -> 
     )
     stream = described.get("StreamSpecification", {})
     partition, sort = _pair(described)
-    return Table(
+    return TableSchema(
         name=described["TableName"],
         partition=partition,
         sort=sort,
@@ -157,7 +157,7 @@ def _index(index: Mapping[str, Any], types: Mapping[str, Any], *, local: bool) -
     )
 
 
-def _groups(table: Table, items: list[Item]) -> dict[str, list[Item]]:
+def _groups(table: TableSchema, items: list[Item]) -> dict[str, list[Item]]:
     """Items by entity: by their type attribute, or by the shape of their keys."""
     shapes: dict[object, list[Item]] = {}
     for item in items:
@@ -175,13 +175,13 @@ def _groups(table: Table, items: list[Item]) -> dict[str, list[Item]]:
     return named
 
 
-def _title(table: Table, known: Any) -> str:
+def _title(table: TableSchema, known: Any) -> str:
     partition, sort = known
     words = [part for part in (*sort, *reversed(partition)) if part]
     return names.class_name(words[0]) if words else names.class_name(f"{table.name} item")
 
 
-def _entity(table: Table, title: str, group: list[Item], total: int) -> Entity:
+def _entity(table: TableSchema, title: str, group: list[Item], total: int) -> EntitySchema:
     partition = template(group, table.partition) or "{unknown}"
     sort = template(group, table.sort) if table.sort else None
     key = KeyTemplates(parsed(partition), parsed(sort) if sort else None)
@@ -192,18 +192,18 @@ def _entity(table: Table, title: str, group: list[Item], total: int) -> Entity:
     attributes = tuple(_attributes(group, {name for name in inner if name not in bare}, bare))
     expires = table.ttl and any(table.ttl in item for item in group)
     share = 100 * len(group) / total
-    return Entity(
+    return EntitySchema(
         name=title,
         table=table.name,
         key=key,
         attributes=attributes,
         placements=placements,
-        ttl=Ttl(table.ttl) if expires and table.ttl else None,
+        ttl=TtlSchema(table.ttl) if expires and table.ttl else None,
         description=f"{share:.0f}% of the sample, {len(group):,} items",
     )
 
 
-def _placements(table: Table, group: list[Item]) -> Iterator[Placement]:
+def _placements(table: TableSchema, group: list[Item]) -> Iterator[Placement]:
     for index in table.indexes:
         attributes = [name for name in (index.partition, index.sort) if name]
         present = [item for item in group if all(name in item for name in attributes)]
@@ -217,28 +217,30 @@ def _placements(table: Table, group: list[Item]) -> Iterator[Placement]:
         yield Placement(index.name, index.name, key, condition=condition)
 
 
-def _attributes(group: list[Item], hidden: set[str | None], keyed: set[str]) -> Iterator[Attribute]:
+def _attributes(
+    group: list[Item], hidden: set[str | None], keyed: set[str]
+) -> Iterator[AttributeSchema]:
     seen: dict[str, list[Mapping[str, object]]] = {}
     for item in group:
         for name, value in item.items():
             seen.setdefault(name, []).append(value)
     for name in sorted(keyed - set(seen)):
         kind = "timestamp" if name.startswith("at") else "string"
-        yield Attribute(name, name, kind, mutable=False)
+        yield AttributeSchema(name, name, kind, mutable=False)
     for name, values in seen.items():
         if name not in hidden:
             kind = attribute_type(name, values)
-            yield Attribute(name, name, kind, optional=len(values) < len(group))
+            yield AttributeSchema(name, name, kind, optional=len(values) < len(group))
 
 
-def _pattern(table: Table, entity: Entity) -> Pattern:
+def _pattern(table: TableSchema, entity: EntitySchema) -> PatternSchema:
     """The one pattern that is certain: an item by its key."""
     sort = entity.key.sort if entity.key else None
-    return Pattern(
+    return PatternSchema(
         name=f"{entity.name} by key",
         entities=(entity.name,),
         kind="get",
         table=table.name,
         partition=entity.key.partition if entity.key else None,
-        condition=Condition("eq", sort) if sort else Condition(),
+        condition=SortCondition("eq", sort) if sort else SortCondition(),
     )

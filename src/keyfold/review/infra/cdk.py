@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Index, Schema, Table
+from keyfold.design.schema import Index, Schema, TableSchema
 from keyfold.review.infra.permissions import Statement, application, consumer
 from keyfold.review.infra.plan import (
     ATTEMPTS,
     BATCH,
     HANDLER,
     Alarm,
-    Consumer,
-    Plan,
+    Stack,
+    StreamFunction,
     alarms,
     identifier,
     plan,
@@ -104,7 +104,7 @@ def _is_of_consumers(line: str) -> bool:
     return line.startswith("from") and line.endswith(("lambda_", "sources", "sqs"))
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: TableSchema) -> Iterator[str]:
     name = snake(table.name)
     kind = f"dynamodb.AttributeType.{_TYPES[table.partition_type]}"
     yield f"        self.{name} = dynamodb.Table("
@@ -131,7 +131,7 @@ def _table(table: Table) -> Iterator[str]:
     yield ""
 
 
-def _index(name: str, table: Table, index: Index) -> Iterator[str]:
+def _index(name: str, table: TableSchema, index: Index) -> Iterator[str]:
     what = "local" if index.local else "global"
     yield f"        self.{name}.add_{what}_secondary_index("
     yield f'            index_name="{index.name}",'
@@ -149,7 +149,7 @@ def _index(name: str, table: Table, index: Index) -> Iterator[str]:
     yield "        )"
 
 
-def _consumer(made: Plan, each: Consumer) -> Iterator[str]:
+def _consumer(made: Stack, each: StreamFunction) -> Iterator[str]:
     name = snake(each.name)
     yield f"        {name}_letters = sqs.Queue("
     yield "            self,"
@@ -185,7 +185,7 @@ def _consumer(made: Plan, each: Consumer) -> Iterator[str]:
     yield ""
 
 
-def _application(made: Plan) -> Iterator[str]:
+def _application(made: Stack) -> Iterator[str]:
     """The policy of the service itself, for its role."""
     yield "        self.application = iam.ManagedPolicy("
     yield "            self,"
@@ -212,7 +212,7 @@ def _statement(statement: Statement, indent: int) -> Iterator[str]:
     yield f"{pad}){',' if indent > 12 else ''}"
 
 
-def _arn(table: Table, place: str) -> str:
+def _arn(table: TableSchema, place: str) -> str:
     """An expression in the stack."""
     name = f"self.{snake(table.name)}"
     if not place:

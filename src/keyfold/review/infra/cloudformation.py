@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from keyfold.design.schema import Schema, Table
+from keyfold.design.schema import Schema, TableSchema
 from keyfold.review.infra.permissions import application, consumer
 from keyfold.review.infra.plan import (
     ATTEMPTS,
@@ -15,8 +15,8 @@ from keyfold.review.infra.plan import (
     LOGS,
     RUNTIME,
     Alarm,
-    Consumer,
-    Plan,
+    Stack,
+    StreamFunction,
     alarms,
     identifier,
     plan,
@@ -88,11 +88,11 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-def _table_id(table: Table) -> str:
+def _table_id(table: TableSchema) -> str:
     return identifier(table.name, "table")
 
 
-def _arn(table: Table, place: str) -> Any:
+def _arn(table: TableSchema, place: str) -> Any:
     name = _table_id(table)
     if not place:
         return {"Fn::GetAtt": [name, "Arn"]}
@@ -105,7 +105,7 @@ def _policy(statements: list[dict[str, Any]]) -> dict[str, Any]:
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def _table(table: Table) -> Resource:
+def _table(table: TableSchema) -> Resource:
     asked = request(table)
     properties: dict[str, Any] = {"TableName": {"Fn::Sub": f"${{Prefix}}{table.name}"}, **asked}
     if "StreamSpecification" in properties:
@@ -123,7 +123,7 @@ def _table(table: Table) -> Resource:
     }
 
 
-def _consumer(made: Plan, each: Consumer) -> dict[str, Resource]:
+def _consumer(made: Stack, each: StreamFunction) -> dict[str, Resource]:
     name = identifier(each.name)
     queue = {"Fn::GetAtt": [f"{name}DeadLetters", "Arn"]}
     logs = {"Sid": "Log", "Effect": "Allow", "Action": list(LOGS), "Resource": "*"}

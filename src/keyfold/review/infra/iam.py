@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from keyfold.design.schema import Schema, Table
+from keyfold.design.schema import Schema, TableSchema
 from keyfold.review.infra.permissions import application, consumer, reader
 from keyfold.review.infra.plan import plan
 
@@ -26,7 +26,7 @@ def render(schema: Schema) -> str:
     return orjson.dumps(policies(schema), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _arn(table: Table, place: str) -> str:
+def _arn(table: TableSchema, place: str) -> str:
     arn = f"arn:aws:dynamodb:*:*:table/{table.name}"
     if place == "stream":
         return f"{arn}/stream/*"

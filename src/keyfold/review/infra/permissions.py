@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from keyfold.design.schema import Entity, Schema, Table
-from keyfold.review.infra.plan import Consumer, Plan
+from keyfold.design.schema import EntitySchema, Schema, TableSchema
+from keyfold.review.infra.plan import Stack, StreamFunction
 from keyfold.streams.support import TABLE as SUPPORT
 
 Statement = dict[str, Any]
-Arn = Callable[[Table, str], Any]
+Arn = Callable[[TableSchema, str], Any]
 """The ARN of a table; the second part is nothing, `index/NAME`, `stream`, or `stream/*` for all."""
 Place = tuple[str, str | None]
 """A table, and an index of it or nothing."""
@@ -18,7 +18,7 @@ Place = tuple[str, str | None]
 CHANGES = ("put", "update", "delete")
 
 
-def application(made: Plan, arn: Arn) -> list[Statement]:
+def application(made: Stack, arn: Arn) -> list[Statement]:
     """What the design's patterns and writes call."""
     schema = made.schema
     gets, queries, scans = _read(schema)
@@ -30,12 +30,12 @@ def application(made: Plan, arn: Arn) -> list[Statement]:
     return [*found, _statement(made, arn, "Write", _writes(schema), _bases(written))]
 
 
-def reader(made: Plan, arn: Arn) -> list[Statement]:
+def reader(made: Stack, arn: Arn) -> list[Statement]:
     """What the patterns read: single items and ranges of the tables and indexes they name."""
     return _reading(made, arn, *_read(made.schema))
 
 
-def consumer(made: Plan, of: Consumer, arn: Arn) -> list[Statement]:
+def consumer(made: Stack, of: StreamFunction, arn: Arn) -> list[Statement]:
     """What one consumer calls: its stream, the items that it keeps, its own records."""
     schema = made.schema
     touched = _touched(schema, of)
@@ -67,7 +67,7 @@ def consumer(made: Plan, of: Consumer, arn: Arn) -> list[Statement]:
 
 
 def _reading(
-    made: Plan, arn: Arn, gets: set[Place], queries: set[Place], scans: set[Place]
+    made: Stack, arn: Arn, gets: set[Place], queries: set[Place], scans: set[Place]
 ) -> list[Statement]:
     named = (
         ("Get", ["BatchGetItem", "GetItem"], gets),
@@ -78,7 +78,7 @@ def _reading(
 
 
 def _statement(
-    made: Plan, arn: Arn, sid: str, actions: list[str], places: Iterable[Place]
+    made: Stack, arn: Arn, sid: str, actions: list[str], places: Iterable[Place]
 ) -> Statement:
     tables = {table.name: table for table in made.tables}
     known = [place for place in places if place[0] in tables]
@@ -139,14 +139,14 @@ def _writes(schema: Schema) -> list[str]:
     return sorted(found)
 
 
-def _is_kept(schema: Schema, entity: Entity) -> bool:
+def _is_kept(schema: Schema, entity: EntitySchema) -> bool:
     """Whether writes of an entity write more than its own item."""
     copied = entity.copy is not None and entity.copy.sync == "transaction"
     counted = any(c.counts == entity.name and c.sync == "transaction" for c in schema.counters)
     return copied or counted or bool(entity.uniques) or bool(entity.cascades)
 
 
-def _touched(schema: Schema, of: Consumer) -> list[str]:
+def _touched(schema: Schema, of: StreamFunction) -> list[str]:
     """The tables that a consumer reads and writes: a processor may go to any."""
     mine = [c for c in schema.consumers if c.name in of.keeps]
     if any(not each.effects for each in mine):

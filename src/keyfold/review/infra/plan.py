@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from keyfold.design.schema import Index, Schema, Table
+from keyfold.design.schema import Index, Schema, TableSchema
 from keyfold.runtime.tables import create_request
 from keyfold.streams.support import TABLE as SUPPORT
 
@@ -20,10 +20,10 @@ LOGS: Final = ("logs:CreateLogStream", "logs:PutLogEvents")
 
 
 @dataclass(frozen=True)
-class Consumer:
+class StreamFunction:
     """A function that reads one table's stream."""
 
-    table: Table
+    table: TableSchema
     keeps: tuple[str, ...]
 
     @property
@@ -32,26 +32,26 @@ class Consumer:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Stack:
     """Everything that is exported."""
 
     schema: Schema
-    tables: tuple[Table, ...]
-    consumers: tuple[Consumer, ...]
+    tables: tuple[TableSchema, ...]
+    consumers: tuple[StreamFunction, ...]
 
 
-def plan(schema: Schema) -> Plan:
+def plan(schema: Schema) -> Stack:
     """The tables and consumers of a design."""
     keeps = {table.name: tuple(_kept(schema, table)) for table in schema.tables}
     tables = tuple(
         replace(table, stream=table.stream or (VIEW if keeps[table.name] else None))
         for table in schema.tables
     )
-    consumers = tuple(Consumer(t, keeps[t.name]) for t in tables if keeps[t.name])
-    return Plan(schema, (*tables, *((SUPPORT,) if consumers else ())), consumers)
+    consumers = tuple(StreamFunction(t, keeps[t.name]) for t in tables if keeps[t.name])
+    return Stack(schema, (*tables, *((SUPPORT,) if consumers else ())), consumers)
 
 
-def _kept(schema: Schema, table: Table) -> Iterator[str]:
+def _kept(schema: Schema, table: TableSchema) -> Iterator[str]:
     """What a consumer of a table's stream does."""
     inside = {entity.name for entity in schema.entities_of(table.name)}
     for consumer in schema.consumers:
@@ -79,7 +79,7 @@ def snake(*words: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
 
 
-def request(table: Table) -> dict[str, Any]:
+def request(table: TableSchema) -> dict[str, Any]:
     """The CreateTable request, without the name."""
     made = create_request(table, table.name)
     del made["TableName"]
@@ -104,7 +104,7 @@ class Alarm:
     periods: int
 
 
-def alarms(made: Plan) -> Iterator[Alarm]:
+def alarms(made: Stack) -> Iterator[Alarm]:
     for table in made.tables:
         for metric in ("ReadThrottleEvents", "WriteThrottleEvents"):
             yield _throttle(table, None, metric)
@@ -134,7 +134,7 @@ def alarms(made: Plan) -> Iterator[Alarm]:
         )
 
 
-def _throttle(table: Table, index: Index | None, metric: str) -> Alarm:
+def _throttle(table: TableSchema, index: Index | None, metric: str) -> Alarm:
     dimensions = [("TableName", f"table:{table.name}")]
     if index is not None:
         dimensions.append(("GlobalSecondaryIndexName", f"index:{index.name}"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from keyfold.design.schema import Schema, Table
+from keyfold.design.schema import Schema, TableSchema
 from keyfold.review.infra.permissions import application, consumer
 from keyfold.review.infra.plan import (
     ATTEMPTS,
@@ -17,8 +17,8 @@ from keyfold.review.infra.plan import (
     LOGS,
     RUNTIME,
     Alarm,
-    Consumer,
-    Plan,
+    Stack,
+    StreamFunction,
     alarms,
     plan,
     request,
@@ -90,7 +90,7 @@ def render(schema: Schema) -> str:
     return "\n".join(parts)
 
 
-def _arn(table: Table, place: str) -> Raw:
+def _arn(table: TableSchema, place: str) -> Raw:
     name = f"aws_dynamodb_table.{snake(table.name)}"
     if not place:
         return Raw(f"{name}.arn")
@@ -99,7 +99,7 @@ def _arn(table: Table, place: str) -> Raw:
     return Raw(f'"${{{name}.arn}}/{place}"')
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(table: TableSchema) -> dict[str, Any]:
     asked = request(table)
     units = {}
     if table.billing == "PROVISIONED":
@@ -138,7 +138,7 @@ def _table(table: Table) -> dict[str, Any]:
     return body
 
 
-def _consumer(made: Plan, each: Consumer) -> list[str]:
+def _consumer(made: Stack, each: StreamFunction) -> list[str]:
     name = snake(each.name)
     queue = f"aws_sqs_queue.{name}_dead_letters"
     statements = [

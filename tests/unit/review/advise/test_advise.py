@@ -18,7 +18,7 @@ from keyfold.review.advise.differences import lost_reads
 from keyfold.review.advise.proof import Proof
 from keyfold.review.advise.recommend import for_table
 from keyfold.review.advise.redesign import redesign
-from keyfold.review.check.facts import Facts
+from keyfold.review.check.reach import Reach
 from keyfold.review.cost import Workload, bill
 from keyfold.review.cost import load as load_workload
 from keyfold.runtime.tables import create_request
@@ -130,7 +130,7 @@ def test_every_alternative_serves_every_pattern(name: str) -> None:
     assert advice.alternatives
     proof = Proof(schema)
     for made in advice.alternatives:
-        facts = Facts(made.schema)
+        facts = Reach(made.schema)
         for pattern in made.schema.patterns:
             reached = {a.entity.name for a in facts.reached(pattern)}
             assert set(pattern.entities) <= reached, (made.name, pattern.name)

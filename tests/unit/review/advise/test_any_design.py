@@ -11,7 +11,7 @@ from keyfold.design.writing import dumps
 from keyfold.engine import Engine
 from keyfold.review.advise import advise
 from keyfold.review.advise.differences import lost_reads
-from keyfold.review.check.facts import Facts
+from keyfold.review.check.reach import Reach
 from keyfold.review.cost import loads as workload
 from keyfold.runtime.tables import create_request
 
@@ -79,7 +79,7 @@ def test_every_alternative_serves_every_pattern_and_can_be_made(made: tuple[Sche
     schema, rates = made
     advice = advise(schema, workload(rates, schema))
     for each in advice.alternatives:
-        facts = Facts(each.schema)
+        facts = Reach(each.schema)
         assert set(each.schema.by_pattern) == set(schema.by_pattern)
         for pattern in each.schema.patterns:
             assert set(pattern.entities) <= {a.entity.name for a in facts.reached(pattern)}

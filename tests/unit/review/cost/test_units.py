@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyfold.design.schema import (
-    Attribute,
-    Condition,
-    Entity,
+    AttributeSchema,
+    EntitySchema,
     Index,
     KeyTemplates,
-    Pattern,
+    PatternSchema,
     Placement,
     Schema,
-    Table,
+    SortCondition,
+    TableSchema,
 )
 from keyfold.design.shorthand import effect
 from keyfold.design.template import parse_template
@@ -31,7 +31,7 @@ from keyfold.review.cost.writes import write
 from keyfold.runtime.tables import create_request
 from keyfold.values.size import item_size
 
-TABLE = Table(
+TABLE = TableSchema(
     "things",
     type_attribute=None,
     indexes=(
@@ -42,11 +42,13 @@ TABLE = Table(
     ),
 )
 KEY = KeyTemplates(parse_template("{room}"), parse_template("{name}"))
-THING = Entity(
+THING = EntitySchema(
     "Thing",
     "things",
     KEY,
-    tuple(Attribute(name, name, "string") for name in ("room", "name", "owner", "body", "note")),
+    tuple(
+        AttributeSchema(name, name, "string") for name in ("room", "name", "owner", "body", "note")
+    ),
     tuple(
         Placement(
             index.name,
@@ -76,34 +78,36 @@ def thing(number: int, body: int, note: int, owner: str = "o") -> dict[str, Any]
     return {field: {"S": text} for field, text in texts.items()}
 
 
-def patterns() -> list[Pattern]:
+def patterns() -> list[PatternSchema]:
     common: dict[str, Any] = {"entities": ("Thing",), "table": "things"}
     queried: dict[str, Any] = {**common, "kind": "query"}
     room = KEY.partition
     return [
-        Pattern(
+        PatternSchema(
             "get",
             kind="get",
             partition=room,
-            condition=Condition("eq", KEY.sort),
+            condition=SortCondition("eq", KEY.sort),
             consistent=True,
             **common,
         ),
-        Pattern(
+        PatternSchema(
             "get eventual",
             kind="get",
             partition=room,
-            condition=Condition("eq", KEY.sort),
+            condition=SortCondition("eq", KEY.sort),
             **common,
         ),
-        Pattern("query", partition=room, **queried),
-        Pattern("query consistent", partition=room, consistent=True, **queried),
-        Pattern("query Local", index="Local", partition=room, consistent=True, **queried),
+        PatternSchema("query", partition=room, **queried),
+        PatternSchema("query consistent", partition=room, consistent=True, **queried),
+        PatternSchema("query Local", index="Local", partition=room, consistent=True, **queried),
         *(
-            Pattern(f"query {name}", index=name, partition=parse_template("{owner}"), **queried)
+            PatternSchema(
+                f"query {name}", index=name, partition=parse_template("{owner}"), **queried
+            )
             for name in ("All", "Keys", "Some")
         ),
-        Pattern("scan", kind="scan", **common),
+        PatternSchema("scan", kind="scan", **common),
     ]
 
 
@@ -172,7 +176,7 @@ def test_every_read_costs_what_the_engine_reports(engine: Engine, size: tuple[in
         assert not found.fetched
 
 
-def request(pattern: Pattern) -> tuple[str, dict[str, Any]]:
+def request(pattern: PatternSchema) -> tuple[str, dict[str, Any]]:
     asked: dict[str, Any] = {"TableName": "things", "ReturnConsumedCapacity": "INDEXES"}
     if pattern.kind == "scan":
         return "Scan", asked

@@ -9,15 +9,15 @@ from functools import cached_property
 
 from keyfold.design.formats import PLAIN
 from keyfold.design.schema import (
-    Condition,
     Effect,
-    Entity,
+    EntitySchema,
     KeyTemplates,
-    Operation,
-    Pattern,
+    OperationSchema,
+    PatternSchema,
     Placement,
     Schema,
-    Table,
+    SortCondition,
+    TableSchema,
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
 from keyfold.review.keyspace import Range, Space, meet, spaces
@@ -33,7 +33,7 @@ GROWING = ("list", "string_set", "number_set", "binary_set")
 class Appearance:
     """An entity's items in a table or index: under which key, and declared where."""
 
-    entity: Entity
+    entity: EntitySchema
     key: KeyTemplates
     placement: Placement | None = None
 
@@ -46,7 +46,7 @@ class KeyParts:
     sort: str | None
 
 
-class Facts:
+class Reach:
     """A schema with everything that rules ask of it, computed once."""
 
     def __init__(self, schema: Schema) -> None:
@@ -58,23 +58,23 @@ class Facts:
 
     # Attributes
 
-    def is_identifier(self, entity: Entity, field: str) -> bool:
+    def is_identifier(self, entity: EntitySchema, field: str) -> bool:
         found = entity.by_field.get(field)
         return found is not None and (found.type == "id" or bool(found.looks_like))
 
-    def is_moment(self, entity: Entity, slot: Slot) -> bool:
+    def is_moment(self, entity: EntitySchema, slot: Slot) -> bool:
         found = entity.by_field.get(slot.field)
         timed = slot.format.name.startswith(("iso", "epoch"))
         return timed or (found is not None and found.type in ("timestamp", "date"))
 
-    def is_free_text(self, entity: Entity, slot: Slot) -> bool:
+    def is_free_text(self, entity: EntitySchema, slot: Slot) -> bool:
         """Whether people or other systems choose the value."""
         found = entity.by_field.get(slot.field)
         if found is None or found.type != "string" or found.values:
             return False
         return not (found.refers or found.looks_like or _MACHINE_MADE.search(slot.field))
 
-    def changes(self, entity: Entity, field: str) -> bool:
+    def changes(self, entity: EntitySchema, field: str) -> bool:
         """Whether a field's value is known to change after the item is created."""
         found = entity.by_field.get(field)
         if found is None or not found.mutable or entity.immutable:
@@ -85,16 +85,18 @@ class Facts:
 
     # Keys
 
-    def spaces(self, template: Template, entity: Entity | None) -> tuple[Space, ...]:
+    def spaces(self, template: Template, entity: EntitySchema | None) -> tuple[Space, ...]:
         known = (template, id(entity))
         if known not in self._spaces:
             self._spaces[known] = spaces(template, entity.by_field if entity else {})
         return self._spaces[known]
 
-    def meet(self, one: Template, owner: Entity | None, other: Template, whose: Entity) -> bool:
+    def meet(
+        self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
+    ) -> bool:
         return any(meet(a, b) for a in self.spaces(one, owner) for b in self.spaces(other, whose))
 
-    def key_parts(self, table: Table, index: str | None) -> KeyParts | None:
+    def key_parts(self, table: TableSchema, index: str | None) -> KeyParts | None:
         if index is None:
             return KeyParts(table.partition, table.sort)
         found = table.index(index)
@@ -119,7 +121,7 @@ class Facts:
             if not placed and (found := self._by_name(entity, index)):
                 yield found
 
-    def _by_name(self, entity: Entity, index: str) -> Appearance | None:
+    def _by_name(self, entity: EntitySchema, index: str) -> Appearance | None:
         """An item is in an index as soon as it has the index's key attributes, meant or not."""
         table = self.schema.by_table[entity.table]
         declared = table.index(index)
@@ -132,7 +134,7 @@ class Facts:
             return None
         return Appearance(entity, KeyTemplates(partition[0], sort[0] if sort else None))
 
-    def templates(self, entity: Entity) -> dict[str, list[Template]]:
+    def templates(self, entity: EntitySchema) -> dict[str, list[Template]]:
         """Every attribute of an entity's items that holds a key, with what it holds."""
         table = self.schema.by_table[entity.table]
         held: dict[str, list[Template]] = {}
@@ -153,20 +155,20 @@ class Facts:
 
     # Patterns
 
-    def reached(self, pattern: Pattern) -> tuple[Appearance, ...]:
+    def reached(self, pattern: PatternSchema) -> tuple[Appearance, ...]:
         """Everything that a pattern's key condition can return."""
         if pattern.name not in self._reached:
             self._reached[pattern.name] = tuple(self._reach(pattern))
         return self._reached[pattern.name]
 
-    def _reach(self, pattern: Pattern) -> Iterator[Appearance]:
+    def _reach(self, pattern: PatternSchema) -> Iterator[Appearance]:
         if pattern.table not in self.schema.by_table:
             return
         for appearance in self.appearances(pattern.table, pattern.index):
             if self.in_partition(pattern, appearance) and self.meets_condition(pattern, appearance):
                 yield appearance
 
-    def in_partition(self, pattern: Pattern, appearance: Appearance) -> bool:
+    def in_partition(self, pattern: PatternSchema, appearance: Appearance) -> bool:
         if pattern.partition is None:
             return pattern.kind == "scan"
         return any(
@@ -174,7 +176,7 @@ class Facts:
             for shape in (pattern.partition, *pattern.other_partitions)
         )
 
-    def meets_condition(self, pattern: Pattern, appearance: Appearance) -> bool:
+    def meets_condition(self, pattern: PatternSchema, appearance: Appearance) -> bool:
         condition, sort = pattern.condition, appearance.key.sort
         if condition.operator == "none" or condition.template is None:
             return True
@@ -192,7 +194,7 @@ class Facts:
         span = _range(condition, asked[0], upper[0] if upper else None)
         return any(span.holds_some(space) for space in theirs)
 
-    def strangers(self, pattern: Pattern) -> list[Appearance]:
+    def strangers(self, pattern: PatternSchema) -> list[Appearance]:
         """What a pattern can return that it is not about."""
         if not pattern.entities:
             return []
@@ -207,7 +209,7 @@ class Facts:
             or any(span.holds_some(space) for space in self.spaces(a.key.sort, a.entity))
         ]
 
-    def _span(self, pattern: Pattern) -> Range | None:
+    def _span(self, pattern: PatternSchema) -> Range | None:
         """A collection is read from its first prefix to its last, not from end to end."""
         wanted = [a.key.sort for a in self.reached(pattern) if a.entity.name in pattern.entities]
         prefixes = [sort.literal_prefix for sort in wanted if sort is not None]
@@ -217,14 +219,14 @@ class Facts:
 
     # Sizes and numbers, where the design gives them
 
-    def most(self, pattern: Pattern) -> int | None:
+    def most(self, pattern: PatternSchema) -> int | None:
         """The most items that a pattern's partition can hold."""
         found = [self.schema.by_entity.get(name) for name in pattern.entities]
         counts = [entity.per_partition for entity in found if entity is not None]
         known = [count for count in counts if count is not None]
         return sum(known) if found and len(known) == len(found) else None
 
-    def size(self, pattern: Pattern) -> int:
+    def size(self, pattern: PatternSchema) -> int:
         """The bytes of the largest item that a pattern returns, or 1 KB where nothing is said."""
         found = [self.schema.by_entity.get(name) for name in pattern.entities]
         sizes = [entity.bytes for entity in found if entity is not None and entity.bytes]
@@ -233,32 +235,32 @@ class Facts:
     # Writes
 
     @cached_property
-    def all_writes(self) -> tuple[tuple[Operation, Effect], ...]:
+    def all_writes(self) -> tuple[tuple[OperationSchema, Effect], ...]:
         return tuple((o, effect) for o in self.schema.operations for effect in o.effects)
 
-    def writes(self, entity: str, *actions: str) -> tuple[tuple[Operation, Effect], ...]:
+    def writes(self, entity: str, *actions: str) -> tuple[tuple[OperationSchema, Effect], ...]:
         return tuple(
             (operation, effect)
             for operation, effect in self.all_writes
             if effect.entity == entity and effect.action in actions
         )
 
-    def is_edited(self, entity: Entity) -> bool:
+    def is_edited(self, entity: EntitySchema) -> bool:
         """Whether items change after they are created: records, as opposed to history."""
         stamped = any(a.field in ("updatedAt", "updated_at") for a in entity.attributes)
         return bool(entity.version or stamped or self.writes(entity.name, "update"))
 
-    def is_deleted(self, entity: Entity) -> bool:
+    def is_deleted(self, entity: EntitySchema) -> bool:
         """Whether items of this type ever go away: by an operation, or by expiry."""
         return entity.ttl is not None or bool(self.writes(entity.name, "delete"))
 
 
-def is_confined(condition: Condition) -> bool:
+def is_confined(condition: SortCondition) -> bool:
     """A range that keyfold builds stays under its prefix; hand-written ones need not."""
     return condition.operator == "between" and not condition.raw and condition.upper is None
 
 
-def _range(condition: Condition, asked: Space, upper: Space | None) -> Range:
+def _range(condition: SortCondition, asked: Space, upper: Space | None) -> Range:
     if condition.operator in ("gt", "ge"):
         return Range(low=asked.least)
     if condition.operator in ("lt", "le"):
