@@ -27,9 +27,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--tls-key", type=Path, metavar="FILE", help="its private key (PEM)")
     add(
         "--dialect",
-        choices=("current", "classic"),
+        type=_dialect,
         default="current",
-        help="wording of validation errors: Amazon's of today, or that of older servers",
+        metavar="NAME",
+        help="wording of validation errors: current (Amazon's us-east-1 today), classic (a region "
+        "before the changes of 2026), or a region such as eu-west-2",
     )
     add(
         "--durability",
@@ -59,6 +61,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=30.0,
         help="time a client has to send a whole request (default: %(default)s)",
     )
+
+
+def _dialect(name: str) -> str:
+    from keyfold.engine import dialects
+
+    try:
+        dialects.named(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return name
 
 
 def run(args: argparse.Namespace) -> int:

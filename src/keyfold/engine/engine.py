@@ -32,7 +32,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Durability = Literal["full", "relaxed", "memory"]
-Dialect = Literal["current", "classic"]
+Dialect = str
+"""`current`, `classic`, or the name of a region of Amazon's."""
 
 
 class Engine:
@@ -216,7 +217,7 @@ class Engine:
         try:
             return shapes.check(operation, request, dialect)
         except RequestInvalid as error:
-            raise dialect.worded(operation, error) from None
+            raise dialect.worded(operation, error, request) from None
 
     def _encoded(self, operation: str, request: dict[str, Any]) -> bytes:
         return encoded(self._answer(operation, request))
@@ -229,7 +230,7 @@ class Engine:
                 return self._faults.around(operation, request, partial(self._attempt, work))
             return self._attempt(work, request)
         except RequestInvalid as error:
-            raise self._database.dialect.worded(operation, error) from None
+            raise self._database.dialect.worded(operation, error, request) from None
 
     def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -39,8 +39,7 @@ def place_of_item(table: TableDefinition, item: Item, *, explains: bool = True) 
         _check_contents(table.schema, item)
         place = table.schema.place(item)
     if not all(_are_plain(index.schema, item) for index in table.indexes):
-        # Of several indexes that a value is wrong for, the first by name is told.
-        for index in sorted(table.indexes, key=lambda index: index.name):
+        for index in table.indexes_by_name.values():
             check_index_keys(index, item)
     return place
 

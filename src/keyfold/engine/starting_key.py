@@ -7,7 +7,7 @@ from typing import Any
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.read import place_of
 from keyfold.engine.tables import IndexDefinition, TableDefinition
-from keyfold.errors import ValidationError
+from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.values import Item
 from keyfold.values.wire import check_item
 
@@ -45,7 +45,7 @@ def place(
         attributes.update(index.schema.attributes)
     if len(key) != len(attributes):
         detail = f": {_MISMATCH}" if of_scan and index is None else ""
-        raise ValidationError(f"{_INVALID}{detail}")
+        raise RequestInvalid(f"{_INVALID}{detail}")
     schema = table.schema if index is None else index.schema
     if index is not None or not of_scan:
         for name, kind in schema.types.items():
@@ -56,5 +56,5 @@ def place(
     try:
         place_of_key(table, {n: key[n] for n in table.schema.attributes if n in key})
     except ValidationError as error:
-        raise ValidationError(f"{_INVALID}: {error.message}") from None
+        raise RequestInvalid(f"{_INVALID}: {error.message}") from None
     return place_of(table, index, key)

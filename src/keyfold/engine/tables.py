@@ -190,7 +190,10 @@ class TableDefinition:
             for index in definition.get("GlobalSecondaryIndexes", ())
         )
         self.indexes = self.local_indexes + self.global_indexes
-        self.indexes_by_name = {index.name: index for index in self.indexes}
+        # By the alphabet: of several indexes that a value is wrong for, the first is told.
+        self.indexes_by_name = {
+            index.name: index for index in sorted(self.indexes, key=lambda index: index.name)
+        }
         self.ttl: str | None = definition.get("TimeToLive")
         # Where the table is being restored from, until it is complete.
         self.restored_from: dict[str, Any] | None = definition.get("RestoredFrom")

@@ -8,7 +8,7 @@ from keyfold.engine.write import NewItem
 from keyfold.errors import ValidationError
 from keyfold.expressions.ast import Action, AddAction, Projection, SetAction
 from keyfold.expressions.evaluate import Values, constant
-from keyfold.expressions.projection import project
+from keyfold.expressions.parameters import ExpressionParameters
 from keyfold.expressions.update import UpdatePlan
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
@@ -16,19 +16,18 @@ from keyfold.values.normal import NormalItem
 from keyfold.values.size import item_size
 
 _INVALID = "One or more parameter values were invalid: "
+_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
-# What UpdateItem adds to the size of what it writes: for itself and for each of its actions.
-_UPDATE_COST = 3
-_WRITING_COST = 19
-_REMOVING_COST = 2
+def refuse_dear(expressions: ExpressionParameters) -> None:
+    """Refuse an update whose statement costs more bytes than an item may have."""
+    plan = expressions.update
+    if plan is not None and plan.charge.exceeds(ITEM_BYTES, expressions.values):
+        raise ValidationError(_TOO_LARGE)
 
 
 class ItemUpdate:
-    """The change that an update makes; afterwards it knows which paths it touched.
-
-    `alone` is the update of UpdateItem, which DynamoDB measures by what it writes as well.
-    """
+    """The change that an update makes, and the paths that it touches."""
 
     def __init__(
         self,
@@ -36,14 +35,10 @@ class ItemUpdate:
         key: NormalItem,
         plan: UpdatePlan | None,
         values: Values,
-        *,
-        alone: bool = False,
     ) -> None:
         self._table, self._key, self._plan, self._values = table, key, plan, values
-        self._alone = alone
         self._roots: frozenset[str] = frozenset() if plan is None else plan.roots
-        self.touched: Projection = ()
-        self.written: Projection = ()
+        self.touched: Projection = () if plan is None else plan.paths
         if plan is None:
             return
         if not self._roots.isdisjoint(table.schema.types):
@@ -51,7 +46,7 @@ class ItemUpdate:
             raise ValidationError(
                 f"{_INVALID}Cannot update attribute {name}. This attribute is part of the key"
             )
-        for index in table.indexes:
+        for index in table.indexes_by_name.values():
             if not self._roots.isdisjoint(index.schema.types):
                 for action in plan.actions:
                     _check_action(index, action, values)
@@ -63,28 +58,18 @@ class ItemUpdate:
         before = self._key if old is None else old
         item: Item = before
         if self._plan is not None:
-            updated = self._plan.apply(before, self._values)
-            item, self.touched, self.written = updated.item, updated.touched, updated.written
+            item = self._plan.apply(before, self._values)
         for index in self._table.indexes:
             # The keys of an item that was there are right, but for those the update wrote.
             if old is None or not self._roots.isdisjoint(index.schema.types):
                 _check_keys(index, item)
         size = before.size + self._touched_size(item) - self._touched_size(before)
-        if size > ITEM_BYTES or (size > ITEM_BYTES // 2 and self._written_size(item) > ITEM_BYTES):
-            raise ValidationError("Item size to update has exceeded the maximum allowed size")
+        if size > ITEM_BYTES:
+            raise ValidationError(_TOO_LARGE)
         return NewItem(item, size)
 
     def _touched_size(self, item: Item) -> int:
         return item_size({root: item[root] for root in self._roots if root in item})
-
-    def _written_size(self, item: Item) -> int:
-        if self._plan is None or not self._alone:
-            return 0
-        cost = sum(
-            _WRITING_COST if isinstance(action, (SetAction, AddAction)) else _REMOVING_COST
-            for action in self._plan.actions
-        )
-        return _UPDATE_COST + cost + item_size(project(self.written, item))
 
 
 def _check_keys(index: IndexDefinition, item: Item) -> None:

@@ -30,12 +30,15 @@ class ValidationError(OperationError):
 class RequestInvalid(ValidationError):
     """A request wrong in itself, whatever the tables hold; engines word it by their dialect.
 
-    `newer` is what DynamoDB began to say of it in 2026, where that is something else.
+    `newer` is what DynamoDB began to say of it in 2026, `older` what operations say that still read
+    numbers as Java's BigDecimal does, where that is something else.
     """
 
-    def __init__(self, message: str = "", newer: str | None = None) -> None:
+    def __init__(
+        self, message: str = "", newer: str | None = None, older: str | None = None
+    ) -> None:
         super().__init__(message)
-        self.newer = newer
+        self.newer, self.older = newer, older
 
 
 class EmptyKey(ValidationError):

@@ -51,16 +51,19 @@ _LOOKS_INTO_VALUES = re.compile(r"between|attribute_type", re.IGNORECASE).search
 class Placeholders:
     """The ExpressionAttributeNames and ExpressionAttributeValues of one request.
 
-    Bind every expression of the request, then `check_used`.
+    Bind every expression of the request, then `check_used`. Where values may be `deeper`, they may
+    have a level more than what is stored.
     """
 
     def __init__(
         self,
         names: Mapping[str, str] | None = None,
         values: Mapping[str, AttributeValue] | None = None,
+        *,
+        deeper: bool = False,
     ) -> None:
         self._names = _checked_names(names)
-        self.values = _checked_values(values)
+        self.values = _checked_values(values, depth=-1 if deeper else 0)
         self._used_names: set[str] = set()
         self._used_values: set[str] = set()
 
@@ -290,7 +293,7 @@ def _check_name(placeholder: str, name: str) -> None:
 
 
 def _checked_values(
-    values: Mapping[str, AttributeValue] | None,
+    values: Mapping[str, AttributeValue] | None, depth: int
 ) -> Mapping[str, AttributeValue]:
     if values is None:
         return {}
@@ -304,7 +307,7 @@ def _checked_values(
     checked = {}
     for placeholder, value in values.items():
         try:
-            checked[placeholder] = check_value(value)
+            checked[placeholder] = check_value(value, depth)
         except ValidationError as error:
             raise _wrapped(error, placeholder) from None
     return checked
@@ -312,12 +315,14 @@ def _checked_values(
 
 def _wrapped(error: ValidationError, placeholder: str) -> ValidationError:
     """An error about a value, told with its placeholder; the newer words leave that out."""
-    message = (
-        f"ExpressionAttributeValues contains invalid value: {error.message} for key {placeholder}"
-    )
-    if isinstance(error, RequestInvalid):
-        return RequestInvalid(message, newer=error.newer or error.message)
-    return ValidationError(message)
+
+    def wrapped(reason: str) -> str:
+        return f"ExpressionAttributeValues contains invalid value: {reason} for key {placeholder}"
+
+    if not isinstance(error, RequestInvalid):
+        return ValidationError(wrapped(error.message))
+    older = None if error.older is None else wrapped(error.older)
+    return RequestInvalid(wrapped(error.message), error.newer or error.message, older)
 
 
 def _refuse_placeholder(parameter: str, placeholder: str) -> NoReturn:

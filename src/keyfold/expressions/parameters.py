@@ -92,12 +92,17 @@ def refuse_mixture(
         raise RequestInvalid(f"{reason}: {' and '.join(takers)} {verb} null", newer=reason)
 
 
-def read(request: Mapping[str, Any]) -> ExpressionParameters:
-    """The request's expressions, all placeholders bound and accounted for."""
+def read(request: Mapping[str, Any], *, deeper: bool = False) -> ExpressionParameters:
+    """The request's expressions, all placeholders bound and accounted for.
+
+    `deeper` values may have a level more than what is stored.
+    """
     if _PARAMETERS.isdisjoint(request):
         return _NOTHING
     placeholders = Placeholders(
-        request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
+        request.get("ExpressionAttributeNames"),
+        request.get("ExpressionAttributeValues"),
+        deeper=deeper,
     )
     update = condition = key_condition = chosen = projection = None
     if (text := request.get("UpdateExpression")) is not None:

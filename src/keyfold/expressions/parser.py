@@ -82,9 +82,9 @@ class _Parser(Logic):
             self._refuse("The expression can not be empty;")
         size = len(text.encode(errors="surrogatepass"))
         if size > EXPRESSION_BYTES:
-            self._refuse(
-                f"Expression size has exceeded the maximum allowed size; expression size: {size}"
-            )
+            # Of updates, DynamoDB does not say how long they are.
+            told = "" if parameter == "UpdateExpression" else f" expression size: {size}"
+            self._refuse(f"Expression size has exceeded the maximum allowed size;{told}")
         self._tokens = tokens(text)
         self._at = 0
         self._depth = 0

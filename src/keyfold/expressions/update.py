@@ -6,7 +6,6 @@ Every value is worked out from the item as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -26,20 +25,15 @@ from keyfold.expressions.ast import (
     UpdateActions,
     Value,
 )
+from keyfold.expressions.charge import Charge
 from keyfold.expressions.evaluate import Values, resolve
+from keyfold.limits import NESTING_LEVELS
 from keyfold.values import AttributeValue, Item, number
+from keyfold.values.depth import levels
+from keyfold.values.normal import NormalItem
 from keyfold.values.ordering import in_set_order
 
 _SETS = frozenset(("SS", "NS", "BS"))
-
-
-@dataclass(frozen=True, slots=True)
-class UpdatedItem:
-    """The item after an update; `touched` are all paths it named, `written` those with a value."""
-
-    item: Item
-    touched: Projection
-    written: Projection
 
 
 class _WrongType(Exception):
@@ -59,7 +53,8 @@ class UpdatePlan:
     """An update, ready to be applied to any item, with any values of the types it was bound for."""
 
     __slots__ = (
-        "_nested", "_steps", "_type_mismatch", "actions", "only_takes_away", "paths", "roots",
+        "_charge", "_nested", "_steps", "_type_mismatch", "actions", "only_takes_away", "paths",
+        "roots",
     )  # fmt: skip
 
     def __init__(self, update: UpdateActions) -> None:
@@ -72,13 +67,20 @@ class UpdatePlan:
         self._steps = [(action.path, _made_by(action)) for action in update.actions]
         self._nested = [path for path in self.paths if len(path.parts) > 1]
         self._type_mismatch = update.type_mismatch
+        self._charge: Charge | None = None
 
-    def apply(self, item: Mapping[str, AttributeValue], values: Values) -> UpdatedItem:
+    @property
+    def charge(self) -> Charge:
+        """What its statement costs."""
+        if self._charge is None:
+            self._charge = Charge(self.actions)
+        return self._charge
+
+    def apply(self, item: Mapping[str, AttributeValue], values: Values) -> Item:
         """The updated item; the given one stays as it is."""
         new: Item = dict(item)
         appended: list[tuple[int, Path, AttributeValue]] = []
         removed_elements: list[Path] = []
-        written: list[Path] = []
         for path, value in self._writes(item, values):
             last = path.parts[-1]
             container: Any = new if len(path.parts) == 1 else _writable(new, path)
@@ -88,27 +90,22 @@ class UpdatePlan:
                         removed_elements.append(path)
                 elif last < len(container):
                     container[last] = value
-                    written.append(path)
                 else:
                     appended.append((last, path, value))
             elif value is None:
                 container.pop(last, None)
             else:
                 container[last] = value
-                written.append(path)
         # Elements beyond a list's end are added in the order of their indexes.
         for _, path, value in sorted(appended, key=itemgetter(0)):
-            container = _writable(new, path)
-            written.append(Path((*path.parts[:-1], len(container))))
-            container.append(value)
+            _writable(new, path).append(value)
         if removed_elements:
             # Indexes in REMOVE mean the positions before the update: take the inner and last out
             # first.
             removed_elements.sort(key=lambda path: (len(path.parts), _index(path)), reverse=True)
             for path in removed_elements:
                 del _writable(new, path)[_index(path)]
-            written = [_moved(path, removed_elements) for path in written]
-        return UpdatedItem(new, self.paths, tuple(written))
+        return new
 
     def _writes(self, item: Mapping[str, AttributeValue], values: Values) -> list[tuple[Path, Any]]:
         """What to write where, or the complaint DynamoDB comes to first: types, paths, missing."""
@@ -130,7 +127,17 @@ class UpdatePlan:
             raise ValidationError(
                 "The provided expression refers to an attribute that does not exist in the item"
             )
+        if self._nested or not isinstance(values, NormalItem):
+            _refuse_deep(writes)
         return writes
+
+
+def _refuse_deep(writes: list[tuple[Path, Any]]) -> None:
+    """Refuse values that are right in themselves and too deep for the place they are put in."""
+    for path, value in writes:
+        is_nested = value is not None and ("M" in value or "L" in value)
+        if is_nested and len(path.parts) + levels(value) > NESTING_LEVELS:
+            raise ValidationError("Nesting Levels have exceeded supported limits")
 
 
 def _made_by(action: Action) -> _Make:
@@ -205,17 +212,6 @@ def _combined(
         return combine(current, content)
 
     return make
-
-
-def _moved(path: Path, removed: list[Path]) -> Path:
-    """Where a path leads once elements before it were taken out of their lists."""
-    parts = list(path.parts)
-    for gone in removed:
-        at = len(gone.parts) - 1
-        same_list = path.parts[:at] == gone.parts[:at] and len(path.parts) > at
-        if same_list and _index(Path(path.parts[: at + 1])) > _index(gone):
-            parts[at] = int(str(parts[at])) - 1
-    return Path(tuple(parts))
 
 
 def _index(path: Path) -> int:

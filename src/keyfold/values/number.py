@@ -20,10 +20,14 @@ _NUMBER = re.compile(
 # Wide enough that a sum of any two numbers is exact before it is checked.
 _EXACT = Context(prec=NUMBER_DIGITS + NUMBER_MAX_EXPONENT - NUMBER_MIN_EXPONENT + 2)
 
-_EXPONENT_DIGITS_WORTH_READING = 9
 _OVERFLOW = (
     "Number overflow. Attempting to store a number with magnitude larger than supported range"
 )
+_UNDERFLOW = (
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+)
+_LARGEST_EXPONENT = 2**63 - 1
+_LARGEST_DECIMAL_EXPONENT = 2**31 - 1
 
 
 class TooManyDigits(ValidationError):
@@ -42,14 +46,14 @@ def add(a: str, b: str) -> str:
     """The exact sum of two numbers, in canonical text."""
     if _PLAIN_INTEGER(a) and _PLAIN_INTEGER(b):
         return _result(str(int(a) + int(b)))
-    return _result(str(_EXACT.add(Decimal(a), Decimal(b))))
+    return _result(str(_EXACT.add(Decimal(a), Decimal(b)) or 0))
 
 
 def subtract(a: str, b: str) -> str:
     """The exact difference of two numbers, in canonical text."""
     if _PLAIN_INTEGER(a) and _PLAIN_INTEGER(b):
         return _result(str(int(a) - int(b)))
-    return _result(str(_EXACT.subtract(Decimal(a), Decimal(b))))
+    return _result(str(_EXACT.subtract(Decimal(a), Decimal(b)) or 0))
 
 
 def _result(text: str) -> str:
@@ -81,26 +85,51 @@ def order_bytes(text: str) -> bytes:
     return b"\x81" + body
 
 
+def decimal_complaint(text: str) -> str | None:
+    """What is wrong with a number, if anything, where it is read as Java's BigDecimal does.
+
+    Its exponent and scale have 32 bits, and so has the magnitude that DynamoDB makes of them, which
+    wraps round.
+    """
+    match = _NUMBER(text)
+    if match is None:
+        return _not_a_number(text)
+    _sign, whole, fraction, power = match.groups(default="")
+    exponent = _power(power, _LARGEST_DECIMAL_EXPONENT)
+    if exponent is None or not _fits(len(fraction) - exponent, _LARGEST_DECIMAL_EXPONENT):
+        return _not_a_number(text)
+    digits = len((whole + fraction).lstrip("0")) or 1
+    magnitude = (digits - len(fraction) + exponent + 2**31) % 2**32 - 2**31
+    if magnitude > NUMBER_MAX_EXPONENT + 1:
+        return _OVERFLOW
+    return _UNDERFLOW if magnitude <= NUMBER_MIN_EXPONENT else None
+
+
+def _not_a_number(text: str) -> str:
+    detail = f": {text}" if text else ""
+    return f"The parameter cannot be converted to a numeric value{detail}"
+
+
 def _parts(text: str) -> tuple[str, str, int]:
     """Sign, digits without zeros at either end, and the exponent of the last digit."""
     match = _NUMBER(text)
     if match is None:
-        detail = f": {text}" if text else ""
-        raise ValidationError(f"The parameter cannot be converted to a numeric value{detail}")
+        raise ValidationError(_not_a_number(text))
     sign, whole, fraction, power = match.groups(default="")
     written = (whole + fraction).lstrip("0")
     digits = written.rstrip("0")
-    if not digits:
-        return "", "0", 0
-    exponent = _power(power) - len(fraction) + len(written) - len(digits)
-    leading = exponent + len(digits) - 1
+    power_of_ten = _power(power, _LARGEST_EXPONENT)
+    if power_of_ten is None:
+        raise ValidationError(_not_a_number(text))
+    exponent = power_of_ten - len(fraction) + len(written) - len(digits)
+    # Zero is measured by the exponent that it is written with.
+    leading = exponent + max(len(digits), 1) - 1
     if leading > NUMBER_MAX_EXPONENT:
         raise ValidationError(_OVERFLOW)
     if leading < NUMBER_MIN_EXPONENT:
-        raise ValidationError(
-            "Number underflow. Attempting to store a number with magnitude smaller than "
-            "supported range"
-        )
+        raise ValidationError(_UNDERFLOW)
+    if not digits:
+        return "", "0", 0
     if len(digits) > NUMBER_DIGITS:
         raise TooManyDigits(
             f"Attempting to store more than {NUMBER_DIGITS} significant digits in a Number"
@@ -108,13 +137,18 @@ def _parts(text: str) -> tuple[str, str, int]:
     return ("-" if sign == "-" else ""), digits, exponent
 
 
-def _power(text: str) -> int:
-    if not text:
-        return 0
+def _power(text: str, largest: int) -> int | None:
+    """An exponent; None if it is beyond the largest one, on either side."""
     magnitude = text.lstrip("+-").lstrip("0")
-    if len(magnitude) > _EXPONENT_DIGITS_WORTH_READING:
-        magnitude = "9" * _EXPONENT_DIGITS_WORTH_READING
-    return int(magnitude or "0") * (-1 if text[0] == "-" else 1)
+    # Numbers of thousands of digits are not worth reading.
+    if len(magnitude) > len(str(largest)):
+        return None
+    power = int(magnitude or "0") * (-1 if text.startswith("-") else 1)
+    return power if _fits(power, largest) else None
+
+
+def _fits(number: int, largest: int) -> bool:
+    return -largest - 1 <= number <= largest
 
 
 def _plain(sign: str, digits: str, exponent: int) -> str:

@@ -14,7 +14,7 @@ from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.limits import ATTRIBUTE_NAME_BYTES, NESTING_LEVELS
 from keyfold.values import AttributeValue, Item
 from keyfold.values.normal import NormalItem
-from keyfold.values.number import normalise
+from keyfold.values.number import decimal_complaint, normalise
 from keyfold.values.ordering import in_set_order
 from keyfold.values.size import item_size, text_size
 
@@ -88,7 +88,8 @@ def _number(text: str) -> str:
     try:
         return normalise(text)
     except ValidationError as error:
-        raise RequestInvalid(error.message, newer=None if text else f"{error.message}: ") from None
+        newer = None if text else f"{error.message}: "
+        raise RequestInvalid(error.message, newer, older=decimal_complaint(text)) from None
 
 
 def _null(content: bool, _depth: int) -> bool:

@@ -34,7 +34,7 @@ def _one(value: str, place: str, rule: str) -> str:
         ("GetItem", {"TableName": "abc"}, _one("null", "key", "not be null")),
         (
             "PutItem",
-            {"TableName": "", "Item": {}, "ReturnValues": "X"},
+            {"TableName": "", "Item": {}},
             _one("''", "tableName", "have length greater than or equal to 1"),
         ),
         (
@@ -150,7 +150,9 @@ def test_all_problems_are_listed_but_by_update_item_in_the_current_dialect() -> 
     for operation in ("DeleteItem", "UpdateItem"):
         assert _refusal(operation, request) == both
     assert _refusal("DeleteItem", request, CURRENT) == both
-    assert _refusal("UpdateItem", request, CURRENT) == f"1 validation error detected: {first}"
+    request = {"TableName": "abc", "Key": KEY, "ReturnConsumedCapacity": "Y"}
+    wrong = {**request, "ReturnItemCollectionMetrics": "Z"}
+    assert _refusal("UpdateItem", wrong, CURRENT) == f"1 validation error detected: {first}"
 
 
 @pytest.mark.parametrize(

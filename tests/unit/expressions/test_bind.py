@@ -262,7 +262,7 @@ def test_an_update_is_planned_once_and_used_with_other_values() -> None:
     plan = again.update("SET #n = :v")
     again.check_used()
     assert plan is first
-    assert plan.apply({}, again.values).item == {"name": {"S": "b"}}
+    assert plan.apply({}, again.values) == {"name": {"S": "b"}}
 
 
 def test_values_of_another_type_are_checked_again() -> None:
@@ -277,7 +277,7 @@ def test_another_name_for_a_placeholder_is_another_update() -> None:
     for name in ("a", "b"):
         placeholders = Placeholders({"#n": name}, {":v": {"S": "x"}})
         updated = placeholders.update("SET #n = :v").apply({}, placeholders.values)
-        assert updated.item == {name: {"S": "x"}}
+        assert updated == {name: {"S": "x"}}
 
 
 def test_a_key_condition_is_kept_and_completed_with_other_values() -> None:

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from keyfold.errors import ValidationError
 from keyfold.expressions.bind import Placeholders
-from keyfold.expressions.projection import project
-from keyfold.expressions.update import UpdatedItem
 from keyfold.values.codec import decode_item, encode, encode_item
 
 TYPE = "An operand in the update expression has an incorrect data type"
@@ -18,14 +16,10 @@ PATH = "The document path provided in the update expression is invalid for updat
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
 
 
-def _apply(text: str, item: dict[str, Any], **values: Any) -> UpdatedItem:
+def _updated(text: str, item: dict[str, Any], **values: Any) -> dict[str, Any]:
     placeholders = {f":{name}": encode(value) for name, value in values.items()}
     update = Placeholders(None, placeholders or None).update(text)
-    return update.apply(encode_item(item), placeholders)
-
-
-def _updated(text: str, item: dict[str, Any], **values: Any) -> dict[str, Any]:
-    return decode_item(_apply(text, item, **values).item)
+    return decode_item(update.apply(encode_item(item), placeholders))
 
 
 @pytest.mark.parametrize(
@@ -87,13 +81,13 @@ def test_updates_that_the_item_does_not_allow(
     text: str, values: dict[str, Any], item: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:
-        _apply(text, item, **values)
+        _updated(text, item, **values)
     assert caught.value.message == message
 
 
 def test_a_sum_out_of_range_is_refused() -> None:
     with pytest.raises(ValidationError, match="Number overflow"):
-        _apply("ADD a :v", {"a": 9 * 10**125}, v=9 * 10**125)
+        _updated("ADD a :v", {"a": 9 * 10**125}, v=9 * 10**125)
 
 
 def test_the_old_item_is_left_alone() -> None:
@@ -107,23 +101,18 @@ def test_the_old_item_is_left_alone() -> None:
     assert item == before
 
 
-def test_what_was_touched_and_what_was_written_are_told_apart() -> None:
-    updated = _apply(
-        "SET a.b = :v, l[9] = :v REMOVE gone ADD n :v", {"a": {"c": 1}, "l": [0], "gone": 1}, v=5
-    )
-    old = encode_item({"a": {"c": 1}, "l": [0], "gone": 1})
-    assert decode_item(project(updated.touched, old)) == {"gone": 1}
-    assert decode_item(project(updated.written, updated.item)) == {
-        "a": {"b": 5},
-        "l": [5],
-        "n": 5,
-    }
+def test_elements_are_written_where_they_were_before_removals() -> None:
+    updated = _updated("SET l[2].x = :v, l[9] = :v REMOVE l[0], l[1]", {"l": [0, 1, {"x": 0}]}, v=5)
+    assert updated == {"l": [{"x": 5}, 5]}
 
 
-def test_what_was_written_is_found_where_removals_moved_it() -> None:
-    updated = _apply("SET l[2].x = :v, l[9] = :v REMOVE l[0], l[1]", {"l": [0, 1, {"x": 0}]}, v=5)
-    assert decode_item(updated.item) == {"l": [{"x": 5}, 5]}
-    assert decode_item(project(updated.written, updated.item)) == {"l": [{"x": 5}, 5]}
+def test_a_value_may_be_too_deep_for_the_place_it_is_put_in() -> None:
+    def nested(levels: int) -> Any:
+        return {"n": nested(levels - 1)} if levels else "leaf"
+
+    assert _updated("SET a.b = :v", {"a": {}}, v=nested(30)) == {"a": {"b": nested(30)}}
+    with pytest.raises(ValidationError, match=r"^Nesting Levels have exceeded supported limits$"):
+        _updated("SET a.b = :v", {"a": {}}, v=nested(31))
 
 
 @given(st.lists(st.integers(0, 9), max_size=6), st.sets(st.integers(0, 9), min_size=1, max_size=4))

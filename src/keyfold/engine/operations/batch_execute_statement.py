@@ -12,7 +12,7 @@ from keyfold.engine.partiql.plan import item_of, names_one_item, refuse_several
 from keyfold.engine.partiql.select import select_one
 from keyfold.engine.partiql.statements import ExistsStatement, Select, Statement
 from keyfold.engine.storage import Session
-from keyfold.errors import ConditionFailed, OperationError, ValidationError
+from keyfold.errors import ConditionFailed, OperationError, RequestInvalid, ValidationError
 
 # Codes in a batch's answers are the errors' wire names without the ending, but for one.
 _ENDING = "Exception"
@@ -21,7 +21,7 @@ _CODES = {"ValidationException": "ValidationError"}
 
 def batch_execute_statement(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wishes = request["Statements"]
-    parsed = [_parsed(wish) for wish in wishes]
+    parsed = [_parsed(database, wish) for wish in wishes]
     reads = [isinstance(each, Select) for each in parsed if not isinstance(each, OperationError)]
     if any(reads) and not all(reads):
         raise ValidationError(
@@ -56,9 +56,11 @@ def _item_of(
         return None
 
 
-def _parsed(wish: dict[str, Any]) -> Statement | OperationError:
+def _parsed(database: Database, wish: dict[str, Any]) -> Statement | OperationError:
     try:
         return parse(wish["Statement"], wish.get("Parameters"))
+    except RequestInvalid as error:
+        return database.dialect.worded("BatchExecuteStatement", error, wish)
     except ValidationError as error:
         return error
 

@@ -11,7 +11,6 @@ from keyfold.engine import answers
 from keyfold.engine.capacity import Capacity, Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
-from keyfold.engine.shapes.batches import check_tables
 from keyfold.errors import ValidationError
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import compiled
@@ -23,7 +22,6 @@ from keyfold.values.wire import check_item
 
 def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wishes = request["RequestItems"]
-    check_tables("BatchGetItem", wishes)
     if sum(len(wish["Keys"]) for wish in wishes.values()) > BATCH_GET_ITEMS:
         raise ValidationError("Too many items requested for the BatchGetItem call")
     # What may not be mixed in one request may not be mixed over its tables either.

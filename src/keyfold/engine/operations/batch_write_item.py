@@ -19,7 +19,7 @@ from keyfold.values.wire import check_item
 
 def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wishes = request["RequestItems"]
-    check_tables("BatchWriteItem", wishes)
+    check_tables(wishes)
     if sum(map(len, wishes.values())) > BATCH_WRITE_ITEMS:
         raise ValidationError("Too many items requested for the BatchWriteItem call")
     parsed = [(name, [_parsed(wish) for wish in each]) for name, each in wishes.items()]

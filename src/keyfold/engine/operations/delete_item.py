@@ -22,7 +22,7 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if returns not in ("NONE", "ALL_OLD"):
         raise RequestInvalid("ReturnValues can only be ALL_OLD or NONE")
     key = check_item(request["Key"])
-    test = parameters.read(request).test()
+    test = parameters.read(request, deeper="DeleteItem" in database.dialect.older).test()
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
     def work(session: Session) -> Prepared:

@@ -23,7 +23,7 @@ def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if returns not in ("NONE", "ALL_OLD"):
         raise RequestInvalid("ReturnValues can only be ALL_OLD or NONE")
     new = NewItem.put(check_item(request["Item"]))
-    test = parameters.read(request).test()
+    test = parameters.read(request, deeper="PutItem" in database.dialect.older).test()
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     is_asked = returns != "NONE" or wanted(request) is not None
 

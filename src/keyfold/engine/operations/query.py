@@ -30,7 +30,7 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in "
             "the request."
         )
-    expressions = parameters.read(request)
+    expressions = parameters.read(request, deeper="Query" in database.dialect.older)
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
         index = selection.index_of(database.catalog, session, table, request)

@@ -8,8 +8,8 @@ from keyfold.engine import selection, starting_key
 from keyfold.engine.database import Database
 from keyfold.engine.read import Reading, read_page
 from keyfold.engine.tables import IndexDefinition, TableDefinition, segment
-from keyfold.errors import ValidationError
-from keyfold.expressions import parameters
+from keyfold.errors import RequestInvalid, ValidationError
+from keyfold.expressions import legacy, parameters
 from keyfold.expressions.roots import paths
 from keyfold.values import Item
 
@@ -19,6 +19,8 @@ _LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
 
 def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
+    if "ConditionalOperator" in request and not database.dialect.operator_first:
+        legacy.filter(request)
     # Legacy parameters are looked at before the starting key and the segments, expressions after.
     is_modern = any(request.get(name) is not None for name in _EXPRESSIONS)
     expressions = parameters.ExpressionParameters() if is_modern else parameters.read(request)
@@ -84,7 +86,7 @@ def _check_segments(number: int | None, total: int | None) -> None:
             "TotalSegments is present"
         )
     if number is not None and total is not None and number >= total:
-        raise ValidationError(
+        raise RequestInvalid(
             "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
             f"Segment: {number} is not less than TotalSegments: {total}"
         )

@@ -11,7 +11,7 @@ from keyfold.engine.keys import place_of_item, place_of_key
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.transactions import Part
-from keyfold.engine.update import ItemUpdate
+from keyfold.engine.update import ItemUpdate, refuse_dear
 from keyfold.engine.write import Change, ItemWrite, NewItem, Old, Prepared
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, parameters
@@ -69,7 +69,7 @@ def _parsed(database: Database, wish: dict[str, Any], puts: Old) -> Part:
 
 def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
     new = NewItem.put(check_item(wish["Item"]))
-    condition = parameters.read(wish).test()
+    condition = _expressions(database, wish).test()
     return lambda session: _write(
         wish,
         table := _table(database, session, wish),
@@ -81,7 +81,7 @@ def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
 
 
 def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    condition, key = parameters.read(wish).test(), check_item(wish["Key"])
+    condition, key = _expressions(database, wish).test(), check_item(wish["Key"])
     return lambda session: _write(
         wish,
         table := _table(database, session, wish),
@@ -93,14 +93,16 @@ def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 
 
 def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    condition, key = parameters.read(wish).test(), check_item(wish["Key"])
+    condition, key = _expressions(database, wish).test(), check_item(wish["Key"])
     return lambda session: _write(
         wish, table := _table(database, session, wish), place_of_key(table, key), None, condition
     )
 
 
 def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    expressions = parameters.read(wish)
+    expressions = _expressions(database, wish)
+    if "TransactWriteItems" in database.dialect.charged:
+        refuse_dear(expressions)
     key = check_item(wish["Key"])
     condition = expressions.test()
 
@@ -110,6 +112,10 @@ def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
         return _write(wish, table, place_of_key(table, key), change, condition)
 
     return located
+
+
+def _expressions(database: Database, wish: dict[str, Any]) -> parameters.ExpressionParameters:
+    return parameters.read(wish, deeper="TransactWriteItems" in database.dialect.older)
 
 
 _PARSERS = {"ConditionCheck": _check, "Put": _put, "Delete": _delete, "Update": _update}

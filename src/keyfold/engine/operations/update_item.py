@@ -8,7 +8,7 @@ from keyfold.engine import answers, write
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.storage import Session
-from keyfold.engine.update import ItemUpdate
+from keyfold.engine.update import ItemUpdate, refuse_dear
 from keyfold.engine.write import ItemWrite, Prepared
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
@@ -23,13 +23,15 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         ("AttributeUpdates", "Expected", "ConditionalOperator"),
     )
     key = check_item(request["Key"])
-    expressions = parameters.read(request)
+    expressions = parameters.read(request, deeper="UpdateItem" in database.dialect.older)
     test = expressions.test()
+    if "AttributeUpdates" not in request and "UpdateItem" in database.dialect.charged:
+        refuse_dear(expressions)
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
     def work(session: Session) -> tuple[Prepared, ItemUpdate]:
         table = database.catalog.get(session, request["TableName"])
-        update = ItemUpdate(table, key, expressions.update, expressions.values, alone=True)
+        update = ItemUpdate(table, key, expressions.update, expressions.values)
         prepared = write.prepare(
             session,
             ItemWrite(

@@ -11,6 +11,7 @@ from keyfold import limits
 from keyfold.engine.shapes.constraints import shown
 from keyfold.engine.shapes.kinds import (
     Attribute,
+    Constraint,
     Member,
     Structure,
     at_least,
@@ -40,6 +41,17 @@ from keyfold.errors import RequestInvalid
 _ITEMS_TABLE = required(TABLE.shape)
 _STATEMENT = required(text(at_least(1), at_most(limits.STATEMENT_CHARACTERS)))
 _PARAMETERS = list_of(Attribute(), at_least(1))
+_TABLE_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
+_NAMES = (
+    "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member "
+    "must have length greater than or equal to 3, Member must satisfy regular expression pattern: "
+    "[a-zA-Z0-9_.-]+]"
+)
+
+
+def _are_tables(wishes: dict[str, Any]) -> bool:
+    """Whether all keys of a map can be tables, by name or ARN."""
+    return all(_TABLE_NAME(name) or name.startswith("arn:") for name in wishes)
 
 
 def _transaction_part(name: str, **members: Member) -> Structure:
@@ -56,7 +68,6 @@ def _transaction_part(name: str, **members: Member) -> Structure:
 REQUESTS: dict[str, Structure] = {
     "BatchGetItem": structure(
         "BatchGetItemInput",
-        ReturnConsumedCapacity=CONSUMED,
         RequestItems=Member(
             map_of(
                 structure(
@@ -70,10 +81,12 @@ REQUESTS: dict[str, Structure] = {
                     ExpressionAttributeNames=NAMES,
                 ),
                 at_most(limits.BATCH_GET_ITEMS),
+                Constraint(_NAMES, _are_tables, shows=lambda wishes: orjson.dumps(wishes).decode()),
             ),
             missing="The requestItems parameter is required for BatchGetItem",
             filled=True,
         ),
+        ReturnConsumedCapacity=CONSUMED,
     ),
     "BatchWriteItem": structure(
         "BatchWriteItemInput",
@@ -119,9 +132,9 @@ REQUESTS: dict[str, Structure] = {
     ),
     "TransactWriteItems": structure(
         "TransactWriteItemsInput",
+        ClientRequestToken=TOKEN,
         ReturnConsumedCapacity=CONSUMED,
         ReturnItemCollectionMetrics=COLLECTION_METRICS,
-        ClientRequestToken=TOKEN,
         TransactItems=required(
             list_of(
                 structure(
@@ -199,20 +212,12 @@ REQUESTS: dict[str, Structure] = {
     ),
 }
 
-_TABLE_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
 
-
-def check_tables(operation: str, wishes: dict[str, Any]) -> None:
-    """Refuse the wishes of a batch for what can be no table; tables go by name or ARN."""
-    if all(_TABLE_NAME(name) or name.startswith("arn:") for name in wishes):
-        return
-    if operation == "BatchGetItem":
-        told = orjson.dumps(wishes).decode()
-    else:
-        told = shown(REQUESTS[operation].members["RequestItems"].shape, wishes)
-    raise RequestInvalid(
-        f"1 validation error detected: Value '{told}' at 'requestItems' failed to satisfy "
-        "constraint: Map keys must satisfy constraint: [Member must have length less than or equal "
-        "to 255, Member must have length greater than or equal to 3, Member must satisfy regular "
-        "expression pattern: [a-zA-Z0-9_.-]+]"
-    )
+def check_tables(wishes: dict[str, Any]) -> None:
+    """Refuse the wishes of a BatchWriteItem for what can be no table."""
+    if not _are_tables(wishes):
+        told = shown(REQUESTS["BatchWriteItem"].members["RequestItems"].shape, wishes)
+        raise RequestInvalid(
+            f"1 validation error detected: Value '{told}' at 'requestItems' failed to satisfy "
+            f"constraint: {_NAMES}"
+        )

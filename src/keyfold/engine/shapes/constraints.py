@@ -75,17 +75,29 @@ def _members(members: Mapping[str, Member]) -> Test:
 
 def check(operation: str, shape: Structure, request: dict[str, Any], dialect: Dialect) -> None:
     """Refuse a request of the right types that breaks a constraint of its shape."""
+    dialect = dialect.answering(operation, request)
     problems: list[str] = []
+    alone = {
+        name: member
+        for name, member in shape.members.items()
+        if member.alone and operation not in dialect.older
+    }
     for name, member in shape.members.items():
         if member.missing is not None and _is_missing(member, request.get(name)):
             raise RequestInvalid(member.missing)
-        if member.alone:
-            alone = list(_of_member(operation, name, member, shape, request, dialect))
-            if alone:
-                raise dialect.broken_constraints(operation, alone[:1])
+        if name in alone:
+            told = list(_of_member(operation, name, member, shape, request, dialect))
+            if told:
+                raise dialect.broken_constraints(operation, told[:1])
+    for name, words in dialect.enums.get(operation, {}).items():
+        if any(_of_member(operation, name, shape.members[name], shape, request, dialect)):
+            raise RequestInvalid(
+                f"Failed to satisfy constraint: Member must satisfy enum value set: {words}"
+            )
     for name, member in shape.members.items():
-        if not member.alone:
-            problems.extend(_of_member(operation, name, member, shape, request, dialect))
+        if name not in alone:
+            told = list(_of_member(operation, name, member, shape, request, dialect))
+            problems.extend(told[:1] if member.alone else told)
     if problems:
         raise dialect.broken_constraints(operation, problems[:_LISTED_AT_MOST])
 
@@ -121,8 +133,10 @@ def _of(member: Member, value: Any, place: str, terse: bool) -> Iterator[str]:
 def _of_value(shape: Shape, value: Any, place: str, terse: bool) -> Iterator[str]:
     for constraint in shape.constraints:
         if not constraint.holds(value):
-            told = "" if terse else f" '{shown(shape, value)}'"
-            yield f"Value{told} at '{place}' failed to satisfy constraint: {constraint.text}"
+            where, told = place, "" if terse else f" '{shown(shape, value)}'"
+            if constraint.shows is not None:
+                where, told = place[0].lower() + place[1:], f" '{constraint.shows(value)}'"
+            yield f"Value{told} at '{where}' failed to satisfy constraint: {constraint.text}"
     match shape:
         case ListOf(element) if not isinstance(element, Attribute):
             for position, each in enumerate(value, 1):

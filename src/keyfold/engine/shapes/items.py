@@ -37,11 +37,11 @@ REQUESTS: dict[str, Structure] = {
     "PutItem": structure(
         "PutItemInput",
         ReturnConsumedCapacity=CONSUMED,
+        ReturnValues=RETURN_VALUES,
         TableName=TABLE,
         Item=required(ATTRIBUTES),
         ConditionalOperator=CONDITIONAL_OPERATOR,
         Expected=EXPECTED,
-        ReturnValues=RETURN_VALUES,
         ReturnItemCollectionMetrics=COLLECTION_METRICS,
         ReturnValuesOnConditionCheckFailure=ON_FAILURE,
         ConditionExpression=EXPRESSION,
@@ -64,8 +64,8 @@ REQUESTS: dict[str, Structure] = {
         TableName=TABLE,
         ReturnItemCollectionMetrics=COLLECTION_METRICS,
         ReturnValues=RETURN_VALUES,
-        Key=required(ATTRIBUTES),
         ConditionalOperator=CONDITIONAL_OPERATOR,
+        Key=required(ATTRIBUTES),
         Expected=EXPECTED,
         AttributeUpdates=map_of(
             structure(

@@ -15,6 +15,8 @@ class Constraint:
 
     text: str
     holds: Callable[[Any], bool]
+    # How the value is shown, whatever the dialect, where that is not as Java prints it.
+    shows: Callable[[Any], str] | None = None
 
 
 def at_least(length: int) -> Constraint:
