@@ -31,7 +31,8 @@ def test_counters_and_histograms_are_written_as_prometheus_reads_them() -> None:
 def test_workers_that_share_a_folder_are_summed_even_when_they_are_gone(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from keyfold.api.metrics import MetricRegistry\n"
-        "MetricRegistry(Path(sys.argv[1])).counter('asked_total', 'Questions.', ['who']).add(3, 'mia')"
+        "registry = MetricRegistry(Path(sys.argv[1]))\n"
+        "registry.counter('asked_total', 'Questions.', ['who']).add(3, 'mia')"
     )
     for _ in range(2):
         subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
