@@ -13,6 +13,7 @@ import apsw
 from keyfold import errors
 from keyfold.engine import storage
 from keyfold.engine.hot import HotItems
+from keyfold.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
 from keyfold.engine.storage import Session
 
 T = TypeVar("T")
@@ -95,6 +96,12 @@ class Commits:
                 return self._alone(work)
             finally:
                 self._lock.release()
+        if not may_wait():
+            self._wait()
+            try:
+                return self._alone(work)
+            finally:
+                self._lock.release()
         job = _Job(work, changes_last)
         self._queue.append(job)
         with self._lock:
@@ -110,14 +117,17 @@ class Commits:
         `finish` commits it, in whatever thread that is called; `abandon` takes all of it back. A
         write that fails takes back only itself.
         """
-        self._lock.acquire()
+        self._wait()
         self._begin_group()
 
     def start_at_once(self) -> bool:
         """The same, if nobody has to be waited for; whether it is so."""
         if not self.is_free() or not self._lock.acquire(blocking=False):
             return False
-        self._begin_group()
+        try:
+            self._begin_group()
+        except apsw.BusyError:
+            return False
         return True
 
     def is_free(self) -> bool:
@@ -155,12 +165,21 @@ class Commits:
         # Readers in a hurry would otherwise keep a waiting writer from the lock.
         if self._queue and not self._in_memory:
             return self._pooled()
-        if not self._lock.acquire(blocking=self._in_memory):
-            return self._pooled()
+        if not self._lock.acquire(blocking=False):
+            if not self._in_memory:
+                return self._pooled()
+            self._wait()
         if self._closed:
             self._lock.release()
             self._check_open()
         return self._writer
+
+    def _wait(self) -> None:
+        """Wait for the lock; on an event loop for a moment only."""
+        if may_wait():
+            self._lock.acquire()
+        elif not self._lock.acquire(timeout=LOOP_LOCK_SECONDS):
+            raise WouldStall
 
     def _pooled(self) -> Session:
         try:
@@ -256,8 +275,10 @@ class Commits:
     def _undone(self, error: BaseException) -> BaseException:
         """Take back the transaction that an error ended; the error to tell."""
         self._roll_back()
-        if isinstance(error, errors.OperationError):
+        if isinstance(error, errors.OperationError | WouldStall):
             return error
+        if isinstance(error, apsw.BusyError) and not may_wait():
+            return WouldStall()
         self._forget_schema()
         return storage.translated(error, self.path) if isinstance(error, apsw.Error) else error
 

@@ -17,9 +17,10 @@ from keyfold.engine import backups, dialects, operations, shapes, storage, strea
 from keyfold.engine.answers import encoded
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults, Heat
-from keyfold.engine.gathering import Result
+from keyfold.engine.gathering import Result, bare
 from keyfold.engine.hot import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
+from keyfold.engine.lane import WouldStall, here, may_wait
 from keyfold.engine.operations import Operation
 from keyfold.errors import (
     OperationError,
@@ -179,6 +180,8 @@ class Engine:
         results: list[Result] = []
         try:
             for (operation, _), request in zip(calls, requests, strict=True):
+                if here.lane is not None:
+                    here.lane.renew()
                 if isinstance(request, Exception):
                     results.append(request)
                 else:
@@ -201,6 +204,8 @@ class Engine:
 
     def _told(self, error: Exception) -> Exception:
         """What callers are told of an error of the file."""
+        if isinstance(error, apsw.BusyError) and not may_wait():
+            return WouldStall()
         if isinstance(error, apsw.Error):
             return storage.translated(error, self._database.commits.path)
         return error
@@ -244,6 +249,8 @@ class Engine:
         try:
             return work(self._database, request)
         except apsw.Error as error:
+            if isinstance(error, apsw.BusyError) and not may_wait():
+                raise WouldStall from None
             raise storage.translated(error, self._database.commits.path) from error
 
 
@@ -255,5 +262,5 @@ def _outcome(step: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | Exc
     """What a step of one call came to, without harm to the others."""
     try:
         return step(*given, **named)
-    except (OperationError, TransportError) as error:
-        return error
+    except (OperationError, TransportError, WouldStall) as error:
+        return bare(error)

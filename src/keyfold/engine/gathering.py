@@ -6,10 +6,22 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Protocol
+from typing import Final, Protocol
+
+from keyfold.engine.lane import LoopLane, Taken
 
 Result = bytes | Exception
 Done = Callable[[Result], None]
+
+# Of what waits, so much is carried out before the loop looks at other clients.
+_MOST_CALLS: Final = 128
+_MOST_BYTES: Final = 256 * 1024
+
+
+def bare(error: Exception) -> Exception:
+    """An error without the way it came, whose frames would keep its request until collected."""
+    error.__traceback__ = error.__context__ = None
+    return error
 
 
 class CommittingEngine(Protocol):
@@ -43,9 +55,13 @@ class Writes:
         self._calls: list[tuple[str, bytes]] = []
         self._done: list[Done] = []
         self._running = False
+        self._lane = Taken(LoopLane())
 
     def submit(self, operation: str, body: bytes, done: Done) -> None:
-        """Run a write; `done` is called on the loop after its commit."""
+        """Run a write; `done` is called on the loop after its commit.
+
+        Its result is `WouldStall` if it is too long for the loop.
+        """
         self._calls.append((operation, body))
         self._done.append(done)
         if not self._running:
@@ -53,12 +69,14 @@ class Writes:
             self._loop.call_soon(self._start)
 
     def _start(self) -> None:
-        calls, done = self._calls, self._done
-        self._calls, self._done = [], []
+        calls, done = self._next()
         if self._thread is None:
-            self._finish(self._run(calls), done)
+            with self._lane:
+                results = self._run(calls)
+            self._finish(results, done)
             return
-        commit = self._engine.start_many_bytes(calls)
+        with self._lane:
+            commit = self._engine.start_many_bytes(calls)
         try:
             running = self._thread.submit(commit or partial(self._run, calls))
         except RuntimeError as closed:
@@ -67,6 +85,17 @@ class Writes:
         running.add_done_callback(
             lambda ran: self._loop.call_soon_threadsafe(self._finish, ran.result(), done)
         )
+
+    def _next(self) -> tuple[list[tuple[str, bytes]], list[Done]]:
+        calls, done = self._calls, self._done
+        end = len(calls)
+        if end > 1 and (end > _MOST_CALLS or sum(len(body) for _, body in calls) > _MOST_BYTES):
+            end = size = 0
+            while end < _MOST_CALLS and size < _MOST_BYTES:
+                size += len(calls[end][1])
+                end += 1
+        self._calls, self._done = calls[end:], done[end:]
+        return calls[:end], done[:end]
 
     def _run(self, calls: list[tuple[str, bytes]]) -> list[Result]:
         try:

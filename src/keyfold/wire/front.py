@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from keyfold.clock import Clock
-from keyfold.engine.gathering import CommittingEngine, Result, Writes
+from keyfold.engine.gathering import CommittingEngine, Result, Writes, bare
+from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall
 from keyfold.errors import InternalFailure, OperationError, SerializationError, UnknownOperation
 from keyfold.limits import KB
 from keyfold.wire import answer, sigv4
@@ -30,6 +31,8 @@ T = TypeVar("T")
 # DynamoDB compresses large answers only, and does not say from which size on.
 _GZIP_FROM = 8 * KB
 _GZIP_LEVEL = 1
+# Reading a larger body, or sending a larger answer, would keep the loop from other clients.
+_LARGE = 64 * KB
 # More than anybody sends: each costs a copy of those behind it.
 _GZIP_MEMBERS = 16
 
@@ -40,13 +43,22 @@ _is_usual_signature = re.compile(
 _SIGNATURES_REMEMBERED = 1000
 
 # Members of an enumeration are slow to look up.
-_INLINE, _COMMIT = OperationRunner.INLINE, OperationRunner.COMMIT
+_INLINE, _THREAD = OperationRunner.INLINE, OperationRunner.THREAD
 
 _ALLOWED_HEADERS = (
     b"authorization,content-type,content-encoding,x-amz-content-sha256,x-amz-date,"
     b"x-amz-security-token,x-amz-target,x-amz-user-agent,x-amzn-platform-id,x-amzn-trace-id,"
     b"amz-sdk-invocation-id,amz-sdk-request"
 )
+
+
+class Rendered(NamedTuple):
+    """An answer, ready to be sent."""
+
+    request_id: bytes
+    status: int
+    size: int
+    data: bytes
 
 
 class FrontDoor:
@@ -75,6 +87,7 @@ class FrontDoor:
         self._signed_alike: set[bytes] = set()
         """Well-formed `Authorization` headers, without the signature that ends them."""
         self._request_id = answer.RequestIds()
+        self._lane = Taken(LoopLane())
 
     def handle(self, request: WireRequest) -> None:
         """Answer a request, now or when its work is done."""
@@ -93,29 +106,58 @@ class FrontDoor:
                 return
             request.content_type = kind
         target = TARGETS.get(headers.get(b"x-amz-target", b""))
+        if target is None:
+            self._finish(request, None, started, UnknownOperation())
+            return
+        if len(request.body) > _LARGE or target.run is _THREAD:
+            self._in_thread(request, target, started)
+            return
         try:
-            if target is None:
-                raise UnknownOperation
-            self._check_signature(request)
-            body = request.body
-            if b"content-encoding" in headers:
-                body = _decoded(request, self._settings.clients.body_bytes)
+            body = self._opened(request)
         except OperationError as refusal:
             self._finish(request, target, started, refusal)
             return
         if target.run is _INLINE:
-            self._finish(request, target, started, self._result(target.operation, body))
-        elif target.run is _COMMIT:
-            done = partial(self._finish, request, target, started)
-            self._writes.submit(target.operation, body, done)
+            with self._lane:
+                result = self._result(target.operation, body)
+            self._finish(request, target, started, result)
         else:
             done = partial(self._finish, request, target, started)
-            self._in_thread(partial(self._result, target.operation, body), done)
+            self._writes.submit(target.operation, body, done)
 
     def _finish(
         self, request: WireRequest, target: Target | None, started: float, result: Result
     ) -> None:
-        """Make the answer of what came out."""
+        """Send what came out of a request; what is too long for the loop goes to a thread."""
+        if isinstance(result, bytes):
+            if len(result) >= _GZIP_FROM and _takes_gzip(request.headers):
+                render = partial(self._rendered, request, result)
+                self._submit(render, partial(self._send, request, target, started))
+                return
+        elif isinstance(result, WouldStall) and target is not None:
+            self._in_thread(request, target, started)
+            return
+        self._send(request, target, started, self._rendered(request, result))
+
+    def _in_thread(self, request: WireRequest, target: Target, started: float) -> None:
+        """Do all of a request in a thread, unless its client has gone before its turn comes."""
+        connection = request.connection
+
+        def work() -> Rendered | None:
+            try:
+                if connection.gone:
+                    return None
+                body = self._opened(request)
+                with Taken(ThreadLane(lambda: connection.gone)):
+                    result = self._result(target.operation, body)
+            except OperationError as refusal:
+                result = bare(refusal)
+            return None if isinstance(result, CallerGone) else self._rendered(request, result)
+
+        self._submit(work, partial(self._send, request, target, started))
+
+    def _rendered(self, request: WireRequest, result: Result) -> Rendered:
+        """The answer of what came out."""
         request_id = self._request_id()
         status = 200
         if not isinstance(result, bytes):
@@ -125,32 +167,27 @@ class FrontDoor:
             status, result = answer.error_body(result)
         elif len(result) >= _GZIP_FROM and _takes_gzip(request.headers):
             request.extra += b"Content-Encoding: gzip\r\n"
-            done = partial(self._send, request, target, started, request_id, status)
-            self._in_thread(partial(_zipped, result), done)
-            return
-        self._send(request, target, started, request_id, status, result)
+            result = _zipped(result)
+        data = answer.render(
+            status, result, request_id, request.content_type, request.extra, request.keep_alive
+        )
+        return Rendered(request_id, status, len(result), data)
 
     def _send(
-        self,
-        request: WireRequest,
-        target: Target | None,
-        started: float,
-        request_id: bytes,
-        status: int,
-        body: bytes,
+        self, request: WireRequest, target: Target | None, started: float, made: Rendered | None
     ) -> None:
-        """Send the answer, count it and log it."""
-        keep_alive = request.keep_alive
-        data = answer.render(
-            status, body, request_id, request.content_type, request.extra, keep_alive
-        )
-        request.connection.reply(data, keep_alive)
+        """Count the answer, log it and send it: who has it finds it counted."""
+        if made is None:
+            request.connection.reply(b"", keep_alive=False)
+            return
+        request_id, status, size, data = made
         seconds = perf_counter() - started
         if target is not None:
             self._metrics.answered(target.slot, status, seconds)
         for log in self._logs:
             operation = target.operation if target else "Unknown"
-            log.write(request_id.decode(), operation, status, len(body), seconds)
+            log.write(request_id.decode(), operation, status, size, seconds)
+        request.connection.reply(data, request.keep_alive)
 
     def _admit(self, request: WireRequest) -> bool:
         """Whether the page that asks may do so; its answer then says that it may."""
@@ -163,6 +200,13 @@ class FrontDoor:
             b"Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n" % origin
         )
         return True
+
+    def _opened(self, request: WireRequest) -> bytes:
+        """The body of a request whose signature is right."""
+        self._check_signature(request)
+        if b"content-encoding" in request.headers:
+            return _decoded(request, self._settings.clients.body_bytes)
+        return request.body
 
     def _check_signature(self, request: WireRequest) -> None:
         headers = request.headers
@@ -187,10 +231,12 @@ class FrontDoor:
     def _result(self, operation: str, body: bytes) -> Result:
         try:
             return self._engine.call_bytes(operation, body)
+        except (OperationError, WouldStall, CallerGone) as error:
+            return bare(error)
         except Exception as error:
             return error
 
-    def _in_thread(self, work: Callable[[], T], done: Callable[[T], None]) -> None:
+    def _submit(self, work: Callable[[], T], done: Callable[[T], None]) -> None:
         running = self._threads.submit(work)
         running.add_done_callback(lambda ran: self._loop.call_soon_threadsafe(done, ran.result()))
 

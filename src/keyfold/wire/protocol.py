@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Any, cast
 
 import httptools
 
+from keyfold.limits import KB
 from keyfold.wire import answer
-from keyfold.wire.settings import ClientLimits
-
-if TYPE_CHECKING:
-    from keyfold.wire.metrics import Metrics
+from keyfold.wire.registry import ConnectionRegistry
 
 _PIPELINE = 16
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+# The parser gets no more at once, so that a head is measured before it is read to its end.
+_PIECE = 8 * KB
+# Bodies and answers up to this size are not worth counting one by one.
+_SMALL = 64 * KB
+_VERSIONS = ("1.1", "1.0")
+_LINGER_SECONDS = 2.0
 
 
 class WireRequest:
@@ -27,6 +31,7 @@ class WireRequest:
         "content_type",
         "extra",
         "headers",
+        "held",
         "keep_alive",
         "method",
         "url",
@@ -40,6 +45,7 @@ class WireRequest:
         headers: dict[bytes, bytes],
         body: bytes,
         keep_alive: bool,
+        held: int,
     ) -> None:
         self.connection = connection
         self.method = method
@@ -47,55 +53,35 @@ class WireRequest:
         self.headers = headers
         self.body = body
         self.keep_alive = keep_alive
+        self.held = held
+        """Bytes that it takes of the budget."""
         self.content_type = answer.JSON_1_0
         self.extra = b""
         """Header lines of the answer."""
 
 
-class Front(Protocol):
-    """Whoever answers requests, now or later, by `request.connection.reply`."""
-
-    def handle(self, request: WireRequest) -> None: ...
-
-
-class ConnectionRegistry:
-    """The connections of a worker and its coarse clock, which ticks once a second."""
-
-    def __init__(self, front: Front, limits: ClientLimits, metrics: Metrics) -> None:
-        self.front, self.limits, self.metrics = front, limits, metrics
-        self.request_id = answer.RequestIds()
-        self.open: set[Connection] = set()
-        self.now = 0.0
-        self.draining = False
-
-    def tick(self, now: float) -> None:
-        """Note the time and end the connections whose time is up."""
-        self.now = now
-        for connection in [c for c in self.open if c.deadline and now > c.deadline]:
-            connection.expire()
-
-    def drain(self) -> None:
-        """Answer what is under way, then close; idle connections close at once."""
-        self.draining = True
-        for connection in list(self.open):
-            connection.close_when_idle()
-
-
 class Connection(asyncio.Protocol):
     """One client's connection."""
 
-    def __init__(self, registry: ConnectionRegistry) -> None:
+    def __init__(self, registry: ConnectionRegistry, *, admitted: bool = False) -> None:
+        """`admitted` has been counted already."""
         self._registry = registry
+        self._admitted = admitted
         self._limits = registry.limits
         self._front = registry.front
         self._fields: dict[bytes, bytes] = {}
         # The parser calls this for every header: no Python runs, and of two the last one counts.
         self.on_header = self._fields.__setitem__
-        self._parser = httptools.HttpRequestParser(self)
+        # It holds this object, and this object holds it until the connection is lost.
+        self._parser: Any = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport = None  # type: ignore[assignment]
         self._waiting: deque[WireRequest] = deque()
         self._busy = False
+        self._ended = False
+        """What still comes is not read: the last request, or what is no request, has come."""
         self._closed = False
+        self._half_closed = False
+        """The client sends nothing more, but may wait for answers."""
         self._choked = False
         """The client takes its answers too slowly."""
         self._answered = False
@@ -104,49 +90,70 @@ class Connection(asyncio.Protocol):
         self._refusal: tuple[int, str] | None = None
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
-        self._head_bytes = 0
-        self._body: list[bytes] = []
-        self._body_bytes = 0
+        self._lines = self._length = 0
+        self._overhead = 0
+        """Bytes of a request's head, or since a chunk of it began, that are not its body."""
+        self._body: bytes | bytearray = b""
+        self._uncounted = min(_SMALL, registry.limits.body_bytes)
+        self._unread = 0
+        self._held_body = self._held_request = self._held_answer = 0
+        self.gone = False
+        """Nobody will take an answer."""
+        self.waits_since = 0.0
+        """Since when the server waits for this client to send or to take something."""
         self.deadline = 0.0
+
+    @property
+    def held(self) -> int:
+        """Bytes of the budget that end with this connection."""
+        return self._held_body + self._held_answer + sum(each.held for each in self._waiting)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         registry = self._registry
-        if registry.draining or len(registry.open) >= self._limits.connections:
-            registry.metrics.add("refused_connections", 1)
+        if not self._admitted and not registry.admits():
             self._refuse(503, "too many connections")
             return
-        registry.open.add(self)
-        registry.metrics.add("connections", 1)
+        registry.enter(self)
         self.deadline = registry.now + self._limits.idle_seconds
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        self._closed = True
-        if self in self._registry.open:
-            self._registry.open.discard(self)
-            self._registry.metrics.add("connections", -1)
-        self._waiting.clear()
+        self._closed = self.gone = True
+        self._registry.leave(self)
+        self._let_go()
+        self._parser = None
+        self._fields.clear()
+        self._headers = {}
 
     def data_received(self, data: bytes) -> None:
-        if self._closed:
+        if self._ended:
+            self._discard(len(data))
             return
         try:
-            self._parser.feed_data(data)
-            if self._in_head:
-                self._check_head(len(data))
+            if len(data) <= _PIECE:
+                self._feed(data)
+            else:
+                self._feed_pieces(data)
         except httptools.HttpParserUpgrade:
-            self._refuse(400, "this server speaks HTTP/1.1 and nothing else")
+            self._stop(400, "this server speaks HTTP/1.1 and nothing else")
         except httptools.HttpParserError:
-            self._refuse(*(self._refusal or (400, "not an HTTP request")))
+            # Behind a last request anything may follow.
+            if not self._ended:
+                self._stop(*(self._refusal or (400, "not an HTTP request")))
+
+    def eof_received(self) -> bool:
+        self._half_closed = self._ended = True
+        return self._busy and self._transport.can_write_eof()
 
     def pause_writing(self) -> None:
         self._choked = True
         self._transport.pause_reading()
-        self.deadline = self._registry.now + self._limits.send_seconds
+        self._wait_for_client(self._limits.send_seconds)
 
     def resume_writing(self) -> None:
         self._choked = False
-        self.deadline = 0.0
+        self._hold_answer(0)
+        self._wait_for_nobody()
         self._transport.resume_reading()
         if self._answered:
             self._answered = False
@@ -158,35 +165,55 @@ class Connection(asyncio.Protocol):
         self._receiving = self._in_head = True
         self._url = b""
         self._fields.clear()
-        self._head_bytes = self._body_bytes = 0
-        self._body.clear()
+        self._overhead = self._lines = 0
         if not self._busy:
-            self.deadline = self._registry.now + self._limits.receive_seconds
+            self._wait_for_client(self._limits.receive_seconds)
 
     def on_url(self, url: bytes) -> None:
         self._url += url
 
     def on_headers_complete(self) -> None:
         self._in_head = False
-        self._headers = {name.lower(): value for name, value in self._fields.items()}
-        length = self._headers.get(b"content-length", b"0")
-        if length.isdigit() and int(length) > self._limits.body_bytes:
-            self._stop_reading(413, "")
-        if b"expect" in self._headers:
+        headers = self._headers = {name.lower(): value for name, value in self._fields.items()}
+        if b"host" not in headers or b"connection" in headers:
+            self._check_version(headers)
+        if len(headers) > self._limits.headers:
+            self._leave_parser(431, "the request has too many headers")
+        length = headers.get(b"content-length", b"0")
+        self._length = int(length) if length.isdigit() else 0
+        if self._length > self._limits.body_bytes:
+            self._leave_parser(413, "")
+        if b"expect" in headers:
             self._transport.write(_CONTINUE)
 
+    def on_chunk_header(self) -> None:
+        self._overhead = 0
+
     def on_body(self, body: bytes) -> None:
-        self._body_bytes += len(body)
-        if self._body_bytes > self._limits.body_bytes:
-            self._stop_reading(413, "")
-        self._body.append(body)
+        self._overhead -= len(body)
+        if not self._body:
+            self._body = body
+        else:
+            if isinstance(self._body, bytes):
+                self._body = bytearray(self._body)
+            self._body += body
+        size = len(self._body)
+        if size > self._uncounted:
+            self._check_body(size)
 
     def on_message_complete(self) -> None:
         self._receiving = False
+        if self._ended:
+            return
         parser = self._parser
-        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        body, held = self._body, self._held_body
+        self._body, self._held_body = b"", 0
+        if not isinstance(body, bytes):
+            body = bytes(body)
+        keep_alive = parser.should_keep_alive()
+        self._ended = not keep_alive
         request = WireRequest(
-            self, parser.get_method(), self._url, self._headers, body, parser.should_keep_alive()
+            self, parser.get_method(), self._url, self._headers, body, keep_alive, held
         )
         if self._busy:
             self._waiting.append(request)
@@ -194,23 +221,33 @@ class Connection(asyncio.Protocol):
                 self._transport.pause_reading()
             return
         self._busy = True
-        self.deadline = 0.0
-        self._front.handle(request)
+        self._wait_for_nobody()
+        self._handle(request)
 
     # What whoever answers calls.
 
     def reply(self, data: bytes, keep_alive: bool) -> None:
         """Send a whole answer and go on with the next request."""
+        if self._held_request:
+            self._registry.hold(-self._held_request)
+            self._held_request = 0
         if self._closed:
             return
+        if len(data) > _SMALL and not self._registry.has_room(len(data)):
+            data = self._rendered(503, "too much is under way here; try again", keep_alive)
         self._transport.write(data)
         if not keep_alive or (self._registry.draining and not self._waiting):
-            self._close()
+            self._close(lingers=self._unread > 0)
             return
         if self._choked:
+            self._hold_answer(self._transport.get_write_buffer_size())
             self._answered = True
         else:
             self._go_on()
+
+    def _handle(self, request: WireRequest) -> None:
+        self._held_request = request.held
+        self._front.handle(request)
 
     def _go_on(self) -> None:
         """Take the next request, or wait for one."""
@@ -218,56 +255,154 @@ class Connection(asyncio.Protocol):
             request = self._waiting.popleft()
             if len(self._waiting) < _PIPELINE // 2:
                 self._transport.resume_reading()
-            self._front.handle(request)
+            self._handle(request)
             return
         self._busy = False
-        patience = self._limits.receive_seconds if self._receiving else self._limits.idle_seconds
-        self.deadline = self._registry.now + patience
+        if self._refusal is not None:
+            self._refuse(*self._refusal)
+        elif self._half_closed:
+            self._close(lingers=False)
+        elif self._receiving:
+            self._wait_for_client(self._limits.receive_seconds)
+        else:
+            self.deadline = self._registry.now + self._limits.idle_seconds
+
+    # What the registry calls.
 
     def expire(self) -> None:
         """End a connection that is idle or too slow; one that is still there next time, hard."""
         if not self._closed and (self._receiving or self._choked):
             self._registry.metrics.add("slow_clients", 1)
-        if self._receiving and not self._closed:
-            self._refuse(408, "the request did not arrive in time")
+        if self._receiving and not self._ended:
+            self._stop(408, "the request did not arrive in time")
             return
-        self._closed = True
+        self.drop()
+
+    def probe(self) -> None:
+        """Find out whether a client that sends nothing more still waits for its answer."""
+        if self._half_closed and self._busy and not self._closed and not self._choked:
+            # A client that has gone refuses it, any other passes over it.
+            self._transport.write(_CONTINUE)
+
+    def drop(self) -> None:
+        """Close without a word."""
+        self._closed = self._ended = self.gone = True
+        self._let_go()
         self._transport.abort()
 
     def close_when_idle(self) -> None:
         """Close now, or after the answer under way."""
         if self._busy:
             return
-        self._closed = True
+        self._closed = self._ended = True
         if self._transport.get_write_buffer_size():
             self._transport.close()
         else:
             # A TLS client that is not listening would let a polite close wait.
             self._transport.abort()
 
-    def _check_head(self, more: int) -> None:
-        self._head_bytes += more
-        if self._head_bytes > self._limits.head_bytes:
-            self._refuse(431, "the request line and headers are too large")
+    # Reading.
 
-    def _stop_reading(self, status: int, message: str) -> None:
+    def _feed(self, data: bytes) -> None:
+        self._parser.feed_data(data)
+        if self._receiving and not self._ended:
+            self._overhead += len(data)
+            if self._in_head:
+                # Those of requests before it, up to the end of the last whole head, do not count.
+                self._lines += data.count(b"\n", data.rfind(b"\r\n\r\n") + 1)
+            if self._overhead > self._limits.head_bytes or self._lines > self._limits.headers:
+                self._stop(431, "the request line and headers are too large")
+
+    def _feed_pieces(self, data: bytes) -> None:
+        at = 0
+        while at < len(data) and not self._ended:
+            end = at + _PIECE
+            if self._receiving and not self._in_head:
+                end = max(end, at + self._length - len(self._body))
+            self._feed(data[at:end])
+            at = end
+        if at < len(data):
+            self._discard(len(data) - at)
+
+    def _check_version(self, headers: dict[bytes, bytes]) -> None:
+        version = self._parser.get_http_version()
+        if version not in _VERSIONS:
+            self._leave_parser(400, "this server speaks HTTP/1.1")
+        if version == "1.1" and b"host" not in headers:
+            self._leave_parser(400, "the request has no Host header")
+
+    def _check_body(self, size: int) -> None:
+        if size > self._limits.body_bytes:
+            self._leave_parser(413, "")
+        more = size - self._held_body
+        if not self._registry.has_room(more):
+            self._leave_parser(503, "too much is under way here; try again")
+        self._registry.hold(more)
+        self._held_body = size
+
+    def _leave_parser(self, status: int, message: str) -> None:
         """Called within the parser, which stops on an exception and reports it to us."""
         self._refusal = (status, message)
         raise OverflowError(message)
 
-    def _refuse(self, status: int, message: str) -> None:
-        body = message.encode()
-        self._transport.write(
-            answer.render(
-                status,
-                body,
-                self._registry.request_id(),
-                answer.TEXT,
-                keep_alive=False,
-            )
-        )
-        self._close()
+    def _discard(self, amount: int) -> None:
+        """Take what a refused client still sends, so that it comes to read why, up to a limit."""
+        self._unread += amount
+        if self._unread > 4 * self._limits.body_bytes:
+            if self._busy:
+                self._transport.pause_reading()
+            else:
+                self.drop()
 
-    def _close(self) -> None:
-        self._closed = True
-        self._transport.close()
+    # Ending.
+
+    def _stop(self, status: int, message: str) -> None:
+        """Read no more; refuse when the requests before have their answers."""
+        self._ended = True
+        self._refusal = (status, message)
+        self._registry.hold(-self._held_body)
+        self._body, self._held_body = b"", 0
+        if not self._busy:
+            self._refuse(status, message)
+
+    def _refuse(self, status: int, message: str) -> None:
+        self._transport.write(self._rendered(status, message, keep_alive=False))
+        self._close(lingers=True)
+
+    def _rendered(self, status: int, message: str, keep_alive: bool) -> bytes:
+        return answer.render(
+            status,
+            message.encode(),
+            self._registry.request_id(),
+            answer.TEXT,
+            keep_alive=keep_alive,
+        )
+
+    def _close(self, *, lingers: bool) -> None:
+        """Close when the answers are sent; a client that still sends would lose them if at once."""
+        self._closed = self._ended = True
+        self._busy = False
+        if not lingers or self._half_closed:
+            self._transport.close()
+            return
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+        self.deadline = self._registry.now + _LINGER_SECONDS
+
+    def _let_go(self) -> None:
+        """Give back what is held for this client, but for the request that is being answered."""
+        self._registry.hold(-self.held)
+        self._waiting.clear()
+        self._body = b""
+        self._held_body = self._held_answer = 0
+
+    def _hold_answer(self, amount: int) -> None:
+        self._registry.hold(amount - self._held_answer)
+        self._held_answer = amount
+
+    def _wait_for_client(self, seconds: float) -> None:
+        self.waits_since = self._registry.now
+        self.deadline = self.waits_since + seconds
+
+    def _wait_for_nobody(self) -> None:
+        self.waits_since = self.deadline = 0.0

@@ -6,10 +6,9 @@ import asyncio
 import gc
 import signal
 import socket
-import ssl
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self
+from typing import Protocol, Self
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import Engine
@@ -18,13 +17,21 @@ from keyfold.engine.sweeping import Sweeper
 from keyfold.wire.front import FrontDoor
 from keyfold.wire.log import RequestLines, RequestLog, SpanLog
 from keyfold.wire.metrics import Metrics
-from keyfold.wire.protocol import Connection, ConnectionRegistry
+from keyfold.wire.protocol import Connection
+from keyfold.wire.registry import ConnectionRegistry
 from keyfold.wire.settings import ServeError, ServerSettings
+from keyfold.wire.tls import TlsListener, tls_context
 
 _TICK_SECONDS = 1.0
 _SWEEP_SECONDS = 10.0
 _SLOW_THREADS = 4
 _BACKLOG = 1024
+
+
+class Listener(Protocol):
+    """What takes connections until it is closed."""
+
+    def close(self) -> None: ...
 
 
 class Server:
@@ -49,7 +56,7 @@ class Server:
         self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
         self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
         self._registry: ConnectionRegistry
-        self._server: asyncio.Server
+        self._listener: Listener
         self._ticking: asyncio.Task[None]
         self.port = settings.port
 
@@ -70,13 +77,12 @@ class Server:
         self._registry.now = loop.time()
         listener = listener or bind(self._settings)
         tls = tls_context(self._settings)
-        self._server = await loop.create_server(
-            lambda: Connection(self._registry),
-            sock=listener,
-            ssl=tls,
-            ssl_handshake_timeout=self._settings.clients.receive_seconds if tls else None,
-            backlog=_BACKLOG,
-        )
+        if tls is None:
+            self._listener = await loop.create_server(
+                lambda: Connection(self._registry), sock=listener, backlog=_BACKLOG
+            )
+        else:
+            self._listener = TlsListener(self._registry, listener, tls, _BACKLOG)
         self.port = listener.getsockname()[1]
         self._ticking = asyncio.create_task(self._tick_forever())
         if self._sweeps:
@@ -85,7 +91,7 @@ class Server:
 
     async def drain(self) -> None:
         """Stop listening, answer what is under way, close."""
-        self._server.close()
+        self._listener.close()
         self._registry.drain()
         deadline = asyncio.get_running_loop().time() + self._settings.clients.drain_seconds
         while self._registry.open and asyncio.get_running_loop().time() < deadline:
@@ -131,21 +137,6 @@ def bind(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
             "stop what uses it or choose another with --port"
         ) from error
     return listener
-
-
-def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
-    """TLS by the settings' certificate, if there is one."""
-    if settings.tls_certificate is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    try:
-        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
-    except (OSError, ssl.SSLError) as error:
-        raise ServeError(
-            f"cannot use certificate {settings.tls_certificate} with key {settings.tls_key}: "
-            f"{error.strerror or error}"
-        ) from error
-    return context
 
 
 def _request_logs(settings: ServerSettings, clock: Clock) -> list[RequestLog]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from keyfold.clients.signer import Credentials
 from keyfold.engine.engine import Dialect, Durability
 from keyfold.errors import KeyfoldError
-from keyfold.limits import KB, REQUEST_BYTES
+from keyfold.limits import KB, MB, REQUEST_BYTES
 
 LOOPBACK_ORIGINS = ("http://localhost", "http://127.0.0.1", "http://[::1]")
 
@@ -22,11 +22,15 @@ class ServeError(KeyfoldError):
 
 @dataclass(frozen=True, slots=True)
 class ClientLimits:
-    """What one client may take from a worker."""
+    """What clients may take from a worker."""
 
     body_bytes: int = REQUEST_BYTES
     head_bytes: int = 64 * KB
+    headers: int = 100
     connections: int = 1000
+    """With those of TLS that have not said who they are yet."""
+    held_bytes: int = 256 * MB
+    """Of all clients: requests that are not answered yet, and answers that are not taken yet."""
     receive_seconds: float = 30.0
     """From a request's first byte to its last."""
     send_seconds: float = 30.0

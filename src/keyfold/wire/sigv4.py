@@ -37,6 +37,8 @@ _QUERY_PARTS = (
     "X-Amz-SignedHeaders",
     "X-Amz-Date",
 )
+# Amazon asks for the host and every header that says what to do.
+_MUST_BE_SIGNED = (("host", "Host"), ("x-amz-target", "X-Amz-Target"))
 
 
 class Signed(NamedTuple):
@@ -141,8 +143,11 @@ class SignatureVerifier:
         signed = read(url, headers)
         self._check_time(signed)
         names = signed.signed_headers.lower().split(";")
-        if "host" not in names:
-            raise InvalidSignature("'Host' must be a 'SignedHeader' in the AWS Authorization.")
+        for name, shown in _MUST_BE_SIGNED:
+            if name not in names:
+                raise InvalidSignature(
+                    f"'{shown}' must be a 'SignedHeader' in the AWS Authorization."
+                )
         if signed.algorithm != ALGORITHM:
             raise IncompleteSignature(
                 f"Unsupported AWS 'algorithm': '{signed.algorithm}' "

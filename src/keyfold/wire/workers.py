@@ -14,8 +14,9 @@ from keyfold.engine import Engine
 from keyfold.engine.hot import Marks
 from keyfold.wire.memory import shared_memory
 from keyfold.wire.metrics import Metrics
-from keyfold.wire.server import bind, run_worker, tls_context
+from keyfold.wire.server import bind, run_worker
 from keyfold.wire.settings import ServeError, ServerSettings
+from keyfold.wire.tls import tls_context
 
 _RESTART_SECONDS = 1.0
 _STOPS = (signal.SIGTERM, signal.SIGINT)

@@ -46,7 +46,9 @@ async def test_the_log_is_whole_when_the_server_has_drained(engine: Engine, tmp_
     log = tmp_path / "log"
     server = await Server(engine, ServerSettings(port=0, request_log=str(log))).start()
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    writer.write(b"POST / HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n")
+    writer.write(
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n"
+    )
     await reader.readuntil(b"\r\n\r\n")
     await server.drain()
     writer.close()

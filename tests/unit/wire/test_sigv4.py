@@ -184,3 +184,31 @@ def test_a_presigned_url_with_another_secret_does_not(guarded: Any) -> None:
     guess = ALICE._replace(secret_key="guess")
     reply = ask_presigned(guarded, presigned(guarded.port, 60, guess))
     assert reply.json["__type"].endswith("#InvalidSignatureException")
+
+
+def test_a_target_that_is_not_signed_is_refused(guarded: Any) -> None:
+    class WithoutTarget(botocore.auth.SigV4Auth):  # type: ignore[misc]
+        def headers_to_sign(self, request: Any) -> Any:
+            headers = super().headers_to_sign(request)
+            del headers["X-Amz-Target"]
+            return headers
+
+    request: Any = botocore.awsrequest.AWSRequest(
+        "POST",
+        f"http://127.0.0.1:{guarded.port}/",
+        data=b"{}",
+        headers={"X-Amz-Target": "DynamoDB_20120810.ListTables"},
+    )
+    WithoutTarget(botocore.credentials.Credentials(*ALICE), "dynamodb", "us-east-1").add_auth(
+        request
+    )
+    request.headers["Host"] = f"127.0.0.1:{guarded.port}"
+    lines = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    reply = guarded.raw(
+        f"POST / HTTP/1.1\r\n{lines}Content-Type: application/json\r\n"
+        "Content-Length: 2\r\n\r\n{}".encode()
+    )
+    assert reply.json["__type"].endswith("#InvalidSignatureException")
+    assert reply.json["message"] == (
+        "'X-Amz-Target' must be a 'SignedHeader' in the AWS Authorization."
+    )

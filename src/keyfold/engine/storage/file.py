@@ -10,6 +10,7 @@ import apsw
 import orjson
 
 from keyfold import errors
+from keyfold.engine.lane import may_wait
 from keyfold.engine.storage import statements
 
 APPLICATION_ID = 0x6B66_6C64
@@ -95,6 +96,8 @@ def connect(path: str, durability: str) -> apsw.Connection:
 
 def _waits_for_writer(attempt: int) -> bool:
     """Another process writes: SQLite's own pauses grow to the time of a hundred commits."""
+    if not may_wait():
+        return False
     time.sleep(min(_SHORTEST_PAUSE * (attempt + 1), _LONGEST_PAUSE))
     return attempt * _LONGEST_PAUSE < BUSY_SECONDS
 

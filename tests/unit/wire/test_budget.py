@@ -1,0 +1,169 @@
+"""What clients may hold: counted before anybody has signed, refused with 503, given back."""
+
+from __future__ import annotations
+
+import gc
+import select
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from keyfold.clients.signer import Credentials
+from keyfold.engine import Engine
+from keyfold.limits import KB, MB
+from keyfold.wire import ClientLimits, ServerSettings
+from keyfold.wire.protocol import Connection, WireRequest
+
+HEAD = (
+    b"POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.%b\r\n"
+    b"Content-Type: application/x-amz-json-1.0\r\nX-Amz-Date: 20260101T000000Z\r\n"
+    b"Authorization: AWS4-HMAC-SHA256 Credential=a/b/c/d/e, SignedHeaders=host, Signature=f\r\n"
+)
+METRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def post(operation: bytes, content: bytes) -> bytes:
+    return HEAD % operation + b"Content-Length: %d\r\n\r\n" % len(content) + content
+
+
+def get(key: str) -> bytes:
+    return post(b"GetItem", orjson.dumps({"TableName": "Things", "Key": {"pk": {"S": key}}}))
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def left_behind(kind: type) -> int:
+    return sum(type(each) is kind for each in gc.get_objects())
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Nothing is freed but by the last reference to it."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_a_closed_connection_leaves_nothing_behind(asker: Any) -> None:
+    large = post(b"PutItem", b'{"x":"' + b"x" * MB + b'"}')
+    for _ in range(20):
+        with asker.connect() as connection:
+            connection.sendall(large)
+            assert asker.read(connection).status == 400
+            connection.sendall(large[: MB // 2])
+    until(lambda: left_behind(Connection) == 0)
+    assert left_behind(WireRequest) == 0
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_an_idle_connection_does_not_keep_its_last_body(asker: Any) -> None:
+    with asker.connect() as connection:
+        connection.sendall(post(b"PutItem", b'{"x":"' + b"x" * MB + b'"}'))
+        assert asker.read(connection).status == 400
+        (idle,) = (each for each in gc.get_objects() if type(each) is Connection)
+        held = [each for each in vars(idle).values() if isinstance(each, (bytes, bytearray))]
+        assert sum(map(len, held)) < KB
+
+
+@pytest.mark.parametrize("credentials", [(), (Credentials("a", "b"),)], ids=["open", "guarded"])
+def test_unfinished_bodies_have_one_total(serve: Any, credentials: Any) -> None:
+    limits = ClientLimits(held_bytes=4 * MB)
+    asker = serve(ServerSettings(clients=limits, credentials=credentials))
+    half = HEAD % b"PutItem" + b"Content-Length: 2000000\r\n\r\n" + b"x" * MB
+    waiting = [asker.connect() for _ in range(20)]
+    for connection in waiting:
+        connection.sendall(half)
+    # On a slow machine some may have been closed as the slowest, to make room for others.
+    refused, _, _ = select.select(waiting, [], [], 20)
+    assert {connection.recv(12) for connection in refused} <= {b"HTTP/1.1 503", b""}
+    assert refused
+    # What is small is answered all the while.
+    assert asker.raw(get("1")).status in (200, 400)
+    for connection in waiting:
+        connection.close()
+    until(lambda: b"keyfold_connections 1\n" in asker.raw(METRICS).body)
+    assert asker.raw(post(b"PutItem", b'{"x":"' + b"x" * 3 * MB + b'"}')).status == 400
+
+
+def test_the_slowest_sender_goes_when_there_is_no_room(serve: Any) -> None:
+    asker = serve(ServerSettings(clients=ClientLimits(held_bytes=2 * MB)))
+    with asker.connect() as slow:
+        slow.sendall(HEAD % b"PutItem" + b"Content-Length: 2000000\r\n\r\n" + b"x" * 1_900_000)
+        large = post(b"PutItem", b'{"x":"' + b"x" * MB + b'"}')
+        until(lambda: asker.raw(large).status == 400)
+        with suppress(ConnectionResetError):
+            assert slow.recv(1) == b""
+    assert b"keyfold_slow_clients_total 1\n" in asker.raw(METRICS).body
+
+
+def test_answers_that_nobody_takes_have_one_total(serve: Any, engine: Engine) -> None:
+    for number in range(16):
+        item = {"pk": {"S": str(number)}, "x": {"S": "x" * 390_000}}
+        engine.call("PutItem", {"TableName": "Things", "Item": item})
+    keys = [{"pk": {"S": str(number)}} for number in range(16)]
+    ask = post(b"BatchGetItem", orjson.dumps({"RequestItems": {"Things": {"Keys": keys}}}))
+    asker = serve(ServerSettings(clients=ClientLimits(held_bytes=16 * MB)))
+    waiting = []
+    for _ in range(12):
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", asker.port))
+        connection.sendall(ask)
+        waiting.append(connection)
+    first = [connection.recv(12) for connection in waiting]
+    # Each is 6 MB, and the system's buffers take some of it.
+    assert 1 <= first.count(b"HTTP/1.1 200") <= 6
+    assert b"HTTP/1.1 503" in first
+    for connection in waiting:
+        connection.close()
+    until(lambda: asker.raw(ask).status == 200)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    made, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1"
+    named = ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(made)]
+    subprocess.run([*command.split(), *named], check=True, capture_output=True)
+    return made, key
+
+
+def test_a_tls_connection_counts_before_its_handshake(
+    serve: Any, certificate: tuple[Path, Path]
+) -> None:
+    made, key = certificate
+    limits = ClientLimits(connections=3, receive_seconds=60)
+    asker = serve(ServerSettings(clients=limits, tls_certificate=made, tls_key=key))
+    silent = [asker.connect() for _ in range(3)]
+    with asker.connect() as fourth:
+        assert fourth.recv(1) == b""
+    context = ssl.create_default_context(cafile=str(made))
+    context.check_hostname = False
+
+    def is_answered() -> bool:
+        try:
+            with context.wrap_socket(asker.connect()) as connection:
+                connection.sendall(get("1"))
+                return bool(asker.read(connection).status == 200)
+        except (OSError, AssertionError):
+            return False
+
+    # The slowest of those who never say who they are makes room.
+    until(is_answered)
+    for connection in silent:
+        connection.close()
