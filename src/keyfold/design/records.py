@@ -124,7 +124,7 @@ def _plain(hint: Any, value: Node, what: str) -> Any:
 
 
 def _called(kind: type) -> str:
-    name = kind.__name__.lower()
+    name = (kind.__name__.removesuffix("Schema") or "schema").lower()
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 

@@ -141,8 +141,8 @@ def test_a_silence_that_silences_nothing_is_named(run: Run, tmp_path: Path) -> N
 
 def test_a_python_design_is_checked_where_it_is_declared(run: Run, tmp_path: Path) -> None:
     (tmp_path / "made_of_data.py").write_text(
-        "from keyfold.design.schema import Schema, Table\n"
-        "plan = Schema('plain', tables=(Table('t'),))\n"
+        "from keyfold.design.schema import Schema, TableSchema\n"
+        "plan = Schema('plain', tables=(TableSchema('t'),))\n"
     )
     assert run("check", "made_of_data:plan") == (0, "plain: nothing to report.\n")
     code, out = run("check", "made_of_data:plam")

@@ -147,7 +147,7 @@ def test_items_from_before_are_found_by_another_process_after_a_crash(
             _put(engine, f"past {number}", {"N": str(int(clock.now()) - 1)})
         _enable(engine)
         with monkeypatch.context() as patched:
-            patched.setattr("keyfold.engine.ttl.Table.expiry", _failing_after(5))
+            patched.setattr("keyfold.engine.ttl.TableDefinition.expiry", _failing_after(5))
             with pytest.raises(RuntimeError, match="killed"):
                 engine.sweep()
     with Engine.open(path, clock=clock, durability="memory") as engine:
