@@ -12,6 +12,8 @@ import apsw
 import pytest
 
 from keyfold.engine import Engine
+from keyfold.engine.storage import checksums
+from tests.fault import disks
 from tests.fault.replay import replayed
 
 SECTOR = 512
@@ -39,11 +41,11 @@ TABLE = {
 class Disk(apsw.VFS):
     """A disk that knows, for each file, which bytes a sync has made safe and which are in doubt."""
 
-    def __init__(self) -> None:
+    def __init__(self, real: str) -> None:
         self.safe: dict[str, bytes] = {}
         self.doubtful: dict[str, list[tuple[int, bytes]]] = {}
-        self.real = apsw.vfs_names()[0]
-        super().__init__("unsafe disk", self.real, makedefault=True)
+        self.real = real
+        super().__init__("unsafe disk", real, makedefault=True)
 
     def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
@@ -95,11 +97,8 @@ class DiskFile(apsw.VFSFile):
 
 @pytest.fixture
 def disk() -> Iterator[Disk]:
-    before = apsw.vfs_names()[0]
-    disk = Disk()
-    yield disk
-    disk.unregister()
-    assert apsw.vfs_names()[0] == before
+    with disks.beneath(Disk) as disk:
+        yield disk
 
 
 @pytest.mark.parametrize("seed", range(LOSSES))
@@ -161,5 +160,6 @@ def _found(files: dict[str, bytes], directory: Path) -> list[dict[str, Any]]:
         items = engine.call("Scan", {"TableName": "Powered"})["Items"]
         entries = engine.call("Scan", {"TableName": "Powered", "IndexName": "by_group"})["Items"]
         records = replayed(engine)
-    assert apsw.Connection(str(directory / "data.db")).pragma("integrity_check") == "ok"
+    layer = checksums.layer()
+    assert apsw.Connection(str(directory / "data.db"), vfs=layer).pragma("integrity_check") == "ok"
     return [*({item["pk"]["S"]: item for item in each} for each in (items, entries)), records]

@@ -288,9 +288,7 @@ class Commits:
             self._hot.begin()
         if self._writer.version() != self._version:
             self._forget_schema()
-            if not self._has_company:
-                self._has_company = True
-                self._writer.unmap()
+            self._has_company = True
 
     def _begin_group(self) -> None:
         try:

@@ -70,14 +70,6 @@ class Connected:
         """A number that changes whenever any connection commits a change."""
         return self.connection.data_version()
 
-    def unmap(self) -> None:
-        """Read pages by system calls, no longer through a map of the file.
-
-        SQLite takes the map down whenever another process has committed. Where that happens all
-        the time, the faults of making it again cost more than the calls.
-        """
-        self._execute("PRAGMA mmap_size = 0").fetchall()
-
     def give_back(self, pages: int) -> None:
         """Return up to so many free pages to the file system."""
         self._execute(f"PRAGMA incremental_vacuum({pages})").fetchall()

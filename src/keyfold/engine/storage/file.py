@@ -11,13 +11,11 @@ import orjson
 
 from keyfold import errors
 from keyfold.engine.lane import may_wait
-from keyfold.engine.storage import statements
+from keyfold.engine.storage import checksums, statements
 
 APPLICATION_ID = 0x6B66_6C64
 BUSY_SECONDS = 10.0
 CACHE_KILOBYTES = 16_384
-# Without the map a page beyond the cache costs a system call: reads would slow as tables grow.
-MAPPED_BYTES = 2**40
 _SHORTEST_PAUSE = 0.00005
 _LONGEST_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
@@ -69,8 +67,13 @@ def _drop_age_of_tokens(connection: apsw.Connection) -> None:
     connection.execute("DROP INDEX IF EXISTS tokens_by_age")
 
 
+def _note_checksums(_connection: apsw.Connection) -> None:
+    """Pages have checksums, which older versions would not write; see `_sum_pages`."""
+
+
 # Step n makes a file of format n + 1 out of one of format n; a new file starts at 0.
-_STEPS = (_make_tables, _count_collections, _drop_age_of_tokens)
+_STEPS = (_make_tables, _count_collections, _drop_age_of_tokens, _note_checksums)
+_WITHOUT_CHECKSUMS = _STEPS.index(_note_checksums)
 FORMAT = len(_STEPS)
 
 
@@ -86,11 +89,21 @@ def connect(path: str, durability: str) -> apsw.Connection:
     if path != ":memory:":
         _recognise(Path(path))
     try:
-        connection = apsw.Connection(path, statementcachesize=400)
-        connection.set_busy_handler(_waits_for_writer)
+        connection = _connected(path)
+        if 0 < _format(connection, path) <= _WITHOUT_CHECKSUMS:
+            _sum_pages(connection)
+            connection.close()
+            connection = _connected(path)
         _prepare(connection, path, durability)
     except apsw.Error as error:
         raise translated(error, path) from error
+    return connection
+
+
+def _connected(path: str) -> apsw.Connection:
+    layer = None if path == ":memory:" else checksums.layer()
+    connection = apsw.Connection(path, vfs=layer, statementcachesize=400)
+    connection.set_busy_handler(_waits_for_writer)
     return connection
 
 
@@ -122,29 +135,48 @@ def _recognise(path: Path) -> None:
         )
 
 
-def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
-    def pragma(text: str) -> Any:
-        return connection.execute(f"PRAGMA {text}").fetchall()
-
-    is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
-    application, version = pragma("application_id")[0][0], pragma("user_version")[0][0]
-    if is_empty:
-        pragma("auto_vacuum = INCREMENTAL")
-    elif application != APPLICATION_ID:
+def _format(connection: apsw.Connection, path: str) -> int:
+    """The format of a file, 0 for a new one; refuses files of others and of later versions."""
+    if connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]:
+        return 0
+    if connection.pragma("application_id") != APPLICATION_ID:
         raise errors.Corrupt(f"{path} is an SQLite file, but not one of keyfold")
-    elif version > FORMAT:
+    version: int = connection.pragma("user_version")
+    if version > FORMAT:
         raise errors.FormatTooNew(
             f"{path} has format {version}; this keyfold reads up to {FORMAT}. Upgrade keyfold."
         )
+    return version
+
+
+def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
+    version = _format(connection, path)
+    if not version:
+        connection.pragma("auto_vacuum", "INCREMENTAL")
     if path != ":memory:":
-        pragma("journal_mode = WAL")
-        pragma("journal_size_limit = 67108864")
-    pragma(f"synchronous = {_SYNCHRONOUS[durability]}")
-    pragma("temp_store = MEMORY")
-    pragma(f"cache_size = -{CACHE_KILOBYTES}")
-    pragma(f"mmap_size = {MAPPED_BYTES}")
+        connection.reserve_bytes("main", checksums.BYTES)
+        connection.pragma("journal_mode", "WAL")
+        connection.pragma("journal_size_limit", 67108864)
+    connection.pragma("synchronous", _SYNCHRONOUS[durability])
+    connection.pragma("temp_store", "MEMORY")
+    connection.pragma("cache_size", -CACHE_KILOBYTES)
     if version < FORMAT:
         _upgrade(connection)
+
+
+def _sum_pages(connection: apsw.Connection) -> None:
+    """Give each page of an older file its checksum, while nobody else has the file open.
+
+    Whoever is killed on the way leaves a file of the older format, and the next begins again.
+    """
+    connection.reserve_bytes("main", checksums.BYTES)
+    connection.pragma("locking_mode", "EXCLUSIVE")
+    connection.pragma("journal_mode", "DELETE")
+    # The first makes the room; sums are written once the header that says so has been.
+    for _ in range(2):
+        connection.pragma("checksum_verification", "OFF")
+        connection.execute("VACUUM")
+    _upgrade(connection)
 
 
 def _upgrade(connection: apsw.Connection) -> None:
@@ -161,7 +193,9 @@ def _upgrade(connection: apsw.Connection) -> None:
 
 def translated(error: apsw.Error, path: str) -> errors.StorageError:
     """The storage error that an SQLite error stands for."""
-    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)) or (
+        getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+    ):
         return errors.Corrupt(f"{path} is damaged ({error}); restore it from a backup")
     if isinstance(error, apsw.FullError):
         return errors.Full(f"{path}: the disk is full; nothing was written")
