@@ -7,9 +7,10 @@ from typing import Any
 from keyfold.engine import Engine
 
 
-def replayed(engine: Engine) -> dict[str, Any]:
-    """The items by their partition key, as the records of the only stream make them."""
-    arn = engine.call("ListStreams", {})["Streams"][0]["StreamArn"]
+def replayed(engine: Engine, table: str | None = None) -> dict[str, Any]:
+    """The items by their partition key, as the records of the table's only stream make them."""
+    asked = {} if table is None else {"TableName": table}
+    arn = engine.call("ListStreams", asked)["Streams"][0]["StreamArn"]
     stream = engine.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]
     place = engine.call(
         "GetShardIterator",

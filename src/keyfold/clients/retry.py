@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from keyfold.errors import (
+    Busy,
     KeyfoldError,
     OperationError,
     RequestLimitExceeded,
@@ -26,7 +27,13 @@ from keyfold.errors import (
     Untrusted,
 )
 
-_REFUSALS: Final = (Throttled, RequestRateExceeded, RequestLimitExceeded, TransactionInProgress)
+_REFUSALS: Final = (
+    Throttled,
+    RequestRateExceeded,
+    RequestLimitExceeded,
+    TransactionInProgress,
+    Busy,
+)
 _READS: Final = frozenset(
     {
         "GetItem",

@@ -23,14 +23,18 @@ class _HalfDone(errors.StorageError):
     """A write that cannot be taken back without those it shares a transaction with."""
 
 
+class _Bystander(errors.StorageError):
+    """A write taken back because another in its commit met damage; it is done again alone."""
+
+
 class _Job(Generic[T]):
     """One write request waiting for its commit."""
 
-    __slots__ = ("changes_last", "done", "error", "result", "work")
+    __slots__ = ("changes_last", "done", "error", "is_stuck", "result", "work")
 
     def __init__(self, work: Callable[[Session], T], changes_last: bool) -> None:
         self.work, self.changes_last = work, changes_last
-        self.done = False
+        self.done = self.is_stuck = False
         self.error: BaseException | None = None
         self.result: Any = None
 
@@ -107,6 +111,8 @@ class Commits:
         with self._lock:
             if not job.done:
                 self._lead()
+            if isinstance(job.error, _Bystander):
+                return self._alone(work)
         if job.error is not None:
             raise job.error
         return job.result  # type: ignore[no-any-return]
@@ -266,6 +272,8 @@ class Commits:
             failure = self._undone(error)
             for job in jobs:
                 job.error = failure
+                if isinstance(failure, errors.Corrupt) and not job.is_stuck:
+                    job.error = _Bystander(str(failure))
             if not isinstance(failure, Exception):
                 raise
         finally:
@@ -323,6 +331,7 @@ class Commits:
             try:
                 job.result = self._join(job.work, job.changes_last)
             except (apsw.Error, _HalfDone):
+                job.is_stuck = True
                 raise
             except Exception as error:
                 job.error = error

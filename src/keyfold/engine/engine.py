@@ -13,7 +13,7 @@ import apsw
 import orjson
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.engine import backups, dialects, operations, shapes, storage, streams, ttl
+from keyfold.engine import backups, damage, dialects, operations, shapes, storage, streams, ttl
 from keyfold.engine.answers import encoded
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults, Heat
@@ -23,6 +23,7 @@ from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.lane import WouldStall, here, may_wait
 from keyfold.engine.operations import Operation
 from keyfold.errors import (
+    Corrupt,
     OperationError,
     RequestInvalid,
     SerializationError,
@@ -190,6 +191,8 @@ class Engine:
             commits.abandon()
             if not isinstance(error, Exception):
                 raise
+            if isinstance(error, Corrupt) and len(calls) > 1:
+                return partial(self._one_by_one, calls)
             return partial(_all_told, self._told(error), len(calls))
         commits.gathered()
 
@@ -201,6 +204,16 @@ class Engine:
             return results
 
         return finished
+
+    def _one_by_one(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
+        """Calls of which one met damage: the others are not to suffer from it."""
+        results: list[Result] = []
+        for call in calls:
+            try:
+                results.append(self.call_bytes(*call))
+            except Exception as error:
+                results.append(bare(error))
+        return results
 
     def _told(self, error: Exception) -> Exception:
         """What callers are told of an error of the file."""
@@ -249,9 +262,12 @@ class Engine:
         try:
             return work(self._database, request)
         except apsw.Error as error:
-            if isinstance(error, apsw.BusyError) and not may_wait():
-                raise WouldStall from None
-            raise storage.translated(error, self._database.commits.path) from error
+            failure = self._told(error)
+            if isinstance(failure, Corrupt):
+                failure = damage.named(failure, request)
+            raise failure from error
+        except Corrupt as error:
+            raise damage.named(error, request) from error
 
 
 def _all_told(error: Exception, calls: int) -> list[Result]:

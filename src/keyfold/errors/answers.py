@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+from keyfold.errors.own import StorageError
 from keyfold.errors.root import KeyfoldError
 
 Item = dict[str, Any]
@@ -237,7 +238,10 @@ class UnexpectedAnswer(OperationError):
         self.name = name
 
 
-def _registered(kind: type[OperationError]) -> dict[str, type[OperationError]]:
+K = TypeVar("K", OperationError, StorageError)
+
+
+def _registered(kind: type[K]) -> dict[str, type[K]]:
     # A class without a wire name of its own refines its parent, which stands for both.
     found = {kind.wire_name: kind} if "wire_name" in vars(kind) else {}
     for child in kind.__subclasses__():
@@ -246,10 +250,13 @@ def _registered(kind: type[OperationError]) -> dict[str, type[OperationError]]:
 
 
 BY_WIRE_NAME: dict[str, type[OperationError]] = _registered(OperationError)
+_STORAGE_BY_WIRE_NAME: dict[str, type[StorageError]] = _registered(StorageError)
 
 
-def to_wire(error: OperationError) -> tuple[int, dict[str, Any]]:
+def to_wire(error: OperationError | StorageError) -> tuple[int, dict[str, Any]]:
     """The HTTP status and JSON body that DynamoDB would answer with."""
+    if isinstance(error, StorageError):
+        return error.status, {"__type": f"keyfold#{error.wire_name}", "message": error.told}
     body: dict[str, Any] = {"__type": f"{error.namespace}#{error.wire_name}"}
     # DynamoDB spells the key "Message" for unreadable requests and for cancelled transactions.
     capital = isinstance(error, SerializationError | TransactionCanceled)
@@ -271,10 +278,12 @@ def _reason_to_wire(reason: CancellationReason) -> dict[str, Any]:
     return body
 
 
-def from_wire(status: int, body: Mapping[str, Any]) -> OperationError:
+def from_wire(status: int, body: Mapping[str, Any]) -> OperationError | StorageError:
     """The error that an answer of any DynamoDB-compatible server stands for."""
     name = str(body.get("__type", "")).rpartition("#")[2] or str(body.get("code", ""))
     message = str(body.get("message") or body.get("Message") or "")
+    if name in _STORAGE_BY_WIRE_NAME:
+        return _STORAGE_BY_WIRE_NAME[name](message)
     kind = BY_WIRE_NAME.get(name)
     if kind is None:
         return InternalFailure(message) if status >= 500 else UnexpectedAnswer(name, message)

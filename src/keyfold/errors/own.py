@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from keyfold.errors.root import KeyfoldError
 
@@ -131,15 +131,35 @@ class Irreversible(MigrationError):
 
 
 class StorageError(KeyfoldError):
-    """The data file cannot be used as it is."""
+    """The data file cannot be used as it is.
+
+    `told` is what callers over the wire read: whether to try again, without the path of the file.
+    """
+
+    wire_name: ClassVar[str] = "StorageException"
+    status: ClassVar[int] = 500
+    told: ClassVar[str] = "The data file cannot be used. The server's log says why."
 
 
 class Corrupt(StorageError):
-    """The file is damaged, truncated or not a keyfold file."""
+    """The file is damaged, truncated or not a keyfold file; `where` names what was looked for."""
+
+    wire_name = "DamagedStorageException"
+    # No client tries again by itself after 507, as it would after 500 and 503.
+    status = 507
+    told = "The data file is damaged here. Trying again does not help; `keyfold doctor` does."
+
+    def __init__(self, message: str, where: str = "") -> None:
+        super().__init__(f"{message}: {where}" if where else message)
+        self.where = where
 
 
 class Busy(StorageError):
-    """Another process holds the file."""
+    """Another process holds the file; nothing was done."""
+
+    wire_name = "BusyStorageException"
+    status = 503
+    told = "The data file is busy: another process holds it. Nothing was done; try again."
 
 
 class FormatTooNew(StorageError):
@@ -148,6 +168,10 @@ class FormatTooNew(StorageError):
 
 class Full(StorageError):
     """The disk is full; nothing was written."""
+
+    wire_name = "FullStorageException"
+    status = 507
+    told = "The disk is full. Nothing was written; try again when there is room."
 
 
 class TransportError(KeyfoldError):

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import orjson
 
-from keyfold.errors import OperationError, to_wire
+from keyfold.errors import OperationError, StorageError, to_wire
 
 JSON_1_0 = b"application/x-amz-json-1.0"
 JSON = b"application/json"
@@ -27,6 +27,7 @@ _STATUS_LINES = {
     431: b"HTTP/1.1 431 Request Header Fields Too Large",
     500: b"HTTP/1.1 500 Internal Server Error",
     503: b"HTTP/1.1 503 Service Unavailable",
+    507: b"HTTP/1.1 507 Insufficient Storage",
 }
 _ANSWER = (
     b"%b\r\nServer: Server\r\nDate: %b\r\nContent-Type: %b\r\nContent-Length: %d\r\n%b"
@@ -85,7 +86,7 @@ def render(
     )
 
 
-def error_body(error: OperationError) -> tuple[int, bytes]:
+def error_body(error: OperationError | StorageError) -> tuple[int, bytes]:
     """The status and JSON of an error."""
     status, body = to_wire(error)
     return status, orjson.dumps(body)

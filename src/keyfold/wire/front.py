@@ -15,7 +15,13 @@ from typing import NamedTuple, TypeVar
 from keyfold.clock import Clock
 from keyfold.engine.gathering import CommittingEngine, Result, Writes, bare
 from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall
-from keyfold.errors import InternalFailure, OperationError, SerializationError, UnknownOperation
+from keyfold.errors import (
+    InternalFailure,
+    OperationError,
+    SerializationError,
+    StorageError,
+    UnknownOperation,
+)
 from keyfold.limits import KB
 from keyfold.wire import answer, sigv4
 from keyfold.wire.log import RequestLog
@@ -23,6 +29,7 @@ from keyfold.wire.metrics import Metrics
 from keyfold.wire.protocol import WireRequest
 from keyfold.wire.settings import ServerSettings
 from keyfold.wire.targets import TARGETS, OperationRunner, Target
+from keyfold.wire.trouble import TroubleLog
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +95,7 @@ class FrontDoor:
         """Well-formed `Authorization` headers, without the signature that ends them."""
         self._request_id = answer.RequestIds()
         self._lane = Taken(LoopLane())
+        self._trouble = TroubleLog()
 
     def handle(self, request: WireRequest) -> None:
         """Answer a request, now or when its work is done."""
@@ -161,7 +169,9 @@ class FrontDoor:
         request_id = self._request_id()
         status = 200
         if not isinstance(result, bytes):
-            if not isinstance(result, OperationError):
+            if isinstance(result, StorageError):
+                self._trouble.note(request_id.decode(), result)
+            elif not isinstance(result, OperationError):
                 logger.error("request %s failed", request_id.decode(), exc_info=result)
                 result = InternalFailure("Internal server error")
             status, result = answer.error_body(result)

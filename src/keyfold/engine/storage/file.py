@@ -19,6 +19,7 @@ CACHE_KILOBYTES = 16_384
 _SHORTEST_PAUSE = 0.00005
 _LONGEST_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
+_DAMAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
 
 _FIRST_TABLES = """
@@ -101,8 +102,11 @@ def connect(path: str, durability: str) -> apsw.Connection:
 
 
 def _connected(path: str) -> apsw.Connection:
-    layer = None if path == ":memory:" else checksums.layer()
-    connection = apsw.Connection(path, vfs=layer, statementcachesize=400)
+    if path == ":memory:":
+        return apsw.Connection(path, statementcachesize=400)
+    connection = apsw.Connection(path, vfs=checksums.layer(), statementcachesize=400)
+    # For files that are made or vacuumed; only before a file is read at all.
+    connection.reserve_bytes("main", checksums.BYTES)
     connection.set_busy_handler(_waits_for_writer)
     return connection
 
@@ -125,6 +129,9 @@ def _recognise(path: Path) -> None:
         header = file.read(100)
     if header[:16] != _MAGIC or len(header) < 100:
         raise errors.Corrupt(f"{path} is not a keyfold data file")
+    # A header that denies the checksums would have nobody compare them.
+    if int.from_bytes(header[60:64], "big") > _WITHOUT_CHECKSUMS and header[20] != checksums.BYTES:
+        raise errors.Corrupt(f"{path} is damaged: its header does not fit its format")
     page_size = int.from_bytes(header[16:18], "big")
     expected = (65536 if page_size == 1 else page_size) * int.from_bytes(header[28:32], "big")
     log = Path(f"{path}-wal")
@@ -137,11 +144,12 @@ def _recognise(path: Path) -> None:
 
 def _format(connection: apsw.Connection, path: str) -> int:
     """The format of a file, 0 for a new one; refuses files of others and of later versions."""
-    if connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]:
-        return 0
-    if connection.pragma("application_id") != APPLICATION_ID:
-        raise errors.Corrupt(f"{path} is an SQLite file, but not one of keyfold")
+    # Of a file that was left while it got its checksums only the first page has one for sure.
     version: int = connection.pragma("user_version")
+    if connection.pragma("application_id") != APPLICATION_ID:
+        if connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]:
+            return 0
+        raise errors.Corrupt(f"{path} is an SQLite file, but not one of keyfold")
     if version > FORMAT:
         raise errors.FormatTooNew(
             f"{path} has format {version}; this keyfold reads up to {FORMAT}. Upgrade keyfold."
@@ -154,7 +162,6 @@ def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
     if not version:
         connection.pragma("auto_vacuum", "INCREMENTAL")
     if path != ":memory:":
-        connection.reserve_bytes("main", checksums.BYTES)
         connection.pragma("journal_mode", "WAL")
         connection.pragma("journal_size_limit", 67108864)
     connection.pragma("synchronous", _SYNCHRONOUS[durability])
@@ -169,7 +176,6 @@ def _sum_pages(connection: apsw.Connection) -> None:
 
     Whoever is killed on the way leaves a file of the older format, and the next begins again.
     """
-    connection.reserve_bytes("main", checksums.BYTES)
     connection.pragma("locking_mode", "EXCLUSIVE")
     connection.pragma("journal_mode", "DELETE")
     # The first makes the room; sums are written once the header that says so has been.
@@ -193,16 +199,28 @@ def _upgrade(connection: apsw.Connection) -> None:
 
 def translated(error: apsw.Error, path: str) -> errors.StorageError:
     """The storage error that an SQLite error stands for."""
-    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)) or (
-        getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
-    ):
-        return errors.Corrupt(f"{path} is damaged ({error}); restore it from a backup")
+    code = getattr(error, "extendedresult", 0)
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)) or code in _DAMAGE:
+        return errors.Corrupt(
+            f"{path} is damaged; run `keyfold doctor {path}`, or restore it from a backup"
+        )
     if isinstance(error, apsw.FullError):
         return errors.Full(f"{path}: the disk is full; nothing was written")
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return errors.Busy(f"{path}: another process holds the file")
+    if isinstance(error, apsw.ReadOnlyError):
+        return errors.StorageError(
+            f"{path} cannot be written: the file or its directory is read-only"
+        )
     if isinstance(error, apsw.CantOpenError):
-        return errors.StorageError(f"{path} cannot be opened: {error}")
+        return errors.StorageError(f"{path} cannot be opened: {_reason(error)}")
     if isinstance(error, apsw.SQLError) and "no such table" in str(error):
         return SchemaMoved(f"{path}: {error}")
-    return errors.StorageError(f"{path}: {error}")
+    return errors.StorageError(f"{path}: {_reason(error)}")
+
+
+def _reason(error: apsw.Error) -> str:
+    """An error of the device or system with the code by which SQLite's documents explain it."""
+    code = getattr(error, "extendedresult", 0)
+    name = apsw.mapping_extended_result_codes.get(code)
+    return f"{error} ({name})" if name else str(error)

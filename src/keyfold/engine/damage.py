@@ -1,0 +1,36 @@
+"""What a request was about, for whoever has to find the damage that it met."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from keyfold.errors import Corrupt
+
+
+def named(damage: Corrupt, request: dict[str, Any]) -> Corrupt:
+    """The same damage with the tables, and the keys, that were looked for."""
+    if damage.where:
+        return damage
+    return Corrupt(str(damage), whereabouts(request))
+
+
+def whereabouts(request: dict[str, Any]) -> str:
+    """The tables of a request, with the key or index where there is one."""
+    if (table := request.get("TableName")) is not None:
+        return _within(table, request)
+    if isinstance(parts := request.get("TransactItems"), list):
+        wishes = [wish for part in parts for wish in part.values()]
+        return "; ".join(_within(wish["TableName"], wish) for wish in wishes)
+    if isinstance(tables := request.get("RequestItems"), dict):
+        return "table " + ", ".join(tables)
+    return ""
+
+
+def _within(table: str, request: dict[str, Any]) -> str:
+    if (key := request.get("Key")) is not None:
+        return f"table {table}, key {orjson.dumps(key).decode()}"
+    if (index := request.get("IndexName")) is not None:
+        return f"table {table}, index {index}"
+    return f"table {table}"
