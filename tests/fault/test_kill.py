@@ -15,6 +15,7 @@ import apsw
 import pytest
 
 from keyfold.engine import Engine
+from keyfold.engine.storage import checksums
 from tests.fault.replay import replayed
 
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -23,6 +24,7 @@ KILLS_PER_FILE = 10
 WRITER = """
 import itertools, os, random, sys
 from keyfold.engine import Engine
+from keyfold.engine.storage import checksums
 
 path, seed, first = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 chance = random.Random(seed)
@@ -63,7 +65,7 @@ def test_killed_writers_lose_no_acknowledged_write(tmp_path: Path, file: int) ->
             next_number = number + 1
         # A write may have been stored and killed before it was acknowledged.
         next_number += 1
-        assert apsw.Connection(str(path)).pragma("integrity_check") == "ok"
+        assert apsw.Connection(str(path), vfs=checksums.layer()).pragma("integrity_check") == "ok"
         with Engine.open(path) as engine:
             items = _items(engine)
             for key, number in acknowledged.items():

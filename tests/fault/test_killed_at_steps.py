@@ -21,6 +21,7 @@ import pytest
 from keyfold.clients import ClientOptions, connect
 from keyfold.clients.retry import RetryPolicy
 from keyfold.engine import Engine
+from keyfold.engine.storage import checksums
 from keyfold.errors import TransportError
 
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -29,6 +30,7 @@ WRITER = """
 import os, signal, sys
 import apsw, orjson
 from keyfold.engine import Engine
+from keyfold.engine.storage import checksums
 
 path, requests, last_step = sys.argv[1], orjson.loads(sys.argv[2]), int(sys.argv[3])
 steps = 0
@@ -168,7 +170,7 @@ def test_a_kill_at_any_storage_step_leaves_whole_transactions(
     for last_step in steps if total <= KILLS else random.Random(0).sample(steps, KILLS):
         path, (code, acknowledged, _) = tried(last_step)
         assert code == -signal.SIGKILL
-        assert apsw.Connection(str(path)).pragma("integrity_check") == "ok"
+        assert apsw.Connection(str(path), vfs=checksums.layer()).pragma("integrity_check") == "ok"
         # The write under way may have been stored before it could be acknowledged.
         assert _state(path) in states[acknowledged : acknowledged + 2]
 

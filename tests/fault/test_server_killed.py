@@ -19,6 +19,7 @@ import pytest
 from keyfold.clients import ClientOptions, connect
 from keyfold.clients.retry import RetryPolicy
 from keyfold.engine import Engine
+from keyfold.engine.storage import checksums
 from keyfold.errors import KeyfoldError
 
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -50,7 +51,7 @@ def test_a_killed_server_loses_nothing_that_it_answered(tmp_path: Path, file: in
     sent = dict.fromkeys(range(WRITERS), 0)
     for _ in range(min(KILLS, KILLS_PER_FILE)):
         _serve_until_killed(path, chance.uniform(0.0, 0.15), answered, sent)
-        assert apsw.Connection(str(path)).pragma("integrity_check") == "ok"
+        assert apsw.Connection(str(path), vfs=checksums.layer()).pragma("integrity_check") == "ok"
         with Engine.open(path) as engine:
             items = _items(engine)
             assert _items(engine, IndexName="by_group") == items

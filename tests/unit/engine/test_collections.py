@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from keyfold.engine import Engine
+from keyfold.engine.storage import checksums
 from keyfold.errors import CollectionTooLarge, TransactionCanceled
 
 TABLE: dict[str, Any] = {
@@ -67,13 +68,15 @@ def _key(item: dict[str, Any]) -> dict[str, Any]:
 
 def _kept(path: Path, table: int = 1) -> list[int]:
     """The sizes of all collections, as the file has them."""
-    rows: Any = apsw.Connection(str(path)).execute(f"SELECT size FROM collections_{table}")
+    rows: Any = apsw.Connection(str(path), vfs=checksums.layer()).execute(
+        f"SELECT size FROM collections_{table}"
+    )
     return sorted(size for (size,) in rows)
 
 
 def _counted(path: Path, table: int = 1) -> list[int]:
     """The same, added up from items and entries."""
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), vfs=checksums.layer())
     sizes: dict[bytes, int] = {}
     for name in (f"items_{table}", f"index_{table}_1", f"index_{table}_2"):
         rows: Any = connection.execute(f"SELECT place, size FROM {name}")
@@ -126,7 +129,7 @@ def test_a_collection_without_items_is_forgotten(engine: Engine, path: Path) -> 
 def test_a_file_of_the_first_format_gets_its_sizes(path: Path, engine: Engine) -> None:
     _write_at_random(engine, 100)
     engine.close()
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), vfs=checksums.layer())
     connection.execute("DROP TABLE collections_1; PRAGMA user_version = 1").fetchall()
     connection.close()
     Engine.open(path).close()

@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from keyfold.engine import Engine
+from keyfold.engine.storage import checksums
 from keyfold.errors import Corrupt, FormatTooNew, Full, StorageError
 
 
@@ -112,7 +113,7 @@ def test_a_file_in_a_missing_directory_cannot_be_opened(tmp_path: Path) -> None:
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.db"
     Engine.open(path).close()
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), vfs=checksums.layer())
     connection.execute("PRAGMA user_version = 999")
     connection.close()
     with pytest.raises(FormatTooNew, match="format 999"):
