@@ -16,6 +16,8 @@ import orjson
 from keyfold.engine import indexes, restores
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import IndexDefinition, TableDefinition
+from keyfold.engine.vectors import entries
+from keyfold.engine.vectors.index import VectorIndex
 from keyfold.errors import StorageError
 
 if TYPE_CHECKING:
@@ -35,14 +37,21 @@ def advance(
     only adds what they have not.
     """
     table = database.catalog.find(session, table_name)
-    index = table.indexes_by_name.get(index_name) if table is not None else None
-    if table is None or index is None or index.status != "CREATING":
+    index = _unfinished(table, index_name) if table is not None else None
+    if table is None or index is None:
         return None
     for _ in range(0, _ITEMS_PER_COMMIT, _ITEMS_PER_READ):
         items = session.items_after(table.id, after_row, _ITEMS_PER_READ)
         for row, place, size, body in items:
             after_row = row
-            entry = indexes.entry(index, place, orjson.loads(body), size)
+            item = orjson.loads(body)
+            if isinstance(index, VectorIndex):
+                vector = entries.entry(index, item)
+                # What a write has put there already is as new or newer.
+                if vector is not None and not session.has_vector(table.id, index.number, row):
+                    entries.put(session, table.id, index, row, vector)
+                continue
+            entry = indexes.entry(index, place, item, size)
             if entry is not None:
                 session.insert_entry(table.id, index.number, entry.place, entry.size, row)
         if len(items) < _ITEMS_PER_READ:
@@ -51,14 +60,34 @@ def advance(
     return after_row
 
 
+def _unfinished(table: TableDefinition, name: str) -> IndexDefinition | VectorIndex | None:
+    """The index of that name, if it is being filled."""
+    index = table.indexes_by_name.get(name)
+    if index is not None:
+        return index if index.status == "CREATING" else None
+    vectors = (each for each in table.vector_indexes if each.name == name and not each.is_filled)
+    return next(vectors, None)
+
+
 def _activate(
-    database: Database, session: Session, table: TableDefinition, index: IndexDefinition
+    database: Database,
+    session: Session,
+    table: TableDefinition,
+    index: IndexDefinition | VectorIndex,
 ) -> None:
     definitions = [
         {**each.definition, "IndexStatus": "ACTIVE"} if each is index else each.definition
         for each in table.global_indexes
     ]
-    active = table.with_changes(GlobalSecondaryIndexes=definitions)
+    vectors = [
+        {name: value for name, value in each.definition.items() if name != "IsFilling"}
+        if each is index
+        else each.definition
+        for each in table.vector_indexes
+    ]
+    active = table.with_changes(
+        GlobalSecondaryIndexes=definitions or None, VectorIndexes=vectors or None
+    )
     session.define_table(table.id, active.stored())
     database.catalog.remember(active)
 
@@ -91,6 +120,9 @@ class Backfills:
             for index in table.global_indexes:
                 if index.status == "CREATING":
                     self.start(table.name, index.name)
+            for vector in table.vector_indexes:
+                if not vector.is_filled:
+                    self.start(table.name, vector.name)
             if table.restored_from is not None:
                 self._restore(table.name)
 

@@ -22,6 +22,8 @@ def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
     )
     for index in table.indexes:
         session.create_index(table.id, index.number)
+    for each in table.vector_indexes:
+        session.create_vectors(table.id, each.number)
     if table.local_indexes:
         session.create_collections(table.id)
     return table

@@ -10,12 +10,14 @@ from keyfold.clock import Clock
 from keyfold.engine.backfill import Backfills
 from keyfold.engine.catalog import Catalog
 from keyfold.engine.commits import Commits
+from keyfold.engine.delays import Delays
 from keyfold.engine.dialects import Dialect
 from keyfold.engine.faults import Heat
 from keyfold.engine.hot import HotItems
 from keyfold.engine.lag import IndexLag
 from keyfold.engine.storage import StoredItem, translated
 from keyfold.engine.tables import TableDefinition
+from keyfold.engine.vectors.cache import VectorPartitions
 
 
 class Database:
@@ -35,6 +37,7 @@ class Database:
         heat: Heat | None,
         buckets: Path | None,
         hot: HotItems | None,
+        delays: Delays,
     ) -> None:
         self.clock = clock
         self.lag = lag
@@ -46,6 +49,8 @@ class Database:
         self.buckets = buckets
         self.catalog = Catalog()
         self.hot = hot
+        self.delays = delays
+        self.vectors = VectorPartitions()
         self.commits = Commits(path, durability, self.catalog.forget, hot)
         self.write = self.commits.write
         self.read = self.commits.read

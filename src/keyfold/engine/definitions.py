@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from keyfold.engine.vectors import rules
 from keyfold.errors import ValidationError
 from keyfold.limits import (
     GLOBAL_INDEXES,
@@ -29,8 +30,9 @@ def check_creation(request: Definition) -> None:
     attributes = attribute_names(request.get("AttributeDefinitions", ()))
     schema = request["KeySchema"]
     local, global_ = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
+    vectors = request.get("VectorIndexes")
     _check_table_keys(schema, attributes)
-    if local is None and global_ is None and len(schema) != len(attributes):
+    if local is None and global_ is None and not vectors and len(schema) != len(attributes):
         raise ValidationError(
             f"{_INVALID}Number of attributes in KeySchema does not exactly match number of "
             "attributes defined in AttributeDefinitions"
@@ -40,9 +42,15 @@ def check_creation(request: Definition) -> None:
         _check_local(local, schema, attributes, seen)
     if global_ is not None:
         _check_global(global_, billing, attributes, seen)
+    if vectors is not None:
+        rules.check_all(vectors, billing, attributes)
+        for index in vectors:
+            check_projection(index)
+            _check_name(index, seen)
     indexes = (*(local or ()), *(global_ or ()))
-    check_included(indexes)
-    _check_attributes_used(attributes, [schema, *(index["KeySchema"] for index in indexes)])
+    check_included((*indexes, *(vectors or ())))
+    used = [_names(schema), *(_names(index["KeySchema"]) for index in indexes)]
+    _check_attributes_used(attributes, [*used, rules.schema_names(vectors or ())])
     stream = request.get("StreamSpecification") or {}
     if stream.get("StreamViewType") is not None and not stream["StreamEnabled"]:
         raise ValidationError(
@@ -114,7 +122,11 @@ def check_projection(index: Definition) -> None:
 
 def check_included(indexes: Iterable[Definition]) -> None:
     """A table projects a limited number of attributes by name, over all its indexes."""
-    total = sum(len(index["Projection"].get("NonKeyAttributes") or ()) for index in indexes)
+    total = 0
+    for index in indexes:
+        is_vector = "VectorAttribute" in index
+        extra = index["Projection"].get("NonKeyAttributes") or ()
+        total += rules.included(index) if is_vector else len(extra)
     if total > INDEX_INCLUDED_ATTRIBUTES:
         raise ValidationError(
             f"{_INVALID}The total number of attributes projected into all indexes exceeds the "
@@ -196,6 +208,7 @@ def used_attributes(definition: Definition) -> list[Mapping[str, str]]:
     for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
         schemas += [index["KeySchema"] for index in definition.get(member) or ()]
     used = {name for schema in schemas for name in _names(schema)}
+    used.update(rules.schema_names(definition.get("VectorIndexes") or ()))
     return [a for a in definition["AttributeDefinitions"] if a["AttributeName"] in used]
 
 
@@ -324,8 +337,8 @@ def _check_name(index: Definition, seen: set[str]) -> None:
     seen.add(index["IndexName"])
 
 
-def _check_attributes_used(attributes: Sequence[str], schemas: Iterable[KeySchema]) -> None:
-    used = list(dict.fromkeys(name for schema in schemas for name in _names(schema)))
+def _check_attributes_used(attributes: Sequence[str], names: Iterable[Iterable[str]]) -> None:
+    used = list(dict.fromkeys(name for each in names for name in each))
     if any(name not in used for name in attributes):
         raise ValidationError(
             f"{_INVALID}Some AttributeDefinitions are not used. AttributeDefinitions: "

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from keyfold.engine import statistics
+from keyfold.engine.database import Database
 from keyfold.engine.statistics import Statistics
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import IndexDefinition, TableDefinition
+from keyfold.engine.vectors import rules
+from keyfold.engine.vectors import updates as vectors
+from keyfold.engine.vectors.index import VectorIndex
 
 _COPIED = (
     "TableName",
@@ -35,12 +39,16 @@ _WARM_ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000}
 _NO_THROUGHPUT = {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
 
 
-def table(session: Session, table: TableDefinition, status: str = "ACTIVE") -> dict[str, Any]:
+def table(
+    database: Database, session: Session, table: TableDefinition, status: str = "ACTIVE"
+) -> dict[str, Any]:
     """What DescribeTable answers; `status` overrides the table's for operations that change it."""
     definition = table.definition
     whole, held = statistics.of(session, table)
     answer: dict[str, Any] = {name: definition[name] for name in _COPIED if name in definition}
     if any(index.status != "ACTIVE" for index in table.global_indexes):
+        status = "UPDATING"
+    if vectors.phase(database, table) == "allocating":
         status = "UPDATING"
     if table.restored_from is not None:
         status = "CREATING"
@@ -63,6 +71,11 @@ def table(session: Session, table: TableDefinition, status: str = "ACTIVE") -> d
         answer["GlobalSecondaryIndexes"] = [
             _index(table, index, held[index.name], status) for index in table.global_indexes
         ]
+    if table.vector_indexes:
+        answer["VectorIndexes"] = [
+            _vector_index(database, table, index, held[index.name], status)
+            for index in table.vector_indexes
+        ]
     answer.update(_warm(table, definition, status))
     answer.update(_stream(definition))
     if "TableClass" in definition:
@@ -72,9 +85,9 @@ def table(session: Session, table: TableDefinition, status: str = "ACTIVE") -> d
     return answer
 
 
-def deleted(session: Session, deleted: TableDefinition) -> dict[str, Any]:
+def deleted(database: Database, session: Session, deleted: TableDefinition) -> dict[str, Any]:
     """What DeleteTable answers: DynamoDB leaves out what the table was made of."""
-    answer = table(session, deleted, status="DELETING")
+    answer = table(database, session, deleted, status="DELETING")
     return {name: answer[name] for name in _OF_DELETED if name in answer}
 
 
@@ -100,6 +113,29 @@ def _index(
             answer["Backfilling"] = True
         if "OnDemandThroughput" in definition:
             answer["OnDemandThroughput"] = definition["OnDemandThroughput"]
+    return answer
+
+
+def _vector_index(
+    database: Database,
+    table: TableDefinition,
+    index: VectorIndex,
+    held: Statistics,
+    table_status: str,
+) -> dict[str, Any]:
+    answer = {
+        **rules.shown(index.definition),
+        "IndexStatus": "ACTIVE",
+        "IndexSizeBytes": held.size,
+        "ItemCount": held.items,
+        "IndexArn": f"{table.arn}/index/{index.name}",
+    }
+    phase = database.delays.phase("vector index", index.since)
+    if table_status == "CREATING":
+        answer["IndexStatus"] = "CREATING"
+    elif phase in ("allocating", "backfilling") or not index.is_filled:
+        answer["IndexStatus"] = "CREATING"
+        answer["Backfilling"] = phase != "allocating" and table_status == "ACTIVE"
     return answer
 
 

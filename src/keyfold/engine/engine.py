@@ -16,6 +16,7 @@ from keyfold.clock import Clock, SystemClock
 from keyfold.engine import backups, damage, dialects, operations, shapes, storage, streams, ttl
 from keyfold.engine.answers import encoded
 from keyfold.engine.database import Database
+from keyfold.engine.delays import Delays, DelaySetting
 from keyfold.engine.faults import Faults, Heat
 from keyfold.engine.gathering import Result, bare
 from keyfold.engine.hot import HotItems, Marks
@@ -60,13 +61,15 @@ class Engine:
         stream_shards: int = 1,
         buckets: str | PathLike[str] | None = None,
         hot: HotItems | None = None,
+        delays: DelaySetting = "at once",
     ) -> Engine:
         """Open a data file, making it if it is not there.
 
         `index_lag` is a number of seconds, a range of them, or "held" until `release_indexes`.
         `buckets` is a directory whose directories stand for the S3 buckets of exports and imports.
         `hot` keeps items in memory: only for a file that nobody else writes to than the processes
-        that share its marks.
+        that share its marks. `delays` says how long it takes until changes of tables are complete:
+        no time, "amazon", or seconds by phase.
         """
         if stream_shards < 1:
             raise ValueError(f"a stream has at least one shard: stream_shards={stream_shards}")
@@ -87,6 +90,7 @@ class Engine:
                 heat=Heat(clock) if faults is not None and faults.hot_keys else None,
                 buckets=None if buckets is None else Path(buckets),
                 hot=hot,
+                delays=Delays(delays, clock),
             ),
             faults,
         )
@@ -228,12 +232,12 @@ class Engine:
             request = orjson.loads(body)
         except orjson.JSONDecodeError:
             raise SerializationError from None
-        return self._checked(operation, request)
+        return self._checked(operation, request, body)
 
-    def _checked(self, operation: str, request: Any) -> dict[str, Any]:
+    def _checked(self, operation: str, request: Any, body: bytes | None = None) -> dict[str, Any]:
         dialect = self._database.dialect
         try:
-            return shapes.check(operation, request, dialect)
+            return shapes.check(operation, request, dialect, body)
         except RequestInvalid as error:
             raise dialect.worded(operation, error, request) from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keyfold.engine.tables import IndexDefinition, KeySchema, TableDefinition
+from keyfold.engine.vectors import entries
 from keyfold.errors import EmptyKey, ValidationError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values import AttributeValue, Item
@@ -41,6 +42,8 @@ def place_of_item(table: TableDefinition, item: Item, *, explains: bool = True) 
     if not all(_are_plain(index.schema, item) for index in table.indexes):
         for index in table.indexes_by_name.values():
             check_index_keys(index, item)
+    if table.vector_indexes:
+        entries.check(table.vector_indexes, item)
     return place
 
 

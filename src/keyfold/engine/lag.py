@@ -32,7 +32,7 @@ class IndexLag:
 
     def note(self, table: TableDefinition, place: bytes, before: bytes | None) -> None:
         """A change is being written; the indexes see it later."""
-        if self._setting is None or not table.global_indexes:
+        if self._setting is None or not (table.global_indexes or table.vector_indexes):
             return
         with self._lock:
             changes = self._changes.setdefault(table.id, {}).setdefault(place, deque())

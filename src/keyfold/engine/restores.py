@@ -8,6 +8,7 @@ again. Until the last step the table is CREATING, and nobody can use it.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -17,7 +18,8 @@ import orjson
 from keyfold.engine import backups, catalog, definitions, indexes
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition, partition_of
-from keyfold.errors import TableAlreadyExists, TableNotFound
+from keyfold.engine.vectors import entries, rules
+from keyfold.errors import TableAlreadyExists, TableNotFound, ValidationError
 
 if TYPE_CHECKING:
     from keyfold.engine.database import Database
@@ -170,9 +172,12 @@ def _copy_changed(
 
 def _store(session: Session, table: TableDefinition, place: bytes, size: int, body: bytes) -> None:
     row = session.insert(table.id, place, size, None, body)
-    if not table.indexes:
+    if not table.indexes and not table.vector_indexes:
         return
     item = orjson.loads(body)
+    for vector in table.vector_indexes:
+        if (found := entries.entry(vector, item)) is not None:
+            entries.put(session, table.id, vector, row, found)
     collected = size
     for index in table.indexes:
         entry = indexes.entry(index, place, item, size)
@@ -209,6 +214,21 @@ def _definition(
             names = {index["IndexName"] for index in kept}
             stays = [i for i in definition.get(f"{member}es", ()) if i["IndexName"] in names]
             definition[f"{member}es"] = stays
+    wanted = request.get("VectorIndexOverride")
+    if wanted is not None:
+        definition["VectorIndexes"] = _chosen_vectors(definition.get("VectorIndexes", ()), wanted)
+    # They are filled with the items, and from now on as if they had been added now.
+    vectors = [
+        {**{name: each[name] for name in each if name != "IsFilling"}, "Since": now}
+        for each in definition.pop("VectorIndexes", ())
+    ]
+    if vectors:
+        definition["VectorIndexes"] = vectors
+        if definition["BillingMode"] != "PAY_PER_REQUEST":
+            raise ValidationError(
+                "One or more parameter values were invalid: Tables with vector indexes must be in "
+                "PAY_PER_REQUEST mode"
+            )
     if "GlobalSecondaryIndexes" in definition:
         # Their entries are made with the items, also of one that its source had not finished.
         definition["GlobalSecondaryIndexes"] = [
@@ -216,3 +236,20 @@ def _definition(
         ]
     definition["AttributeDefinitions"] = definitions.used_attributes(definition)
     return definition
+
+
+def _chosen_vectors(
+    known: Sequence[dict[str, Any]], wanted: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The vector indexes of the source that a restore asks for, which must be as they were."""
+    by_name = {index["IndexName"]: index for index in known}
+    chosen = []
+    for wish in wanted:
+        index = by_name.get(wish["IndexName"])
+        if index is None or rules.shown(index) != rules.shown(wish):
+            raise ValidationError(
+                f"Invalid Request: Index {wish['IndexName']} does not match a secondary index that "
+                "existed in the source table and cannot be created during the restore operation"
+            )
+        chosen.append(index)
+    return chosen

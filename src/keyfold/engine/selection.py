@@ -44,7 +44,12 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def index_of(
-    catalog: Catalog, session: Session, table: TableDefinition, request: dict[str, Any]
+    catalog: Catalog,
+    session: Session,
+    table: TableDefinition,
+    request: dict[str, Any],
+    *,
+    of_scan: bool,
 ) -> IndexDefinition | None:
     """The index that the request reads, if it names one."""
     name = request.get("IndexName")
@@ -55,11 +60,27 @@ def index_of(
         # Another process may have made or finished it.
         current = catalog.load(session, table.name) or table
         index = current.indexes_by_name.get(name)
+        if index is None:
+            _refuse_vectors(current, request, of_scan=of_scan)
     if index is None:
         raise ValidationError(f"The table does not have the specified index: {name}")
     if not index.is_local and request.get("ConsistentRead"):
         raise ValidationError("Consistent reads are not supported on global secondary indexes")
     return readable(index)
+
+
+NO_SCAN = "Scan operation not supported on this index type"
+
+
+def _refuse_vectors(table: TableDefinition, request: dict[str, Any], *, of_scan: bool) -> None:
+    """Vector indexes are searched, not read."""
+    if all(each.name != request["IndexName"] for each in table.vector_indexes):
+        return
+    if of_scan:
+        raise ValidationError(NO_SCAN)
+    if request.get("ConsistentRead"):
+        raise ValidationError("Consistent reads are not supported on global secondary indexes")
+    raise ValidationError("Query operation not supported on this index type.")
 
 
 def readable(index: IndexDefinition) -> IndexDefinition:

@@ -13,6 +13,7 @@ import orjson
 from keyfold.engine import indexes
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
+from keyfold.engine.vectors import entries
 
 COUNTED_UP_TO = 5_000
 WINDOWS = 100
@@ -35,10 +36,16 @@ def of(session: Session, table: TableDefinition) -> tuple[Statistics, dict[str, 
     whole = Statistics(*session.count_items(table.id, COUNTED_UP_TO + 1))
     if whole.items > COUNTED_UP_TO:
         return _estimated(session, table)
-    return whole, {
+    held = {
         index.name: Statistics(*session.count_entries(table.id, index.number))
         for index in table.indexes
     }
+    saved: dict[str, int] = {}
+    for vector in table.vector_indexes:
+        count, size, saving = session.count_vectors(table.id, vector.number)
+        held[vector.name] = Statistics(count, size)
+        saved[vector.attribute] = max(saving, saved.get(vector.attribute, 0))
+    return Statistics(whole.items, whole.size - sum(saved.values())), held
 
 
 def _estimated(
@@ -48,15 +55,19 @@ def _estimated(
     first, last = session.row_bounds(table.id)
     span = last - first + 1
     sampled = Statistics(0, 0)
-    held = {index.name: Statistics(0, 0) for index in table.indexes}
+    every = [*(each.name for each in table.indexes), *(e.name for e in table.vector_indexes)]
+    held = {name: Statistics(0, 0) for name in every}
     for window in range(WINDOWS):
         start = first + span * window // WINDOWS
         # Items may be large: no more than a window of them is in memory.
         for _row, place, size, body in session.items_in_rows(
             table.id, start, start + ROWS_PER_WINDOW
         ):
-            sampled = sampled.with_one(size)
-            item = orjson.loads(body) if table.indexes else {}
+            item = orjson.loads(body) if every else {}
+            sampled = sampled.with_one(size - table.vector_saving(item))
+            for vector in table.vector_indexes:
+                if (found := entries.entry(vector, item)) is not None:
+                    held[vector.name] = held[vector.name].with_one(found.size)
             for index in table.indexes:
                 entry = indexes.entry(index, place, item, size)
                 if entry is not None:

@@ -15,6 +15,7 @@ from zlib import crc32
 
 import orjson
 
+from keyfold.engine.vectors.index import VectorIndex
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values import AttributeValue, Item
 from keyfold.values.ordering import key_bytes
@@ -171,7 +172,7 @@ class TableDefinition:
     __slots__ = (
         "arn", "definition", "expiry_noted_to", "follows_changes", "global_indexes", "id",
         "indexes", "indexes_by_name", "keeps_history", "local_indexes", "name", "restored_from",
-        "schema", "stream", "tracks_changes", "ttl", "view",
+        "schema", "stream", "tracks_changes", "ttl", "vector_indexes", "view",
     )  # fmt: skip
 
     def __init__(self, id: int, definition: dict[str, Any]) -> None:
@@ -194,6 +195,10 @@ class TableDefinition:
         self.indexes_by_name = {
             index.name: index for index in sorted(self.indexes, key=lambda index: index.name)
         }
+        self.vector_indexes = tuple(
+            VectorIndex(index, types, self.schema.attributes)
+            for index in definition.get("VectorIndexes", ())
+        )
         self.ttl: str | None = definition.get("TimeToLive")
         # Where the table is being restored from, until it is complete.
         self.restored_from: dict[str, Any] | None = definition.get("RestoredFrom")
@@ -205,7 +210,7 @@ class TableDefinition:
         self.keeps_history: bool = "Recovery" in definition
         self.follows_changes = self.stream is not None or self.keeps_history
         # Whether a write has to know what it replaces.
-        self.tracks_changes = self.follows_changes or bool(self.indexes)
+        self.tracks_changes = bool(self.follows_changes or self.indexes or self.vector_indexes)
 
     @classmethod
     def load(cls, id: int, definition: bytes) -> TableDefinition:
@@ -215,6 +220,10 @@ class TableDefinition:
         """The table with other entries in its definition; None removes one."""
         definition = {**self.definition, **changes}
         return TableDefinition(self.id, {k: v for k, v in definition.items() if v is not None})
+
+    def vector_saving(self, item: Item | None) -> int:
+        """By how many bytes a write of an item is billed less than its size."""
+        return sum({each.attribute: each.saving(item) for each in self.vector_indexes}.values())
 
     def stored(self) -> bytes:
         return orjson.dumps(self.definition)

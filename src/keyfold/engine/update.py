@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keyfold.engine.keys import check_index_keys
 from keyfold.engine.tables import IndexDefinition, TableDefinition
+from keyfold.engine.vectors import entries
 from keyfold.engine.write import NewItem
 from keyfold.errors import ValidationError
 from keyfold.expressions.ast import Action, AddAction, Projection, SetAction
@@ -63,6 +64,8 @@ class ItemUpdate:
             # The keys of an item that was there are right, but for those the update wrote.
             if old is None or not self._roots.isdisjoint(index.schema.types):
                 _check_keys(index, item)
+        if self._table.vector_indexes:
+            entries.check(self._table.vector_indexes, item, self._roots)
         size = before.size + self._touched_size(item) - self._touched_size(before)
         if size > ITEM_BYTES:
             raise ValidationError(_TOO_LARGE)

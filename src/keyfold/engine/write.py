@@ -7,7 +7,7 @@ the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 
 import orjson
@@ -17,6 +17,7 @@ from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session, StoredItem
 from keyfold.engine.tables import TableDefinition
+from keyfold.engine.vectors import entries
 from keyfold.errors import ConditionFailed, ValidationError
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
@@ -108,11 +109,24 @@ class Prepared:
         table = self.write.table
         before = self.stored.size if self.stored else 0
         after = self.new.size if self.new else 0
-        consumed = Capacity(table.name, write_units(max(before, after)))
+        billed = max(before, after)
+        if table.vector_indexes:
+            billed = max(
+                before - table.vector_saving(self.old),
+                after - table.vector_saving(self.new.item if self.new else None),
+            )
+        consumed = Capacity(table.name, write_units(billed))
         if self.write.change is not None:
+            for vector in self.vector_changes():
+                if size := vector.bytes():
+                    consumed.vector_indexes[vector.index.name] = size
             for change in indexes.changes(table, self.write.place, self.old, before, self.new):
                 consumed.add_index(change.index, change.units())
         return consumed
+
+    def vector_changes(self) -> Iterator[entries.VectorChange]:
+        new = None if self.new is None else self.new.item
+        return entries.changes(self.write.table.vector_indexes, self.old, new)
 
     def is_change(self) -> bool:
         if self.old is None or self.new is None:
@@ -173,6 +187,11 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         database.lag.note(table, write.place, stored.body if stored else None)
         for change in changes:
             change.store(session, table, row)
+    if table.vector_indexes:
+        if not table.indexes:
+            database.lag.note(table, write.place, stored.body if stored else None)
+        for vector in prepared.vector_changes():
+            vector.store(session, table.id, row)
     if table.follows_changes and prepared.is_change():
         if table.stream is not None:
             streams.record(database, session, prepared)

@@ -38,6 +38,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "put_item": ("PutItem",),
     "query": ("Query",),
     "scan": ("Scan",),
+    "search_vectors": ("SearchVectors",),
     "service": ("DescribeEndpoints", "DescribeLimits"),
     "streams": ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"),
     "tags": ("ListTagsOfResource", "TagResource", "UntagResource"),

@@ -8,6 +8,7 @@ from keyfold.engine import backups, describe, restores
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
+from keyfold.engine.vectors import rules
 from keyfold.errors import NamedTableInUse, NamedTableNotFound, RecoveryUnavailable, ValidationError
 
 BACKUPS_PER_PAGE = 100
@@ -73,7 +74,7 @@ def restore_table_from_backup(database: Database, request: dict[str, Any]) -> di
                 "RestoreDateTime": document["Created"],
             },
         )
-        return {"TableDescription": describe.table(session, table)}
+        return {"TableDescription": describe.table(database, session, table)}
 
     answer = database.write(work)
     restores.finish(database, request["TargetTableName"])
@@ -107,7 +108,7 @@ def restore_table_to_point_in_time(database: Database, request: dict[str, Any]) 
             restores.from_past(source, moment),
             {"SourceTableArn": source.arn, "RestoreDateTime": moment},
         )
-        return {"TableDescription": describe.table(session, table)}
+        return {"TableDescription": describe.table(database, session, table)}
 
     answer = database.write(work)
     restores.finish(database, request["TargetTableName"])
@@ -197,6 +198,8 @@ def _description(document: dict[str, Any], status: str = "AVAILABLE") -> dict[st
                 {name: index[name] for name in ("IndexName", "KeySchema", "Projection")}
                 for index in source[member]
             ]
+    if source.get("VectorIndexes"):
+        features["VectorIndexes"] = [rules.shown(index) for index in source["VectorIndexes"]]
     if "Stream" in source:
         features["StreamDescription"] = {
             "StreamEnabled": True,

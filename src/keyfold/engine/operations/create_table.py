@@ -28,7 +28,7 @@ def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         if stream and stream["StreamEnabled"]:
             table = streams.start(database, session, table, stream["StreamViewType"])
             session.define_table(table.id, table.stored())
-        answer = describe.table(session, table, status="CREATING")
+        answer = describe.table(database, session, table, status="CREATING")
         database.catalog.remember(table)
         return {"TableDescription": answer}
 
@@ -42,6 +42,9 @@ def _definition(
     billing = request.get("BillingMode", "PROVISIONED")
     local = definitions.numbered(request.get("LocalSecondaryIndexes") or (), 1)
     global_ = definitions.numbered(request.get("GlobalSecondaryIndexes") or (), 1 + len(local))
+    vectors = definitions.numbered(
+        request.get("VectorIndexes") or (), 1 + len(local) + len(global_)
+    )
     definition: dict[str, Any] = {
         "TableName": name,
         "TableId": str(uuid4()),
@@ -51,7 +54,7 @@ def _definition(
         "AttributeDefinitions": request["AttributeDefinitions"],
         "BillingMode": billing,
         "DeletionProtectionEnabled": bool(request.get("DeletionProtectionEnabled")),
-        "NextIndex": 1 + len(local) + len(global_),
+        "NextIndex": 1 + len(local) + len(global_) + len(vectors),
     }
     if billing == "PAY_PER_REQUEST":
         definition["BillingChanged"] = now
@@ -61,6 +64,8 @@ def _definition(
         definition["GlobalSecondaryIndexes"] = [
             {**index, "IndexStatus": "ACTIVE"} for index in global_
         ]
+    if vectors:
+        definition["VectorIndexes"] = vectors
     for member in _COPIED:
         if request.get(member) is not None:
             definition[member] = request[member]

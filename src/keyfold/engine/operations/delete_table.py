@@ -7,6 +7,7 @@ from typing import Any
 from keyfold.engine import describe, streams
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
+from keyfold.engine.vectors import updates as vectors
 from keyfold.errors import TableInUse, ValidationError
 
 PAGES_GIVEN_BACK = 100_000
@@ -25,8 +26,19 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
                 "Attempt to change a resource which is still in use: "
                 f"Table is being updated: {table.name}"
             )
+        making = vectors.phase(database, table)
+        if making == "allocating":
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being updated: {table.name}"
+            )
+        if making is not None:
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: Cannot delete table while "
+                "indexes are being created, updated, or deleted."
+            )
         streams.stop(database, session, table)
-        answer = describe.deleted(session, table)
+        answer = describe.deleted(database, session, table)
         session.drop_table(table.id)
         database.catalog.drop(table)
         return {"TableDescription": answer}

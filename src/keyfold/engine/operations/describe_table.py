@@ -13,7 +13,7 @@ NAMES_PER_PAGE = 100
 def describe_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     with database.snapshot() as session:
         table = database.catalog.named(session, request["TableName"])
-        return {"Table": describe.table(session, table)}
+        return {"Table": describe.table(database, session, table)}
 
 
 def list_tables(database: Database, request: dict[str, Any]) -> dict[str, Any]:

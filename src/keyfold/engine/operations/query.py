@@ -33,7 +33,7 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     expressions = parameters.read(request, deeper="Query" in database.dialect.older)
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
-        index = selection.index_of(database.catalog, session, table, request)
+        index = selection.index_of(database.catalog, session, table, request, of_scan=False)
         reading = _reading(table, index, start, request, expressions)
         page = read_page(database, session, reading)
     if database.heat is not None and reading.index is None:

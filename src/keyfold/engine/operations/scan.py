@@ -31,7 +31,7 @@ def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         expressions = parameters.read(request)
     with database.read() as session:
         table = database.catalog.get(session, request["TableName"])
-        index = selection.index_of(database.catalog, session, table, request)
+        index = selection.index_of(database.catalog, session, table, request, of_scan=True)
         reading = _reading(table, index, start, request, expressions)
         page = read_page(database, session, reading)
     return selection.answer(request, reading, page)

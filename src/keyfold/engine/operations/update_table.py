@@ -10,6 +10,7 @@ from keyfold.engine.database import Database
 from keyfold.engine.operations.create_table import sse_description
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
+from keyfold.engine.vectors import updates as vectors
 from keyfold.errors import LimitExceeded, TableInUse, TableNotFound, ValidationError
 from keyfold.limits import INDEX_CHANGES_PER_UPDATE
 
@@ -19,6 +20,7 @@ _CHANGES = (
     "BillingMode",
     "StreamSpecification",
     "GlobalSecondaryIndexUpdates",
+    "VectorIndexUpdates",
     "SSESpecification",
     "DeletionProtectionEnabled",
     "TableClass",
@@ -46,7 +48,13 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     definitions.check_stream(request.get("StreamSpecification"))
     updates = request.get("GlobalSecondaryIndexUpdates") or ()
     _check_updates(updates)
-    created = [update["Create"] for update in updates if update.get("Create") is not None]
+    vector_updates = request.get("VectorIndexUpdates") or ()
+    vectors.check(vector_updates)
+    created = [
+        update["Create"]
+        for update in (*updates, *vector_updates)
+        if update.get("Create") is not None
+    ]
 
     def work(session: Session) -> tuple[dict[str, Any], TableDefinition, int | None]:
         table = database.catalog.changeable(session, request["TableName"])
@@ -55,12 +63,19 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
                 "Attempt to change a resource which is still in use: "
                 f"Table is being updated: {table.name}"
             )
+        if vectors.phase(database, table) == "allocating" and not vector_updates:
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being updated: {table.name}"
+            )
+        vectors.check_table(table, request)
         table = _with_settings(database, table, request)
         table = _with_indexes(session, table, request, updates)
+        table = vectors.apply(database, session, table, request)
         table = _with_stream(database, session, table, request.get("StreamSpecification"))
         session.define_table(table.id, table.stored())
         database.catalog.remember(table)
-        answer = describe.table(session, table, status="UPDATING")
+        answer = describe.table(database, session, table, status="UPDATING")
         row = None
         for index in created:
             # The first step is part of this commit: a small table's index is complete at once.

@@ -88,6 +88,8 @@ def _index(
         return None
     index = table.indexes_by_name.get(statement.index)
     if index is None:
+        if any(each.name == statement.index for each in table.vector_indexes):
+            raise ValidationError(selection.NO_SCAN)
         raise ValidationError("The table does not have the specified index")
     plan.refuse_several(index)
     if not index.is_local and request.get("ConsistentRead"):

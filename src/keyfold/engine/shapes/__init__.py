@@ -6,7 +6,16 @@ from functools import cache
 from typing import Any
 
 from keyfold.engine.dialects import Dialect
-from keyfold.engine.shapes import backups, batches, constraints, items, streams, tables, types
+from keyfold.engine.shapes import (
+    backups,
+    batches,
+    constraints,
+    items,
+    searches,
+    streams,
+    tables,
+    types,
+)
 from keyfold.engine.shapes.kinds import Structure
 from keyfold.errors import UnknownOperation
 
@@ -16,13 +25,21 @@ REQUESTS: dict[str, Structure] = {
     **tables.REQUESTS,
     **streams.REQUESTS,
     **backups.REQUESTS,
+    **searches.REQUESTS,
 }
 
 
-def check(operation: str, request: object, dialect: Dialect) -> dict[str, Any]:
-    """The request without nulls and unknown members; types are checked first, then constraints."""
+def check(
+    operation: str, request: object, dialect: Dialect, body: bytes | None = None
+) -> dict[str, Any]:
+    """The request without nulls and unknown members; types are checked first, then constraints.
+
+    `body` is the text it came in, if it did.
+    """
     if operation not in REQUESTS:
         raise UnknownOperation(f"Unknown operation: {operation}")
+    if operation == searches.OPERATION:
+        searches.check_front(request, body)
     read, fits = _compiled(operation)
     typed: dict[str, Any] = read(request)
     if fits is not None and not fits(typed):

@@ -28,6 +28,7 @@ from keyfold.engine.shapes.tables import (
     LOCAL_INDEXES,
     ON_DEMAND,
     THROUGHPUT,
+    VECTOR_INDEXES,
 )
 from keyfold.engine.shapes.words import ARN, FLAG, LONG_ARN, NAME, NAMED_TABLE, TABLE
 
@@ -44,6 +45,7 @@ _OVERRIDES: dict[str, Member | Shape] = {
     "ProvisionedThroughputOverride": THROUGHPUT,
     "OnDemandThroughputOverride": ON_DEMAND,
     "SSESpecificationOverride": ENCRYPTION,
+    "VectorIndexOverride": VECTOR_INDEXES,
 }
 
 REQUESTS: dict[str, Structure] = {
@@ -134,6 +136,7 @@ REQUESTS: dict[str, Structure] = {
                 OnDemandThroughput=ON_DEMAND,
                 SSESpecification=ENCRYPTION,
                 GlobalSecondaryIndexes=GLOBAL_INDEXES,
+                VectorIndexes=VECTOR_INDEXES,
             )
         ),
     ),

@@ -72,6 +72,24 @@ _GLOBAL_INDEX: dict[str, Member | Shape] = {
     "WarmThroughput": _WARM,
 }
 GLOBAL_INDEXES = list_of(structure("GlobalSecondaryIndex", **_GLOBAL_INDEX))
+_VECTOR_INDEX: dict[str, Member | Shape] = {
+    "IndexName": required(NAME),
+    "VectorAttribute": required(
+        structure("VectorAttributeDefinition", AttributeName=_ATTRIBUTE_NAME)
+    ),
+    "SearchSchema": list_of(
+        structure(
+            "SearchSchemaElement",
+            AttributeName=required(text(at_most(65535))),
+            SearchSchemaElementType=required(text(one_of("HASH", "INLINE_FILTER"))),
+        ),
+        at_least(1),
+    ),
+    "Projection": required(_PROJECTION),
+    "Dimensions": required(POSITIVE_LONG),
+    "DistanceFunction": required(text(one_of("COSINE", "DOT_PRODUCT", "EUCLIDEAN"))),
+}
+VECTOR_INDEXES = list_of(structure("VectorIndex", **_VECTOR_INDEX))
 BILLING_MODE = text(one_of("PROVISIONED", "PAY_PER_REQUEST"))
 _STREAM = structure(
     "StreamSpecification",
@@ -109,6 +127,7 @@ REQUESTS: dict[str, Structure] = {
         OnDemandThroughput=ON_DEMAND,
         WarmThroughput=_WARM,
         ResourcePolicy=text(),
+        VectorIndexes=VECTOR_INDEXES,
     ),
     "UpdateTable": structure(
         "UpdateTableInput",
@@ -128,6 +147,13 @@ REQUESTS: dict[str, Structure] = {
                 ),
                 Create=structure("CreateGlobalSecondaryIndexAction", **_GLOBAL_INDEX),
                 Delete=structure("DeleteGlobalSecondaryIndexAction", IndexName=required(NAME)),
+            )
+        ),
+        VectorIndexUpdates=list_of(
+            structure(
+                "VectorIndexUpdate",
+                Create=structure("CreateVectorIndexAction", **_VECTOR_INDEX),
+                Delete=structure("DeleteVectorIndexAction", IndexName=required(NAME)),
             )
         ),
         StreamSpecification=_STREAM,

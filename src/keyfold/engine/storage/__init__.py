@@ -4,6 +4,7 @@ Each DynamoDB table has its own table of items, and each index its own table of 
 
     items_<table>            place (unique), size, expires, body
     index_<table>_<index>    place (primary key), size, row of the item
+    vectors_<table>_<index>  entries of a vector index: its partition, 32-bit floats
     collections_<table>      place of a partition, size; for tables with local indexes
 
 A place is the order-preserving bytes of a key (see `tables.Schema`). An item is stored once, as

@@ -76,6 +76,10 @@ class Items(Connected):
         """Row, place, size and body of the next items in order of insertion."""
         return self._all(statements.items(table).after_row, (row, limit))
 
+    def item_of_row(self, table: int, row: int) -> bytes | None:
+        found = self._one(f"SELECT body FROM items_{table} WHERE row = ?", (row,))
+        return None if found is None else found[0]
+
     def items_from(self, table: int, place: bytes, limit: int) -> list[tuple[bytes, int, bytes]]:
         """Place, size and body of the next items in order of place."""
         return self._all(

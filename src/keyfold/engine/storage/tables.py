@@ -40,12 +40,13 @@ class Tables(Connected):
         self._execute("DELETE FROM tables WHERE id = ?", (table,))
         names = self._execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name IN (?, ?, ?) "
-            "OR name GLOB ?)",
+            "OR name GLOB ? OR name GLOB ?)",
             (
                 f"items_{table}",
                 f"history_{table}",
                 f"collections_{table}",
                 f"index_{table}_*",
+                f"vectors_{table}_*",
             ),
         ).fetchall()
         for (name,) in names:

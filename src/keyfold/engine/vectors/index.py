@@ -1,0 +1,68 @@
+"""What a vector index is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyfold.values import Item
+from keyfold.values.size import attribute_size
+
+FLOAT_BYTES = 4
+
+
+class VectorIndex:
+    """One vector index of a table, as its definition describes it."""
+
+    __slots__ = (
+        "attribute", "attributes", "definition", "dimensions", "filters", "function", "hash",
+        "name", "number", "types",
+    )  # fmt: skip
+
+    def __init__(
+        self, definition: Mapping[str, Any], types: Mapping[str, str], keys: tuple[str, ...]
+    ) -> None:
+        self.definition = definition
+        self.name: str = definition["IndexName"]
+        self.number: int = definition["Number"]
+        self.attribute: str = definition["VectorAttribute"]["AttributeName"]
+        self.dimensions: int = definition["Dimensions"]
+        self.function: str = definition["DistanceFunction"]
+        schema = definition.get("SearchSchema") or ()
+        roles = {each["AttributeName"]: each["SearchSchemaElementType"] for each in schema}
+        self.hash = next((name for name, role in roles.items() if role == "HASH"), None)
+        self.filters = tuple(name for name, role in roles.items() if role == "INLINE_FILTER")
+        # The types of the schema's attributes.
+        self.types = {name: types[name] for name in roles}
+        # What is shown beside the vector; None stands for everything.
+        self.attributes: frozenset[str] | None = None
+        projection = definition["Projection"]
+        if projection["ProjectionType"] != "ALL":
+            extra = projection.get("NonKeyAttributes") or ()
+            self.attributes = frozenset((*keys, *roles, *extra)) - {self.attribute}
+
+    @property
+    def since(self) -> float | None:
+        """When it was added to a table that was there."""
+        since: float | None = self.definition.get("Since")
+        return since
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether the items that were there before it are in it."""
+        return not self.definition.get("IsFilling")
+
+    def saving(self, item: Item | None) -> int:
+        """By how many bytes the vector of an item is smaller than the list it is written as."""
+        value = None if item is None else item.get(self.attribute)
+        elements = None if value is None else value.get("L")
+        if value is None or elements is None or len(elements) != self.dimensions:
+            return 0
+        return attribute_size(value) - FLOAT_BYTES * self.dimensions
+
+    def project(self, item: Item) -> Item:
+        """The part of an item that searches show, the vector apart."""
+        shown = self.attributes
+        if shown is None:
+            return {name: value for name, value in item.items() if name != self.attribute}
+        return {name: value for name, value in item.items() if name in shown}

@@ -1,0 +1,55 @@
+"""The first pass of a search, in numpy: which vectors can be among the nearest."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FIRST_ROOM = 64
+# What 32 bits confuse, as a part of the largest number in the pass.
+_ROUNDING = 1e-5
+
+
+class Matrix:
+    """Vectors as the rows of one array."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._rows: NDArray[np.float32] = np.zeros((_FIRST_ROOM, dimensions), np.float32)
+        self._squares: NDArray[np.float32] = np.zeros(_FIRST_ROOM, np.float32)
+
+    def put(self, place: int, vector: bytes) -> None:
+        if place >= len(self._rows):
+            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
+            self._squares = np.concatenate((self._squares, np.zeros_like(self._squares)))
+        row = np.frombuffer(vector, "<f4")
+        self._rows[place] = row
+        with np.errstate(over="ignore"):
+            self._squares[place] = row @ row
+
+    def move(self, start: int, end: int) -> None:
+        self._rows[end], self._squares[end] = self._rows[start], self._squares[start]
+
+    def near(self, function: str, query: bytes, places: list[int], most: int) -> list[int]:
+        wanted = 2 * most
+        if len(places) <= wanted:
+            return places
+        chosen = np.array(places, np.intp)
+        # Most of the time all rows are looked at, and lie as they are.
+        whole = len(places) == places[-1] + 1
+        rows = self._rows[: len(places)] if whole else self._rows[chosen]
+        squares = self._squares[: len(places)] if whole else self._squares[chosen]
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            far = -(rows @ np.frombuffer(query, "<f4"))
+            if function == "EUCLIDEAN":
+                far = squares + 2 * far
+            elif function == "COSINE":
+                far = np.where(squares > 0, far / np.sqrt(squares), 0)
+        # Numbers that 32 bits cannot tell apart are all looked at again.
+        if not np.isfinite(far).all():
+            return places
+        last = np.partition(far, wanted - 1)[wanted - 1]
+        scale = np.abs(far).max(initial=0.0)
+        if function == "EUCLIDEAN":
+            scale = max(scale, squares.max(initial=0.0))
+        found: list[int] = chosen[far <= last + scale * _ROUNDING].tolist()
+        return found
