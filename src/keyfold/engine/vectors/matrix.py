@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,15 +31,13 @@ class Matrix:
     def move(self, start: int, end: int) -> None:
         self._rows[end], self._squares[end] = self._rows[start], self._squares[start]
 
-    def near(self, function: str, query: bytes, places: list[int], most: int) -> list[int]:
+    def near(self, function: str, query: bytes, places: Sequence[int], most: int) -> Sequence[int]:
         wanted = 2 * most
         if len(places) <= wanted:
             return places
-        chosen = np.array(places, np.intp)
-        # Most of the time all rows are looked at, and lie as they are.
-        whole = len(places) == places[-1] + 1
-        rows = self._rows[: len(places)] if whole else self._rows[chosen]
-        squares = self._squares[: len(places)] if whole else self._squares[chosen]
+        # Without a filter all rows are looked at, as they lie.
+        chosen = slice(len(places)) if isinstance(places, range) else np.array(places, np.intp)
+        rows, squares = self._rows[chosen], self._squares[chosen]
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             far = -(rows @ np.frombuffer(query, "<f4"))
             if function == "EUCLIDEAN":
@@ -51,5 +51,5 @@ class Matrix:
         scale = np.abs(far).max(initial=0.0)
         if function == "EUCLIDEAN":
             scale = max(scale, squares.max(initial=0.0))
-        found: list[int] = chosen[far <= last + scale * _ROUNDING].tolist()
-        return found
+        kept: list[int] = np.flatnonzero(far <= last + scale * _ROUNDING).tolist()
+        return [places[at] for at in kept]

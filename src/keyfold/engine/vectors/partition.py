@@ -6,7 +6,7 @@ looked at. Either way those that are left are scored by `scores`, so the answers
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,6 +55,7 @@ class VectorPartition:
         self._function, self._matrix = function, matrix
         self._entries: list[StoredVector] = []
         self._places: dict[int, int] = {}
+        self._size = 0
         self.lock = Lock()
         self.last = 0
         """The newest change among them."""
@@ -71,15 +72,19 @@ class VectorPartition:
         place = self._places.setdefault(entry.row, len(self._entries))
         if place == len(self._entries):
             self._entries.append(entry)
+            self._size += entry.size
             self.bytes += 2 * len(entry.vector) + _OVERHEAD
         else:
+            self._size += entry.size - self._entries[place].size
             self._entries[place] = entry
         if self._matrix is not None:
             self._matrix.put(place, entry.vector)
         self.last = max(self.last, entry.change)
 
     def remove(self, row: int) -> None:
-        place, last = self._places.pop(row), self._entries.pop()
+        place = self._places.pop(row)
+        self._size -= self._entries[place].size
+        last = self._entries.pop()
         self.bytes -= 2 * len(last.vector) + _OVERHEAD
         if last.row != row:
             self._entries[place], self._places[last.row] = last, place
@@ -100,13 +105,17 @@ class VectorPartition:
         scores the one that was written first comes first.
         """
         entries = self._entries
-        places = [
-            place
-            for place, entry in enumerate(entries)
-            if entry.row not in hidden and _has(entry.filters, wanted)
-        ]
+        places: Sequence[int] = range(len(entries))
+        examined = self._size
+        if wanted or hidden:
+            places = [
+                place
+                for place, entry in enumerate(entries)
+                if entry.row not in hidden and _has(entry.filters, wanted)
+            ]
+            examined = sum(entries[place].size for place in places)
         more = [entry for entry in others if _has(entry.filters, wanted)]
-        examined = sum(entries[place].size for place in places) + sum(e.size for e in more)
+        examined += sum(entry.size for entry in more)
         if self._matrix is not None:
             places = self._matrix.near(self._function, query, places, most)
         near = [entries[place] for place in places]

@@ -6,7 +6,7 @@ Elements are 32-bit floats; sums run in 64 bits, and the result is held to the r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import dist, fsum, sqrt
+from math import dist, sqrt
 from operator import mul
 
 from keyfold.engine.vectors.numbers import F32_MAX
@@ -34,19 +34,19 @@ def _euclidean(query: Floats) -> Score:
 
 
 def _dot_product(query: Floats) -> Score:
-    return lambda vector: _held(fsum(map(mul, query, vector)))
+    return lambda vector: _held(sum(map(mul, query, vector)))
 
 
 def _cosine(query: Floats) -> Score:
-    length = sqrt(fsum(map(mul, query, query)))
+    length = sqrt(sum(map(mul, query, query)))
 
     def score(vector: Floats) -> float:
-        both = length * sqrt(fsum(map(mul, vector, vector)))
+        both = length * sqrt(sum(map(mul, vector, vector)))
         if not both:
             return 1.0
         if vector == query:
             return 0.0
-        return min(max(1.0 - fsum(map(mul, query, vector)) / both, 0.0), 2.0)
+        return min(max(1.0 - sum(map(mul, query, vector)) / both, 0.0), 2.0)
 
     return score
 
