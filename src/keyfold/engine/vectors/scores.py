@@ -46,7 +46,7 @@ def _cosine(query: Floats) -> Score:
             return 1.0
         if vector == query:
             return 0.0
-        return min(max(1.0 - sum(map(mul, query, vector)) / both, 0.0), 2.0)
+        return min(max(1.0 - float(sum(map(mul, query, vector))) / both, 0.0), 2.0)
 
     return score
 
