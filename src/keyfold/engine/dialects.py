@@ -67,8 +67,10 @@ class Dialect:
     replaced: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def is_terse(self, operation: str, member: str, value: object) -> bool:
-        """Whether a broken constraint is told without the value; of table names, the empty one."""
-        return member in self.terse.get(operation, ()) and (member != "TableName" or value == "")
+        """Whether a broken constraint is told without the value; of some, only an empty one is."""
+        if member in ("TableName", "TransactItems") and value not in ("", []):
+            return False
+        return member in self.terse.get(operation, ())
 
     def answering(self, operation: str, request: Mapping[str, object]) -> Dialect:
         """The dialect that answers this request: some never get to the newer layer."""

@@ -280,7 +280,6 @@ def test_statements_that_are_not_well_formed(text: str) -> None:
             "SET_ADD must have exactly two arguments at 1:21:7",
         ),
         ("UPDATE tab SET ss = set_add(ss, <<>>) WHERE pk = 1", "Empty bags are not supported"),
-        ("SELECT COUNT(*) FROM tab", "Unexpected path component at 1:8:5"),
         ('SELECT * FROM ""', "Path component cannot be an empty string"),
         ('SELECT * FROM tab.""', "Path component cannot be an empty string"),
         ("SELECT * FROM a.b.c", "A path may contain at most 2 components in the FROM clause"),
@@ -347,7 +346,7 @@ def test_select_without_keys_reads_the_table(engine: Engine) -> None:
 
 def test_select_from_several_partitions(engine: Engine) -> None:
     _run(engine, "INSERT INTO tab VALUE {'pk': 'q', 'sk': 7}")
-    answer = _run(engine, "SELECT * FROM tab WHERE pk IN ['q', 'p', 'q'] AND sk > 3")
+    answer = _run(engine, "SELECT * FROM tab WHERE pk IN ['q', 'p'] AND sk > 3")
     assert _sort_keys(answer) == [7, 4]
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.operations.execute_statement import carry_out, returned
+from keyfold.engine.partiql.key_conditions import is_key_alone
 from keyfold.engine.partiql.parser import parse
-from keyfold.engine.partiql.plan import item_of, names_one_item, refuse_several
+from keyfold.engine.partiql.plan import item_of, refuse_several
 from keyfold.engine.partiql.select import select_one
 from keyfold.engine.partiql.statements import ExistsStatement, Select, Statement
 from keyfold.engine.storage import Session
@@ -107,7 +108,9 @@ def _done(
         table = database.catalog.get(session, statement.table)
         if statement.index in table.indexes_by_name:
             refuse_several(table.indexes_by_name[statement.index])
-        if statement.index is not None or not names_one_item(statement.where, table.schema):
+        if statement.refused is not None:
+            raise ValidationError(statement.refused)
+        if statement.index is not None or not is_key_alone(statement.where, table.schema):
             raise ValidationError(
                 "Select statements within BatchExecuteStatement must specify the primary key in "
                 "the where clause."

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from keyfold.engine import transactions
 from keyfold.engine.capacity import Ledger, wanted
 from keyfold.engine.database import Database
+from keyfold.engine.partiql.key_conditions import is_key_alone
 from keyfold.engine.partiql.parser import parse
 from keyfold.engine.partiql.plan import item_of, planned
 from keyfold.engine.partiql.select import select_one
-from keyfold.engine.partiql.statements import Removal, Select, Statement, UpdateStatement
+from keyfold.engine.partiql.statements import (
+    ExistsStatement,
+    Removal,
+    Select,
+    Statement,
+    UpdateStatement,
+)
 from keyfold.engine.storage import Session
 from keyfold.engine.transactions import Part
 from keyfold.engine.write import Prepared
-from keyfold.errors import CancellationReason, TransactionCanceled, ValidationError
+from keyfold.errors import CancellationReason, RequestInvalid, TransactionCanceled, ValidationError
 from keyfold.values import Item
 
 
 def execute_transaction(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    wishes = request["TransactStatements"]
-    statements = [parse(wish["Statement"], wish.get("Parameters")) for wish in wishes]
+    statements = []
+    for at, wish in enumerate(request["TransactStatements"]):
+        try:
+            statements.append(parse(wish["Statement"], wish.get("Parameters")))
+        except RequestInvalid:
+            raise
+        except ValidationError as error:
+            raise _failed(at, error.message) from None
     for at, each in enumerate(statements):
         reason = _unsupported(each)
         if reason is not None:
-            raise ValidationError(f"Validation failed in TransactStatements[{at}]: {reason}")
+            raise _failed(at, reason)
     reads = [each for each in statements if isinstance(each, Select)]
     if not reads:
         return _write_all(database, request, statements)
@@ -41,7 +55,29 @@ def _unsupported(statement: Statement) -> str | None:
         return "RETURNING clause is not supported in ExecuteTransaction."
     if isinstance(statement, Select) and statement.index is not None:
         return "Reads on indices are not supported within transactions."
-    return None
+    return statement.refused if isinstance(statement, Select) else None
+
+
+def _failed(at: int, reason: str) -> ValidationError:
+    return ValidationError(f"Validation failed in TransactStatements[{at}]: {reason}")
+
+
+def _check_reads(database: Database, session: Session, statements: Sequence[Statement]) -> None:
+    """A SELECT reads one item by its key, an EXISTS one that it says something about."""
+    for at, each in enumerate(statements):
+        if not isinstance(each, (Select, ExistsStatement)):
+            continue
+        select = each if isinstance(each, Select) else each.select
+        schema = database.catalog.get(session, each.table).schema
+        is_key = is_key_alone(select.where, schema)
+        if isinstance(each, Select) and not is_key:
+            raise _failed(
+                at,
+                "Select statements within ExecuteTransaction must specify the primary key in the "
+                "where clause.",
+            )
+        if isinstance(each, ExistsStatement) and is_key:
+            raise _failed(at, "EXISTS() must contain a single item read with additional condition")
 
 
 def _read_all(
@@ -51,6 +87,7 @@ def _read_all(
     found: list[Item | None] = []
     reasons: list[CancellationReason] = []
     with database.snapshot() as session:
+        _check_reads(database, session, statements)
         _refuse_repeated(database, session, statements)
         for statement in statements:
             try:
@@ -108,6 +145,7 @@ def _write_all(
             known = transactions.replayed(database, session, token, digest)
             if known is not None:
                 return known
+        _check_reads(database, session, statements)
         done = transactions.execute(database, session, parts)
         if token:
             cost = transactions.replay_cost(done)

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any, NoReturn
 
 from keyfold.engine.partiql.lexer import END, PartiqlToken, Unreadable, tokens
+from keyfold.engine.partiql.words import CALLABLE, INFIX, KEYWORDS, OPERATORS
 from keyfold.errors import ValidationError
 from keyfold.values import AttributeValue
 from keyfold.values.number import normalise
@@ -14,6 +15,7 @@ from keyfold.values.wire import check_value
 
 _MAX_DEPTH = 100
 _EXPONENT_DIGITS = 20
+_LITERALS = frozenset(("text", "number", "-", "TRUE", "FALSE", "NULL", "?", "[", "{", "<<"))
 
 
 class Cursor:
@@ -57,6 +59,25 @@ class Cursor:
             refuse("Unexpected end of statement" if token.kind == END else "Unexpected term")
         self._at += kind != END
         return token
+
+    def _is_call(self) -> bool:
+        """Whether a function is called here."""
+        token = self._token
+        is_name = token.kind in ("identifier", "EXISTS") or (
+            token.kind == "reserved" and token.text.upper() in CALLABLE
+        )
+        return is_name and self._tokens[self._at + 1].kind == "("
+
+    def _misplaced(self) -> NoReturn:
+        """Refuse the token that stands where a term is looked for."""
+        kind = self._token.kind
+        if kind == END and self._at and self._tokens[self._at - 1].kind in INFIX:
+            refuse("Missing right-hand side expression of infix operator")
+        if kind in OPERATORS:
+            refuse("Unexpected operator")
+        refuse(
+            "Unexpected keyword" if kind in KEYWORDS or kind == "reserved" else "Unexpected term"
+        )
 
     def _separated(self, one: Callable[[], Any]) -> list[Any]:
         found = [one()]
@@ -107,7 +128,15 @@ class Cursor:
         return value
 
     def _literal(self) -> AttributeValue:
-        token = self._next()
+        token = self._token
+        if token.kind not in _LITERALS:
+            if self._is_call():
+                raise ValidationError(
+                    f"Unsupported data type: {token.text} under key root{''.join(self._trail)} at "
+                    f"{self._place(token)}"
+                )
+            self._misplaced()
+        self._next()
         match token.kind:
             case "text":
                 return {"S": token.text}
@@ -125,9 +154,8 @@ class Cursor:
                 return {"L": self._until("]", self._counted())}
             case "{":
                 return {"M": dict(self._until("}", self._entry))}
-            case "<<":
+            case _:
                 return _set_of(self._until(">>", self._nested))
-        return refuse(f"Unexpected term: {token.text}")
 
     def _entry(self) -> tuple[str, AttributeValue]:
         name = self._entry_name()

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-KEYWORDS = frozenset(
-    """
-    SELECT FROM WHERE ORDER BY ASC DESC INSERT INTO VALUE UPDATE SET REMOVE DELETE RETURNING
-    AND OR NOT BETWEEN IN IS MISSING NULL TRUE FALSE EXISTS
-    """.split()  # noqa: SIM905
-)
+from keyfold.engine.partiql.words import KEYWORDS, RESERVED
+
 END = "end"
 
 _TOKEN = re.compile(
@@ -31,7 +27,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PartiqlToken:
-    """`kind` is text, quoted, number, identifier, end, or the operator or keyword."""
+    """`kind` is text, quoted, number, identifier, reserved, end, or the operator or keyword."""
 
     kind: str
     text: str
@@ -57,6 +53,8 @@ def tokens(statement: str) -> list[PartiqlToken]:
             kind = word
         elif kind == "identifier" and word.upper() in KEYWORDS:
             kind = word.upper()
+        elif kind == "identifier" and word.upper() in RESERVED:
+            kind = "reserved"
         elif kind in ("text", "quoted"):
             quote = word[0]
             word = word[1:-1].replace(quote * 2, quote)

@@ -16,6 +16,7 @@ from keyfold.engine.partiql.statements import (
     Statement,
     UpdateStatement,
 )
+from keyfold.engine.partiql.words import FOREIGN_TYPES, TYPES
 from keyfold.errors import ValidationError
 from keyfold.expressions import check
 from keyfold.expressions.ast import (
@@ -40,11 +41,12 @@ from keyfold.expressions.ast import (
     ValueRef,
 )
 from keyfold.expressions.logic import Logic
+from keyfold.limits import IN_OPERANDS
 from keyfold.values import AttributeValue
 
 _COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-# What IS can be followed by, beside NULL and MISSING.
-_TYPES = {"BOOL": "BOOL", "STRING": "S"}
+_ON_AN_INDEX = "This operation is not supported on an index"
+_SIMPLE_PATH = "Expected identifier for simple path"
 _RETURNING = {"ALL OLD", "MODIFIED OLD", "ALL NEW", "MODIFIED NEW"}
 
 
@@ -56,6 +58,11 @@ def parse(statement: str, parameters: Sequence[AttributeValue] | None = None) ->
 class _Parser(Cursor, Logic):
     """Recursive descent over the tokens of one statement."""
 
+    def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
+        super().__init__(statement, parameters)
+        # What is wrong with a statement that can be read to its end.
+        self._complaint: str | None = None
+
     def statement(self) -> Statement:
         found = self._statement()
         self._take(";")
@@ -63,6 +70,8 @@ class _Parser(Cursor, Logic):
             refuse("Unexpected token after expression")
         if self._taken != len(self._parameters):
             refuse_parameters()
+        if self._complaint is not None:
+            raise ValidationError(self._complaint)
         return found
 
     def _statement(self) -> Statement:
@@ -71,7 +80,7 @@ class _Parser(Cursor, Logic):
                 return self._select()
             case "INSERT":
                 self._expect("INTO")
-                table = self._name()
+                table = self._target("FROM clause may only contain a single table name")
                 if self._stands_at("identifier"):
                     refuse("Unexpected token after expression")
                 self._expect("VALUE")
@@ -81,7 +90,8 @@ class _Parser(Cursor, Logic):
             case "FROM":
                 return self._update_from()
             case "DELETE":
-                self._expect("FROM")
+                if not self._take("FROM"):
+                    refuse("Expected FROM after DELETE")
                 table, where = self._table(), self._where()
                 return Removal(table, where, _only_all_old(self._returning()))
             case "EXISTS":
@@ -90,36 +100,69 @@ class _Parser(Cursor, Logic):
                 select = self._select()
                 self._expect(")")
                 return ExistsStatement(select)
+        self._refuse_type_test()
         return refuse("Expected data manipulation")
+
+    def _refuse_type_test(self) -> None:
+        """A statement that is a question: whether something is of a type."""
+        self._at = 0
+        if self._token.kind in ("identifier", "quoted"):
+            self._path()
+            if self._take("IS"):
+                words = [token.text.upper() for token in self._tokens[self._at : -1]]
+                if " ".join(words) in FOREIGN_TYPES:
+                    raise ValidationError("Unsupported operation: IsType")
 
     def _select(self) -> Select:
         paths = None
+        refused: list[str] = []
         if not self._take("*"):
-            paths = tuple(self._separated(self._column))
-        self._expect("FROM")
+            columns = self._separated(lambda: self._column(refused))
+            paths = tuple(column for column in columns if column is not None)
+        if not self._take("FROM"):
+            refuse("Expected FROM after SELECT list")
         table, index = self._source()
         where = self._where()
         order: tuple[Ordering, ...] = ()
         if self._take("ORDER"):
             self._expect("BY")
             order = tuple(self._separated(self._ordering))
-        return Select(table, index, paths, where, order)
+        return Select(table, index, paths, where, order, refused[0] if refused else None)
 
-    def _column(self) -> Path:
-        if self._stands_at("identifier") and self._tokens[self._at + 1].kind == "(":
-            _refuse("Unexpected path component", self._place(self._token))
-        return self._path()
+    def _column(self, refused: list[str]) -> Path | None:
+        """A path; a function is refused later than all that is wrong with the text."""
+        if not self._is_call():
+            return self._path()
+        refused.append(f"Unexpected path component at {self._place(self._token)}")
+        opened = 0
+        while not self._stands_at(END):
+            kind = self._next().kind
+            opened += (kind == "(") - (kind == ")")
+            if kind == ")" and not opened:
+                return None
+        return refuse("Unexpected end of statement")
 
     def _source(self) -> tuple[str, str | None]:
-        components = [self._name()]
-        while self._take("."):
-            components.append(self._name())
+        components = self._components(None)
         if "" in components:
             raise ValidationError("Path component cannot be an empty string")
         if len(components) > 2:
             raise ValidationError("A path may contain at most 2 components in the FROM clause")
         self._refuse_alias()
         return components[0], components[1] if len(components) > 1 else None
+
+    def _target(self, if_index: str) -> str:
+        """The table that a statement writes to; it may not write to an index."""
+        components = self._components(_SIMPLE_PATH)
+        if len(components) > 1:
+            self._complaint = if_index
+        return components[0]
+
+    def _components(self, reason: str | None) -> list[str]:
+        components = [self._name(reason)]
+        while self._take("."):
+            components.append(self._name("Invalid path dot component"))
+        return components
 
     def _ordering(self) -> Ordering:
         name = self._name()
@@ -129,12 +172,12 @@ class _Parser(Cursor, Logic):
         return Ordering(name, descending=False)
 
     def _table(self) -> str:
-        name = self._name()
+        name = self._target(_ON_AN_INDEX)
         self._refuse_alias()
         return name
 
     def _refuse_alias(self) -> None:
-        if self._token.kind in ("identifier", "quoted"):
+        if self._token.kind in ("identifier", "quoted", "AS"):
             raise ValidationError("Aliasing is not supported")
 
     def _update(self) -> UpdateStatement:
@@ -153,16 +196,16 @@ class _Parser(Cursor, Logic):
             keyword = self._next().kind
             actions += self._separated(self._assignment if keyword == "SET" else self._removal)
         if not actions:
-            refuse("Expected SET or REMOVE")
+            refuse("Expected data manipulation")
         return UpdateActions(tuple(actions))
 
     def _removal(self) -> Action:
-        return RemoveAction(self._path())
+        return RemoveAction(self._path(_SIMPLE_PATH))
 
     def _assignment(self) -> Action:
-        path = self._path()
+        path = self._path(_SIMPLE_PATH)
         self._expect("=")
-        if self._token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
+        if self._is_call():
             name = self._token.text.lower()
             if name in ("set_add", "set_delete"):
                 return self._set_change(path, AddAction if name == "set_add" else DeleteAction)
@@ -189,7 +232,7 @@ class _Parser(Cursor, Logic):
         return kind(path, members)
 
     def _assigned(self) -> Operand:
-        if self._token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
+        if self._is_call():
             name = self._next().text.lower()
             if name not in ("list_append", "if_not_exists"):
                 refuse(f"Unexpected function: {name}")
@@ -238,12 +281,14 @@ class _Parser(Cursor, Logic):
             self._next()
             low = self._valued()
             self._expect("AND")
+            if self._stands_at(END):
+                refuse("Expected expression after AND")
             between = Between(_valued(left), low, self._valued())
             check.operands_of_between(between, "")
             return between
         if token.kind == "IN":
             self._next()
-            return In(_valued(left), tuple(self._options()))
+            return In(_valued(left), self._options())
         if token.kind == "IS":
             self._next()
             return self._is(_valued(left))
@@ -256,24 +301,30 @@ class _Parser(Cursor, Logic):
             refuse("Unexpected term")
         return token.kind == "TRUE"
 
-    def _options(self) -> list[Operand]:
+    def _options(self) -> tuple[Operand, ...]:
         closing = "]" if self._take("[") else ")"
         if closing == ")":
             self._expect("(")
         options = self._separated(self._valued)
         self._expect(closing)
-        return options
+        if len(options) > IN_OPERANDS:
+            self._complaint = (
+                "The IN operator is provided with too many operands; number of operands: "
+                f"{len(options)}"
+            )
+        return tuple(options)
 
     def _is(self, operand: Operand) -> Condition:
         negated = self._take("NOT")
         condition: Condition
         if self._take("MISSING"):
             condition = Function("attribute_not_exists", (operand,))
-        elif (kind := _TYPES.get(self._token.text.upper())) is not None:
+        elif (kind := TYPES.get(self._token.text.upper())) is not None:
             self._next()
             condition = Function("attribute_type", (operand, Value({"S": kind})))
+        elif not self._take("NULL"):
+            refuse("Expected type name")
         else:
-            self._expect("NULL")
             condition = Compare("=", operand, Value({"NULL": True}))
         return Not(condition) if negated else condition
 
@@ -287,10 +338,9 @@ class _Parser(Cursor, Logic):
     # Operands and values.
 
     def _operand(self) -> Operand:
-        token = self._token
-        if token.kind in ("identifier", "EXISTS") and self._tokens[self._at + 1].kind == "(":
+        if self._is_call():
             return self._function()
-        if token.kind in ("identifier", "quoted"):
+        if self._token.kind in ("identifier", "quoted"):
             return self._path()
         return Value(self._value())
 
@@ -308,11 +358,11 @@ class _Parser(Cursor, Logic):
         check.operands_of_call(call, "")
         return call
 
-    def _path(self) -> Path:
-        parts: list[Any] = [self._name()]
+    def _path(self, reason: str | None = None) -> Path:
+        parts: list[Any] = [self._name(reason)]
         while True:
             if self._take("."):
-                parts.append(self._name())
+                parts.append(self._name("Invalid path dot component"))
             elif self._take("["):
                 token = self._next()
                 if token.kind == "number" and token.text.isdecimal():
@@ -325,11 +375,14 @@ class _Parser(Cursor, Logic):
             else:
                 return Path(tuple(parts))
 
-    def _name(self) -> str:
-        token = self._next()
+    def _name(self, reason: str | None = None) -> str:
+        """A name, quoted or not; for anything else the reason to refuse it."""
+        token = self._token
         if token.kind not in ("identifier", "quoted"):
-            refuse("Unexpected term" if token.kind == END else f"Unexpected term: {token.text}")
-        return token.text
+            if reason is None:
+                self._misplaced()
+            refuse(reason)
+        return self._next().text
 
 
 def _refuse(reason: str, place: str) -> NoReturn:

@@ -14,7 +14,9 @@ from keyfold.engine import selection
 from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
-from keyfold.engine.partiql import plan
+from keyfold.engine.partiql.branches import check_branches
+from keyfold.engine.partiql.key_conditions import full_key, selections
+from keyfold.engine.partiql.plan import refuse_several
 from keyfold.engine.partiql.statements import Select
 from keyfold.engine.read import Reading, key_range, place_of, read_page
 from keyfold.engine.storage import Session
@@ -23,6 +25,7 @@ from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate
 from keyfold.expressions.ast import Path
 from keyfold.expressions.keys import KeySelection
+from keyfold.limits import STATEMENT_PAGE_ITEMS
 from keyfold.values import Item
 from keyfold.values.units import read_units
 
@@ -52,7 +55,10 @@ def select(
     table = database.catalog.get(session, statement.table)
     index = _index(table, statement, request)
     schema = table.schema if index is None else index.schema
-    chosen = plan.selections(statement.where, schema)
+    chosen = selections(statement.where, schema)
+    check_branches(statement.where, schema)
+    if statement.refused is not None:
+        raise ValidationError(statement.refused)
     if index is not None and chosen is not None:
         selection.refuse_unprojected_filter(index, statement.where)
     backward = _backward(statement, schema, confined=chosen is not None)
@@ -61,6 +67,8 @@ def select(
     consistent = bool(request.get("ConsistentRead"))
     answer = SelectPage([], Capacity(table.name))
     limit: int | None = request.get("Limit")
+    if len(ranges) > 1:
+        limit = min(limit or STATEMENT_PAGE_ITEMS, STATEMENT_PAGE_ITEMS)
     for part, (first, end) in list(enumerate(ranges))[start.part :]:
         if part == start.part and start.place is not None:
             first, end = (first, start.place) if backward else (start.place + b"\0", end)
@@ -91,7 +99,7 @@ def _index(
         if any(each.name == statement.index for each in table.vector_indexes):
             raise ValidationError(selection.NO_SCAN)
         raise ValidationError("The table does not have the specified index")
-    plan.refuse_several(index)
+    refuse_several(index)
     if not index.is_local and request.get("ConsistentRead"):
         raise ValidationError(
             "Strongly consistent read is not supported on Global Secondary Indexes"
@@ -102,17 +110,15 @@ def _index(
 def select_one(
     database: Database, session: Session, statement: Select, *, consistent: bool
 ) -> tuple[Item | None, Capacity]:
-    """The item that a SELECT by full primary key names, if its other conditions hold."""
+    """The item that a SELECT by its primary key names."""
     table = database.catalog.get(session, statement.table)
-    key, rest = plan.full_key(statement.where, table.schema)
+    key, _ = full_key(statement.where, table.schema)
     stored = session.find(table.id, place_of_key(table, key))
     size = 0 if stored is None else stored.size
     capacity = Capacity(table.name, read_units(size, consistent=consistent))
     if stored is None:
         return None, capacity
     item: Item = orjson.loads(stored.body)
-    if rest is not None and not evaluate.matches(rest, item):
-        return None, capacity
     shape = shape_of(statement.paths)
     return (item if shape is None else shape(item)), capacity
 

@@ -18,13 +18,14 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`paths` is None for `*`."""
+    """`paths` is None for `*`; `refused` says what is wrong with one that is no path."""
 
     table: str
     index: str | None
     paths: tuple[Path, ...] | None
     where: Condition | None
     order: tuple[Ordering, ...] = ()
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
