@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from keyfold.engine import Engine
-from keyfold.engine.gathering import Result, Writes
+from keyfold.engine.commit_group import Result, Writes
 from keyfold.engine.sweeping import Sweeper
 from keyfold.errors import SerializationError
 

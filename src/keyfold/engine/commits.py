@@ -12,7 +12,7 @@ import apsw
 
 from keyfold import errors
 from keyfold.engine import storage
-from keyfold.engine.hot import HotItems
+from keyfold.engine.item_cache import HotItems
 from keyfold.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
 from keyfold.engine.storage import Session
 

@@ -13,7 +13,7 @@ from keyfold.engine.commits import Commits
 from keyfold.engine.delays import Delays
 from keyfold.engine.dialects import Dialect
 from keyfold.engine.faults import Heat
-from keyfold.engine.hot import HotItems
+from keyfold.engine.item_cache import HotItems
 from keyfold.engine.lag import IndexLag
 from keyfold.engine.storage import StoredItem, translated
 from keyfold.engine.tables import TableDefinition

@@ -15,11 +15,11 @@ import orjson
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import backups, damage, dialects, operations, shapes, storage, streams, ttl
 from keyfold.engine.answers import encoded
+from keyfold.engine.commit_group import Result, bare
 from keyfold.engine.database import Database
 from keyfold.engine.delays import Delays, DelaySetting
 from keyfold.engine.faults import Faults, Heat
-from keyfold.engine.gathering import Result, bare
-from keyfold.engine.hot import HotItems, Marks
+from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.lane import WouldStall, here, may_wait
 from keyfold.engine.operations import Operation

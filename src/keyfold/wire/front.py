@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import NamedTuple, TypeVar
 
 from keyfold.clock import Clock
-from keyfold.engine.gathering import CommittingEngine, Result, Writes, bare
+from keyfold.engine.commit_group import CommittingEngine, Result, Writes, bare
 from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall
 from keyfold.errors import (
     InternalFailure,

@@ -12,7 +12,7 @@ from typing import Protocol, Self
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import Engine
-from keyfold.engine.hot import HotItems, Marks
+from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.sweeping import Sweeper
 from keyfold.wire.front import FrontDoor
 from keyfold.wire.log import RequestLines, RequestLog, SpanLog

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from keyfold.engine import Engine
-from keyfold.engine.hot import Marks
+from keyfold.engine.item_cache import Marks
 from keyfold.wire.memory import shared_memory
 from keyfold.wire.metrics import Metrics
 from keyfold.wire.server import bind, run_worker

@@ -15,7 +15,7 @@ from keyfold.review.check import check
 from keyfold.review.check.page import page
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.report import Crash
-from keyfold.review.check.rule import RULES, Defect, Rule
+from keyfold.review.check.rule import RULES, Defect, DesignRule
 from keyfold.review.check.text import text
 
 Run = Callable[..., tuple[int, str]]
@@ -171,7 +171,7 @@ def test_a_rule_that_fails_is_reported_and_the_others_run(monkeypatch: pytest.Mo
     def failing(facts: Reach) -> Iterator[Defect]:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setitem(RULES, "K1", Rule("K1", "broken", "error", "broken", failing))
+    monkeypatch.setitem(RULES, "K1", DesignRule("K1", "broken", "error", "broken", failing))
     report = check(loads(page("Q1").wrong))
     assert report.crashes == (Crash("K1", "ZeroDivisionError: oh"),)
     assert [finding.code for finding in report.findings] == ["Q1"]

@@ -19,7 +19,7 @@ from keyfold.review.check import (
 )
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.report import Crash, Finding, Idle, Review, Silenced
-from keyfold.review.check.rule import RULES, SEVERITIES, Defect, Element, Rule
+from keyfold.review.check.rule import RULES, SEVERITIES, Defect, DesignRule, Element
 from keyfold.settings import nearest
 
 FAMILIES = {
@@ -35,7 +35,7 @@ FAMILIES = {
 """The families of rules with the modules that register them."""
 
 
-def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
+def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[DesignRule]:
     """The rules that a selection names: by code (K4) or family (K)."""
     wanted, unwanted = list(select), list(ignore)
     for code in (*wanted, *unwanted):
@@ -101,7 +101,7 @@ def _elements(schema: Schema) -> Iterator[Element]:
     yield from schema.retentions
 
 
-def _finding(rule: Rule, problem: Defect) -> Finding:
+def _finding(rule: DesignRule, problem: Defect) -> Finding:
     elements = (problem.element, *problem.within)
     place = next((e.place for e in elements if e.place != NOWHERE), NOWHERE)
     return Finding(
@@ -115,7 +115,7 @@ def _finding(rule: Rule, problem: Defect) -> Finding:
     )
 
 
-def _silence(schema: Schema, rule: Rule, problem: Defect) -> Silence | None:
+def _silence(schema: Schema, rule: DesignRule, problem: Defect) -> Silence | None:
     for element in (problem.element, *problem.within, schema):
         for silence in element.silences:
             if silence.code == rule.code:
@@ -128,9 +128,9 @@ __all__ = [
     "RULES",
     "SEVERITIES",
     "Crash",
+    "DesignRule",
     "Finding",
     "Review",
-    "Rule",
     "Silenced",
     "check",
     "rules",

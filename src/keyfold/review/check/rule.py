@@ -37,7 +37,7 @@ Check = Callable[[Reach], Iterator[Defect]]
 
 
 @dataclass(frozen=True)
-class Rule:
+class DesignRule:
     """A rule of the catalogue."""
 
     code: str
@@ -55,7 +55,7 @@ class Rule:
         return "KQXWSMDL".index(self.family), int(self.code[len(self.family) :])
 
 
-RULES: dict[str, Rule] = {}
+RULES: dict[str, DesignRule] = {}
 
 
 def rule(code: str, name: str, severity: Severity, title: str) -> Callable[[Check], Check]:
@@ -64,7 +64,7 @@ def rule(code: str, name: str, severity: Severity, title: str) -> Callable[[Chec
     def register(check: Check) -> Check:
         if code in RULES:
             raise ValueError(f"the rule {code} is registered twice")
-        RULES[code] = Rule(code, name, severity, title, check)
+        RULES[code] = DesignRule(code, name, severity, title, check)
         return check
 
     return register

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
+from keyfold.clients.protocol import Client
 from keyfold.design import shorthand
 from keyfold.design.schema import Effect, EntitySchema, Schema, TableSchema
 from keyfold.errors import KeyfoldError, TableNotFound
@@ -25,12 +26,6 @@ _LINE = re.compile(rf"{CALLS}\{{(?P<labels>[^}}]*)\}} (?P<value>\S+)")
 _NAME = re.compile(r'(?:^|,)name="((?:[^"\\]|\\.)*)"')
 
 Item = Mapping[str, Any]
-
-
-class Caller(Protocol):
-    """A client of any backend."""
-
-    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -104,7 +99,7 @@ class _Seen:
 
 
 def entities(
-    client: Caller, schema: Schema, names: Mapping[str, str], sample: int
+    client: Client, schema: Schema, names: Mapping[str, str], sample: int
 ) -> dict[str, EntityLoad]:
     """How many items of each entity there are, and how large, from a sample of every table."""
     found: dict[str, EntityLoad] = {}
@@ -143,7 +138,7 @@ def _add(seen: _Seen, entity: EntitySchema, item: Item) -> None:
             seen.values.setdefault(name, set()).add(str(item[attribute.name]))
 
 
-def _items(client: Caller, name: str, wanted: int) -> Iterator[Item]:
+def _items(client: Client, name: str, wanted: int) -> Iterator[Item]:
     start: Any = None
     while wanted > 0:
         request: dict[str, Any] = {"TableName": name, "Limit": min(wanted, 500)}

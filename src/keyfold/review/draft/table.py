@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
+from keyfold.clients.protocol import Client
 from keyfold.design.naming import physical_name
 from keyfold.design.schema import (
     AttributeSchema,
@@ -27,13 +28,7 @@ from keyfold.review.draft.shapes import Item, attribute_type, shape, template, t
 TYPE_ATTRIBUTES = ("type", "entityType", "_type", "__typename", "et", "_et", "__edb_e__")
 
 
-class Caller(Protocol):
-    """A client of any backend."""
-
-    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]: ...
-
-
-def inspect(client: Caller, name: str, *, sample: int) -> Schema:
+def inspect(client: Client, name: str, *, sample: int) -> Schema:
     """Sample a table and draft its design."""
     drafted = observe(client, name, sample=sample)
     if not drafted.entities:
@@ -41,7 +36,7 @@ def inspect(client: Caller, name: str, *, sample: int) -> Schema:
     return drafted
 
 
-def observe(client: Caller, name: str, *, sample: int) -> Schema:
+def observe(client: Client, name: str, *, sample: int) -> Schema:
     """What a table and a sample of its items look like."""
     described = client.call("DescribeTable", {"TableName": name})["Table"]
     ttl = _ttl(client, name)
@@ -59,7 +54,7 @@ def observe(client: Caller, name: str, *, sample: int) -> Schema:
 
 
 def observed(
-    client: Caller, schema: Schema, prefix: str, known_as: Mapping[str, str], sample: int
+    client: Client, schema: Schema, prefix: str, known_as: Mapping[str, str], sample: int
 ) -> Schema:
     """A design with what its tables look like; tables that are not there are left out."""
     tables: list[TableSchema] = []
@@ -75,7 +70,7 @@ def observed(
     return replace(schema, observed=live)
 
 
-def _ttl(client: Caller, name: str) -> str | None:
+def _ttl(client: Client, name: str) -> str | None:
     try:
         found = client.call("DescribeTimeToLive", {"TableName": name})
     except OperationError:
@@ -85,7 +80,7 @@ def _ttl(client: Caller, name: str) -> str | None:
     return described.get("AttributeName") if enabled else None
 
 
-def _sample(client: Caller, name: str, wanted: int) -> Iterator[Item]:
+def _sample(client: Client, name: str, wanted: int) -> Iterator[Item]:
     """Items from all over the table: segments are read in turn."""
     segments = min(8, max(1, wanted // 50))
     starts: dict[int, Any] = dict.fromkeys(range(segments))

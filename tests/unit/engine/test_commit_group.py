@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from keyfold.engine import Engine
-from keyfold.engine.gathering import Result, Writes
+from keyfold.engine.commit_group import Result, Writes
 from keyfold.errors import ConditionFailed
 
 TABLE = {

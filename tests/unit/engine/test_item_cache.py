@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from keyfold.engine import Engine
-from keyfold.engine.hot import HotItems, Marks
+from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.storage import StoredItem
 from keyfold.errors import StorageError, TransactionCanceled
 

@@ -1,0 +1,39 @@
+"""One word, one meaning: a class name stands once in the whole tree."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import keyfold
+
+SOURCE = Path(keyfold.__file__).parent
+
+# `Design` is extended by the runtime under the same name: to users it is one class. The cost model has
+# a record of its own for a cascade.
+SHARED = {"Cascade", "Design"}
+NAMELESS = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager"}
+
+
+def _public_classes() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].add(str(path.relative_to(SOURCE)))
+    return found
+
+
+def test_a_class_name_means_one_thing() -> None:
+    twice = {name: places for name, places in _public_classes().items() if len(places) > 1}
+    assert {name: places for name, places in twice.items() if name not in SHARED} == {}
+
+
+def test_what_may_share_a_name_still_does() -> None:
+    classes = _public_classes()
+    assert {name for name in SHARED if len(classes[name]) < 2} == set()
+
+
+def test_modules_are_nouns_of_what_they_hold() -> None:
+    assert [path for path in SOURCE.rglob("*.py") if path.stem in NAMELESS] == []
