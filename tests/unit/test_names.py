@@ -10,8 +10,8 @@ import keyfold
 
 SOURCE = Path(keyfold.__file__).parent
 
-# `Design` is extended by the runtime under the same name: to users it is one class. The cost model has
-# a record of its own for a cascade.
+# `Design` is extended by the runtime under the same name: to users it is one class.
+# The cost model has a record of its own for a cascade.
 SHARED = {"Cascade", "Design"}
 NAMELESS = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager"}
 
