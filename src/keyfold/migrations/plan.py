@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import orjson
 
+from keyfold import literals
 from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,
@@ -150,7 +151,8 @@ class _Writer:
             for table in (self.live.tables if self.live else ())
             if table.name in self._touched()
         ]
-        head = [f'"""{self.name}', "", *(f"- {change}" for change in self.changes), '"""', ""]
+        told = [self.name, "", *(f"- {change}" for change in self.changes), ""]
+        head = [literals.docstring("\n".join(told)), ""]
         imports = [f"from keyfold.migrations import {_listed_names(sorted(self.imports))}"]
         if any("design" in step for step in steps):
             module, declared, attribute = self.design.partition(":")
@@ -269,10 +271,9 @@ class _Writer:
         if left or (entity.name, attribute.field) not in self.defaults:
             self.imports.add("undecided")
             mark = f"@undecided({_quoted(question)})\n"
+        about = f"{attribute.name} of an existing {entity.name}; None leaves it out."
         self.functions.append(
-            f"{mark}def {function}(item: dict):\n"
-            f'    """{attribute.name} of an existing {entity.name}; None leaves it out."""\n'
-            "    return None"
+            f"{mark}def {function}(item: dict):\n    {literals.docstring(about)}\n    return None"
         )
         declared = f"design.entities[{_quoted(entity.name)}]"
         return self._call("add_attribute", declared, _quoted(attribute.name), function)

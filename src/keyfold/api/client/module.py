@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from pydantic.alias_generators import to_snake
 
+from keyfold import literals
 from keyfold.api.client.types import TypeWriter
 from keyfold.api.parameters import Operation, Parameter
 from keyfold.api.service import Service
@@ -71,8 +72,8 @@ class Problem(Exception):
 
 '''
 
-_CLIENT = '''class {name}Client:
-    """{doc}"""
+_CLIENT = """class {name}Client:
+    {documentation}
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ _CLIENT = '''class {name}Client:
 
     def _read(self, kind: TypeAdapter[Kind], content: bytes) -> Kind:
         return kind.validate_json(content)
-'''
+"""
 
 _TAIL = """
 
@@ -169,7 +170,7 @@ def client_source(service: type[Service], *, asynchronous: bool = True) -> str:
     doc = (service.__doc__ or f"Operations of {service.name}.").strip().partition("\n")[0]
     client = _CLIENT.format(
         name=name,
-        doc=doc,
+        documentation=literals.docstring(doc),
         transport="AsyncBaseTransport" if asynchronous else "BaseTransport",
         client="AsyncClient" if asynchronous else "Client",
         close="aclose" if asynchronous else "close",
@@ -236,7 +237,7 @@ def _method(one: Operation, types: TypeWriter) -> str:
     returned = _answer_type(one, types)
     lines = [f"    async def {_method_name(one)}(\n{signature}    ) -> {returned}:"]
     if one.summary:
-        lines.append(f'        """{one.summary}"""')
+        lines.append(f"        {literals.docstring(one.summary)}")
     call = f"await self._send(\n{send}        )"
     if one.result is type(None):
         lines.append(f"        {call}")

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from keyfold import literals
 from keyfold.errors import DeclarationError
 
 _CONTAINERS = {list: "list", set: "set", frozenset: "frozenset", tuple: "tuple", dict: "dict"}
@@ -99,4 +100,4 @@ class TypeWriter:
 
 def _documented(kind: type) -> list[str]:
     text = (kind.__dict__.get("__doc__") or "").strip().partition("\n")[0]
-    return [f'    """{text}"""', ""] if text and '"""' not in text else []
+    return [f"    {literals.docstring(text)}", ""] if text else []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import keyword
 import re
 
+from keyfold import literals
+
 WIDTH = 100
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 
@@ -36,8 +38,7 @@ def _is_class(name: str) -> bool:
 
 def quoted(text: str) -> str:
     """A text as the formatter would write it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
+    return literals.python(text)
 
 
 def call(start: str, arguments: list[str], *, indent: int = 0, tail: str = "") -> str:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from keyfold.design.schema import PatternSchema
+from keyfold.literals import docstring
 from keyfold.review.check.reach import Appearance, Reach
 from keyfold.review.draft import fields, names
 
@@ -57,7 +58,7 @@ def function(pattern: PatternSchema, facts: Reach) -> str:
     signature = names.call(start, given, tail=f" -> {result}:")
     return (
         f"{_view(pattern, facts)}\n@design.pattern({options})\n{signature}\n"
-        f'    """{told[:1].upper()}{told[1:]}."""\n{_returned(body)}\n'
+        f"    {docstring(f'{told[:1].upper()}{told[1:]}.')}\n{_returned(body)}\n"
     )
 
 
@@ -117,7 +118,7 @@ def _view(pattern: PatternSchema, facts: Reach) -> str:
         for f in pattern.projection
         if f in held
     ]
-    told = f'    """What {pattern.name} reads of {_articled(entity.name)}."""'
+    told = f"    {docstring(f'What {pattern.name} reads of {_articled(entity.name)}.')}"
     return "\n".join(["", f"class {_model(pattern)}(BaseModel):", told, "", *lines, "", ""])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
 from keyfold.design.template import Literal, Template
 from keyfold.errors import KeyfoldError
+from keyfold.literals import docstring
 from keyfold.review.check import check
 from keyfold.review.check.reach import Appearance, Reach
 from keyfold.review.draft import fields, names
@@ -40,7 +41,7 @@ def declaration(schema: Schema) -> tuple[str, list[str]]:
             unserved.append(pattern.name)
     body = "\n".join(parts)
     title = (schema.description or schema.name).rstrip(".")
-    head = f'"""{title}."""\n\nfrom __future__ import annotations\n\n'
+    head = f"{docstring(f'{title}.')}\n\nfrom __future__ import annotations\n\n"
     return head + "\n".join(_imports(body)) + "\n\n" + body.rstrip() + "\n", unserved
 
 
@@ -152,7 +153,9 @@ def _entity(schema: Schema, entity: EntitySchema) -> str:
     if entity.per_partition is not None:
         options.append(f"per_partition={entity.per_partition}")
     lines = ["", f"class {name}({base}, {', '.join(options)}):"]
-    lines += [f'    """{entity.description.rstrip(".")}."""', ""] if entity.description else []
+    if entity.description:
+        told = entity.description.rstrip(".")
+        lines += [f"    {docstring(f'{told}.')}", ""]
     held = list(fields.attributes(entity))
     expiry = fields.ttl_attribute(entity)
     held += [expiry] if expiry else []

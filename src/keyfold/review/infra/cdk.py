@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from keyfold import literals
 from keyfold.design.schema import Index, Schema, TableSchema
+from keyfold.literals import python as text
 from keyfold.review.infra.permissions import Statement, application, consumer
 from keyfold.review.infra.plan import (
     ATTEMPTS,
@@ -25,8 +27,8 @@ _UNITS = (
     f"            read_capacity={FIRST_UNITS},",
     f"            write_capacity={FIRST_UNITS},",
 )
-_HEAD = '''\
-"""The tables of {design}, their consumers, permissions and alarms."""
+_HEAD = """\
+{documentation}
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -52,7 +54,7 @@ class {name}Stack(Stack):
     ) -> None:
         super().__init__(scope, id, **kwargs)
         recovery = dynamodb.PointInTimeRecoverySpecification(point_in_time_recovery_enabled=True)
-'''
+"""
 _ALARM = """\
     def alarm(
         self,
@@ -86,7 +88,12 @@ _ALARM = """\
 
 def render(schema: Schema) -> str:
     made = plan(schema)
-    head = _HEAD.format(design=schema.name, name=identifier(schema.name))
+    head = _HEAD.format(
+        documentation=literals.docstring(
+            f"The tables of {schema.name}, their consumers, permissions and alarms."
+        ),
+        name=identifier(schema.name),
+    )
     if not made.consumers:
         head = "\n".join(line for line in head.split("\n") if not _is_of_consumers(line))
     lines = [head]
@@ -110,16 +117,16 @@ def _table(table: TableSchema) -> Iterator[str]:
     yield f"        self.{name} = dynamodb.Table("
     yield "            self,"
     yield f'            "{identifier(table.name)}",'
-    yield f'            table_name=f"{{prefix}}{table.name}",'
-    yield f'            partition_key=attribute("{table.partition}", {kind}),'
+    yield f"            table_name=prefix + {text(table.name)},"
+    yield f"            partition_key=attribute({text(table.partition)}, {kind}),"
     if table.sort:
         kind = f"dynamodb.AttributeType.{_TYPES[table.sort_type]}"
-        yield f'            sort_key=attribute("{table.sort}", {kind}),'
+        yield f"            sort_key=attribute({text(table.sort)}, {kind}),"
     yield f"            billing_mode=dynamodb.BillingMode.{table.billing},"
     if table.billing == "PROVISIONED":
         yield from _UNITS
     if table.ttl:
-        yield f'            time_to_live_attribute="{table.ttl}",'
+        yield f"            time_to_live_attribute={text(table.ttl)},"
     if table.stream:
         yield f"            stream=dynamodb.StreamViewType.{table.stream},"
     yield "            point_in_time_recovery_specification=recovery,"
@@ -134,13 +141,13 @@ def _table(table: TableSchema) -> Iterator[str]:
 def _index(name: str, table: TableSchema, index: Index) -> Iterator[str]:
     what = "local" if index.local else "global"
     yield f"        self.{name}.add_{what}_secondary_index("
-    yield f'            index_name="{index.name}",'
+    yield f"            index_name={text(index.name)},"
     if not index.local:
         kind = f"dynamodb.AttributeType.{_TYPES[index.partition_type]}"
-        yield f'            partition_key=attribute("{index.partition}", {kind}),'
+        yield f"            partition_key=attribute({text(index.partition)}, {kind}),"
     if index.sort:
         kind = f"dynamodb.AttributeType.{_TYPES[index.sort_type]}"
-        yield f'            sort_key=attribute("{index.sort}", {kind}),'
+        yield f"            sort_key=attribute({text(index.sort)}, {kind}),"
     if table.billing == "PROVISIONED" and not index.local:
         yield from _UNITS
     yield f"            projection_type=dynamodb.ProjectionType.{index.projection},"
@@ -190,7 +197,8 @@ def _application(made: Stack) -> Iterator[str]:
     yield "        self.application = iam.ManagedPolicy("
     yield "            self,"
     yield '            "Application",'
-    yield f'            description="What {made.schema.name} calls, and nothing more.",'
+    about = text(f"What {made.schema.name} calls, and nothing more.")
+    yield f"            description={about},"
     yield "            statements=["
     for statement in application(made, _arn):
         yield from _statement(statement, 16)
@@ -219,14 +227,14 @@ def _arn(table: TableSchema, place: str) -> str:
         return f"{name}.table_arn"
     if place == "stream":
         return f"{name}.table_stream_arn"
-    return f'f"{{{name}.table_arn}}/{place}"'
+    return f"{name}.table_arn + {text(f'/{place}')}"
 
 
 def _alarm(alarm: Alarm) -> Iterator[str]:
     pairs = [f'"{name}": {_named(what)}' for name, what in alarm.dimensions]
     yield "        self.alarm("
     yield f'            "{identifier(alarm.name, "alarm")}",'
-    yield f'            "{alarm.about}",'
+    yield f"            {text(alarm.about)},"
     yield f'            "{alarm.namespace}",'
     yield f'            "{alarm.metric}",'
     yield "            {"
@@ -244,4 +252,4 @@ def _named(what: str) -> str:
         return f"self.{snake(name)}.table_name"
     if kind == "queue":
         return f"{snake(name)}_letters.queue_name"
-    return f"{snake(name)}.function_name" if kind == "function" else f'"{name}"'
+    return f"{snake(name)}.function_name" if kind == "function" else text(name)

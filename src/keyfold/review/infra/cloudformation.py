@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from keyfold import literals
 from keyfold.design.schema import Schema, TableSchema
 from keyfold.review.infra.permissions import application, consumer
 from keyfold.review.infra.plan import (
@@ -98,7 +99,7 @@ def _arn(table: TableSchema, place: str) -> Any:
         return {"Fn::GetAtt": [name, "Arn"]}
     if place == "stream":
         return {"Fn::GetAtt": [name, "StreamArn"]}
-    return {"Fn::Sub": f"${{{name}.Arn}}/{place}"}
+    return {"Fn::Sub": f"${{{name}.Arn}}/{literals.cloudformation(place)}"}
 
 
 def _policy(statements: list[dict[str, Any]]) -> dict[str, Any]:
@@ -107,7 +108,10 @@ def _policy(statements: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _table(table: TableSchema) -> Resource:
     asked = request(table)
-    properties: dict[str, Any] = {"TableName": {"Fn::Sub": f"${{Prefix}}{table.name}"}, **asked}
+    properties: dict[str, Any] = {
+        "TableName": {"Fn::Sub": f"${{Prefix}}{literals.cloudformation(table.name)}"},
+        **asked,
+    }
     if "StreamSpecification" in properties:
         view = properties["StreamSpecification"]["StreamViewType"]
         properties["StreamSpecification"] = {"StreamViewType": view}

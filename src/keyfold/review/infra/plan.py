@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -71,12 +72,14 @@ def _kept(schema: Schema, table: TableSchema) -> Iterator[str]:
 def identifier(*words: str) -> str:
     """A name that templates accept: letters and digits, each word capitalised."""
     parts = re.split(r"[^A-Za-z0-9]+", "-".join(words))
-    return "".join(part[:1].upper() + part[1:] for part in parts if part)
+    made = "".join(part[:1].upper() + part[1:] for part in parts if part)
+    return made if made[:1].isalpha() else f"N{made}"
 
 
 def snake(*words: str) -> str:
     name = re.sub(r"[^A-Za-z0-9]+", "_", "_".join(words))
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
+    made = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
+    return made if made[:1].isalpha() and not keyword.iskeyword(made) else f"n_{made}"
 
 
 def request(table: TableSchema) -> dict[str, Any]:

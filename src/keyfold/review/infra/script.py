@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pprint import pformat
 
+from keyfold import literals
 from keyfold.design.schema import Schema
 from keyfold.review.infra.plan import plan
 from keyfold.runtime.tables import create_request
 
 _SCRIPT = '''\
-"""Create the tables of {design}. Run it again at any time: what is there stays."""
+{documentation}
 
 import time
 
@@ -54,7 +55,9 @@ def render(schema: Schema) -> str:
     tables = [create_request(table, table.name) for table in made.tables]
     expiry = {table.name: table.ttl for table in made.tables if table.ttl}
     return _SCRIPT.format(
-        design=schema.name,
+        documentation=literals.docstring(
+            f"Create the tables of {schema.name}. Run it again at any time: what is there stays."
+        ),
         tables=pformat(tables, width=96, sort_dicts=False),
         expiry=pformat(expiry, width=96),
     )

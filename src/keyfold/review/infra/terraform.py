@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from keyfold import literals
 from keyfold.design.schema import Schema, TableSchema
 from keyfold.review.infra.permissions import application, consumer
 from keyfold.review.infra.plan import (
@@ -96,7 +97,12 @@ def _arn(table: TableSchema, place: str) -> Raw:
         return Raw(f"{name}.arn")
     if place == "stream":
         return Raw(f"{name}.stream_arn")
-    return Raw(f'"${{{name}.arn}}/{place}"')
+    return _after(f"{name}.arn", f"/{place}")
+
+
+def _after(expression: str, text: str) -> Raw:
+    """The value of an expression, then a text."""
+    return Raw(f'"${{{expression}}}{literals.terraform(text)[1:]}')
 
 
 def _table(table: TableSchema) -> dict[str, Any]:
@@ -105,7 +111,7 @@ def _table(table: TableSchema) -> dict[str, Any]:
     if table.billing == "PROVISIONED":
         units = {"read_capacity": FIRST_UNITS, "write_capacity": FIRST_UNITS}
     body: dict[str, Any] = {
-        "name": Raw(f'"${{var.prefix}}{table.name}"'),
+        "name": _after("var.prefix", table.name),
         "billing_mode": table.billing,
         **units,
         "hash_key": table.partition,
@@ -179,7 +185,7 @@ def _consumer(made: Stack, each: StreamFunction) -> list[str]:
             "aws_lambda_function",
             name,
             {
-                "function_name": Raw(f'"${{var.prefix}}{each.name}"'),
+                "function_name": _after("var.prefix", each.name),
                 "description": f"Keeps right: {', '.join(each.keeps)}"[:256],
                 "role": Raw(f"aws_iam_role.{name}.arn"),
                 "runtime": RUNTIME,
@@ -210,7 +216,7 @@ def _consumer(made: Stack, each: StreamFunction) -> list[str]:
 def _alarm(alarm: Alarm) -> dict[str, Any]:
     pairs = ", ".join(f"{name} = {_named(what)}" for name, what in alarm.dimensions)
     return {
-        "alarm_name": Raw(f'"${{var.prefix}}{alarm.name}"'),
+        "alarm_name": _after("var.prefix", alarm.name),
         "alarm_description": alarm.about,
         "namespace": alarm.namespace,
         "metric_name": alarm.metric,
@@ -231,7 +237,9 @@ def _named(what: str) -> str:
         return f"aws_dynamodb_table.{snake(name)}.name"
     if kind == "queue":
         return f"aws_sqs_queue.{snake(name)}_dead_letters.name"
-    return f"aws_lambda_function.{snake(name)}.function_name" if kind == "function" else f'"{name}"'
+    if kind == "function":
+        return f"aws_lambda_function.{snake(name)}.function_name"
+    return literals.terraform(name)
 
 
 def _document(name: str, statements: list[dict[str, Any]]) -> str:
@@ -274,4 +282,4 @@ def _value(value: Any) -> str:
         return value.text
     if isinstance(value, list):
         return f"[{', '.join(_value(each) for each in value)}]"
-    return json.dumps(value, ensure_ascii=False)
+    return literals.terraform(value) if isinstance(value, str) else json.dumps(value)

@@ -167,7 +167,7 @@ def test_the_cdk_stack_is_python_that_names_every_table_and_index(schema: Schema
     text = FORMATS["cdk"](schema)
     ast.parse(text)
     for table in schema.tables:
-        assert f"{{prefix}}{table.name}" in text
+        assert f'prefix + "{table.name}"' in text
         for index in table.indexes:
             assert f'index_name="{index.name}"' in text
 
