@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, ParamSpec, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic import ValidationError as Invalid
@@ -17,11 +17,14 @@ from keyfold.design.declared import Declared
 from keyfold.design.fields import FieldSpec, read_fields
 from keyfold.design.keys import Key, On, Ref, Silences
 from keyfold.design.place import caller
+from keyfold.design.signatures import Changeable
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError, PlanError, Undecodable
 
 E = TypeVar("E", bound="Entity")
 M = TypeVar("M", bound=BaseModel)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _MAY_HOLD_MODELS = frozenset({"model", "list", "map", "any"})
 
@@ -30,7 +33,7 @@ class EntitySpec:
     """What the framework knows of an entity: fields, keys, codec."""
 
     def __init__(self, entity: type[Entity], table: Table, type_name: str) -> None:
-        self.key: Key
+        self.key: Key[Any]
         self.entity = entity
         self.name = entity.__name__
         self.table = table
@@ -41,7 +44,7 @@ class EntitySpec:
         )
         self._keep_type_apart()
         self.by_attribute = {spec.attribute: spec for spec in self.fields.values()}
-        self.placements: dict[str, On] = {}
+        self.placements: dict[str, On[Any]] = {}
         self.uniques: list[schema.UniqueSchema] = []
         self.cascades: list[str] = []
         self.role: schema.Role = "canonical"
@@ -311,6 +314,19 @@ class Entity(BaseModel):
                 attach = getattr(mark, "attach_field", None)
                 if attach is not None:
                     attach(cls, name)
+
+    if TYPE_CHECKING:
+
+        def __changes__(
+            self, *args: Any, where: Callable[[Self], object] | None = None, **changes: Any
+        ) -> Self:
+            """The signature that `db.update` has for this entity; written types narrow it."""
+
+        def __writes__(self: Changeable[P, T], *args: P.args, **changes: P.kwargs) -> T:
+            """The signature of `update` in transactions."""
+
+        def __moves__(self, *args: Any, **changes: Any) -> Self:
+            """The signature of `db.move`."""
 
     def ref(self: E) -> Ref[E]:
         """This item's address."""

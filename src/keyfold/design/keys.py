@@ -6,7 +6,9 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, cast, overload
+
+from typing_extensions import TypeVar
 
 from keyfold.design import schema
 from keyfold.design.declared import Declared
@@ -14,6 +16,7 @@ from keyfold.design.markers import Normalised
 from keyfold.design.predicate import FieldPath as FieldPath
 from keyfold.design.predicate import Predicate, Test
 from keyfold.design.recorder import record
+from keyfold.design.signatures import Addresses, Changeable, Queries, Untyped
 from keyfold.design.template import Part, Slot, Template, parse_template
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField, PlanError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
@@ -22,7 +25,7 @@ from keyfold.values.number import normalise
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
     from keyfold.design.fields import FieldSpec
-    from keyfold.design.read import Query
+    from keyfold.design.read import OpenQuery
 
 E = TypeVar("E", bound="Entity")
 Silences = tuple[tuple[str, str], ...]
@@ -79,7 +82,13 @@ class KeyAttribute:
             )
 
 
-class Key(Declared):
+P = ParamSpec("P")
+T = TypeVar("T")
+K_co = TypeVar("K_co", covariant=True, default=Untyped)
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Key(Declared, Generic[K_co]):
     """The primary key: `Key("ROOM#{room_id}", "MEMBER#{user_id}")`."""
 
     index: str | None = None
@@ -110,8 +119,21 @@ class Key(Declared):
         self.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
         self.attributes: tuple[KeyAttribute, ...] = ()
 
-    def __get__(self, instance: object, owner: type[E]) -> KeyOf[E]:
-        return KeyOf(owner, self)
+    # Read from a class, a key is a KeyOf. A type checker sees the declaration itself where the
+    # class has written types: mypy takes a base's type over only if reading does not change it.
+    @overload
+    def __get__(self: Key[Untyped], instance: object, owner: type[E]) -> OpenKey[E]: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any]) -> Self: ...
+    def __get__(self, instance: object, owner: type[Any]) -> Any:
+        return OpenKey(owner, self)
+
+    if TYPE_CHECKING:
+
+        def __call__(self: Key[Addresses[P, R_co]], *args: P.args, **values: P.kwargs) -> R_co: ...
+
+        @property
+        def query(self: Key[Queries[R_co]]) -> R_co: ...
 
     def attach(self, entity: type[Entity]) -> None:
         table = entity.__table__.schema
@@ -178,7 +200,7 @@ class Key(Declared):
         return {a.attribute: a.render(values, owner=owner) for a in self.attributes}
 
 
-class On(Key):
+class On(Key[K_co]):
     """An appearance in an index: `On("GSI1", "USER#{user_id}", "POST#{post_id}")`.
 
     `when` makes it sparse: the name of a field that must have a value, or a condition.
@@ -341,18 +363,24 @@ def _check_type(entity: type[Entity], attribute: KeyAttribute, place: str) -> No
 
 
 @dataclass(frozen=True)
-class Ref(Generic[E]):
+class Ref(Generic[R_co]):
     """The address of one item: `Hangout.key(hangout_id="h1")`."""
 
-    entity: type[E]
+    entity: type[R_co]
     values: Mapping[str, Any]
+
+    if TYPE_CHECKING:
+        # An update by address, one of several writes, gives no item: nothing was read.
+        def __writes__(
+            self: Ref[Changeable[P, T]], *args: P.args, **changes: P.kwargs
+        ) -> T | None: ...
 
     def wire(self) -> dict[str, Any]:
         return dict(self._rendered)
 
     @cached_property
     def _rendered(self) -> dict[str, Any]:
-        spec = self.entity.__spec__
+        spec = cast("type[Entity]", self.entity).__spec__
         return spec.key.render(self.values, owner=self.entity.__name__)
 
     def __str__(self) -> str:
@@ -374,7 +402,12 @@ class KeyOf(Generic[E]):
     """A key of an entity, from which reads start."""
 
     entity: type[E]
-    declared: Key
+    declared: Key[Any]
+
+
+@dataclass(frozen=True)
+class OpenKey(KeyOf[E]):
+    """A key of an entity without written types."""
 
     def __call__(self, **values: Any) -> Ref[E]:
         """The address of one item; every field of the key is needed."""
@@ -392,7 +425,7 @@ class KeyOf(Generic[E]):
             )
         return Ref(self.entity, values)
 
-    def query(self, **values: Any) -> Query[E]:
+    def query(self, **values: Any) -> OpenQuery[E]:
         """All items with these key fields: the whole partition key, and leading sort fields."""
         from keyfold.design.read import start_query
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from keyfold.design import codes, schema
@@ -151,10 +151,12 @@ class Pattern(Generic[P, T]):
     @overload
     def __call__(self, db: SyncReader, /, *args: P.args, **kwargs: P.kwargs) -> T: ...
     @overload
-    def __call__(self, db: AsyncReader, /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]: ...
+    def __call__(
+        self, db: AsyncReader, /, *args: P.args, **kwargs: P.kwargs
+    ) -> Coroutine[Any, Any, T]: ...
     def __call__(
         self, db: SyncReader | AsyncReader, /, *args: P.args, **kwargs: P.kwargs
-    ) -> T | Awaitable[T]:
+    ) -> T | Coroutine[Any, Any, T]:
         arguments = self.arguments(*args, **kwargs)
         if hasattr(db, "read_pattern"):
             return db.read_pattern(self, arguments)

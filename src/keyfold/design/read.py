@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from pydantic import BaseModel
 
@@ -157,59 +157,21 @@ class Query(Read[Page[E]], Generic[E]):
     def entity(self) -> type[E]:
         return self.source.entity
 
-    def after(self, **bound: Any) -> Query[E]:
-        """Only items whose next sort field is greater."""
-        return self._bounded(bound, low=False)
-
-    def since(self, **bound: Any) -> Query[E]:
-        """Only items whose next sort field is greater or equal."""
-        return self._bounded(bound, low=True)
-
-    def before(self, **bound: Any) -> Query[E]:
-        """Only items whose next sort field is smaller."""
-        return self._bounded(bound, high=False)
-
-    def until(self, **bound: Any) -> Query[E]:
-        """Only items whose next sort field is smaller or equal."""
-        return self._bounded(bound, high=True)
-
-    def _bounded(
-        self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
-    ) -> Query[E]:
-        slot = self._next_slot()
-        if len(bound) != 1 or slot is None or slot not in bound:
-            expected = f"the next sort field is {slot}" if slot else "all sort fields are given"
-            raise DeclarationError(
-                "Q5",
-                f"a range over {', '.join(bound) or 'nothing'} cannot be served by "
-                f"{self.entity.__name__}.{self.source.declared.name}: {expected}.",
-                suggestion="Bound the sort field that follows the given ones.",
-            )
-        value = bound[slot]
-        if low is not None:
-            return replace(self, ranged=slot, low=(value, low))
-        return replace(self, ranged=slot, high=(value, bool(high)))
-
-    def _next_slot(self) -> str | None:
-        sort = self.source.declared.templates.sort
-        free = [f for f in sort.fields if f not in self.values] if sort else []
-        return free[0] if free else None
-
-    def descending(self) -> Query[E]:
+    def descending(self) -> Self:
         """Last keys first."""
         return replace(self, backwards=True)
 
-    def limit(self, items: int) -> Query[E]:
+    def limit(self, items: int) -> Self:
         """At most so many items a page."""
         return replace(self, size=items)
 
-    def where(self, condition: Callable[[E], object]) -> Query[E]:
+    def where(self, condition: Callable[[E], object]) -> Self:
         """A filter: applied after the read and paid for like it."""
         recorded = record(condition, self.entity)
         joined = recorded if self.condition is None else self.condition & recorded
         return replace(self, condition=joined)
 
-    def consistent(self) -> Query[E]:
+    def consistent(self) -> Self:
         if self.source.declared.index is not None:
             raise DeclarationError(
                 "X6",
@@ -234,6 +196,49 @@ class Query(Read[Page[E]], Generic[E]):
     def exists(self) -> Exists[E]:
         """Whether there is one."""
         return Exists(replace(self, size=1))
+
+
+@dataclass(frozen=True)
+class OpenQuery(Query[E]):
+    """A query whose ranges have no written types."""
+
+    def after(self, **bound: Any) -> Self:
+        """Only items whose next sort field is greater."""
+        return self._bounded(bound, low=False)
+
+    def since(self, **bound: Any) -> Self:
+        """Only items whose next sort field is greater or equal."""
+        return self._bounded(bound, low=True)
+
+    def before(self, **bound: Any) -> Self:
+        """Only items whose next sort field is smaller."""
+        return self._bounded(bound, high=False)
+
+    def until(self, **bound: Any) -> Self:
+        """Only items whose next sort field is smaller or equal."""
+        return self._bounded(bound, high=True)
+
+    def _bounded(
+        self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
+    ) -> Self:
+        slot = self._next_slot()
+        if len(bound) != 1 or slot is None or slot not in bound:
+            expected = f"the next sort field is {slot}" if slot else "all sort fields are given"
+            raise DeclarationError(
+                "Q5",
+                f"a range over {', '.join(bound) or 'nothing'} cannot be served by "
+                f"{self.entity.__name__}.{self.source.declared.name}: {expected}.",
+                suggestion="Bound the sort field that follows the given ones.",
+            )
+        value = bound[slot]
+        if low is not None:
+            return replace(self, ranged=slot, low=(value, low))
+        return replace(self, ranged=slot, high=(value, bool(high)))
+
+    def _next_slot(self) -> str | None:
+        sort = self.source.declared.templates.sort
+        free = [f for f in sort.fields if f not in self.values] if sort else []
+        return free[0] if free else None
 
 
 @dataclass(frozen=True)
@@ -352,7 +357,7 @@ def collection(*entities: type[Entity], **values: Any) -> Collection:
     return Collection(entities, values)
 
 
-def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> Query[E]:
+def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> OpenQuery[E]:
     """Check that the given fields are the partition key and the first sort fields."""
     templates = source.declared.templates
     where = f"{source.entity.__name__}.{source.declared.name}"
@@ -371,4 +376,4 @@ def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> Query[E]:
             f"a query on {where} takes leading sort fields only: "
             f"{', '.join(sort) or 'it has none'}; got {', '.join(given)}"
         )
-    return Query(source, values)
+    return OpenQuery(source, values)

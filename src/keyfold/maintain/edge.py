@@ -16,7 +16,7 @@ from keyfold.design import codes
 from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
-from keyfold.design.keys import Key, KeyOf
+from keyfold.design.keys import Key, OpenKey
 from keyfold.design.read import Each, Merge, merge
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError, PlanError
@@ -145,10 +145,10 @@ class Mirror(Declared):
         maintainer = cast("Any", self.entity).__maintainer__
         maintainer.kind, maintainer.label = "edge", f"edge {edge.__name__}.{self.name}"
 
-    def __get__(self, instance: object, owner: type[E]) -> KeyOf[E]:
+    def __get__(self, instance: object, owner: type[E]) -> OpenKey[E]:
         # The second item has the edge's fields, and is read as if it were the edge.
         mirrored = cast("type[E]", self.entity)
-        return KeyOf(mirrored, mirrored.__spec__.key)
+        return OpenKey(mirrored, mirrored.__spec__.key)
 
 
 def sharded_fields(entity: type[Entity]) -> dict[str, Sharded]:
@@ -156,7 +156,7 @@ def sharded_fields(entity: type[Entity]) -> dict[str, Sharded]:
     return {f.name: f.mark(Sharded) for f in fields if f.mark(Sharded) is not None}
 
 
-def across_shards(key: KeyOf[E], /, *, shards: int | None = None, **values: Any) -> Merge[E]:
+def across_shards(key: OpenKey[E], /, *, shards: int | None = None, **values: Any) -> Merge[E]:
     """All items of a sharded partition: one query a shard, merged in the order of the sort key.
 
     `shards` is for accounts that are known to use fewer than declared.

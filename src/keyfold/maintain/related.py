@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from keyfold.design import codes
 from keyfold.design.entity import Entity
-from keyfold.design.keys import KeyOf, Ref
+from keyfold.design.keys import OpenKey, Ref
 from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.read import Query
 from keyfold.design.source import Place
@@ -47,7 +47,7 @@ class Related:
                 place=str(place),
                 suggestion=f"It has: {', '.join(keys)}.",
             )
-        self.key: KeyOf[Any] = KeyOf(child, keys[through])
+        self.key: OpenKey[Any] = OpenKey(child, keys[through])
         self.via = {name: via.get(name, name) for name in parent.__spec__.key.templates.fields}
         missing = [name for name in self.via.values() if name not in spec.fields]
         partition = self.key.declared.templates.partition.fields

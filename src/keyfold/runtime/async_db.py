@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 from keyfold.clients.protocol import AsyncClient
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.pattern import Pattern
 from keyfold.design.read import Page, Query, Read
-from keyfold.errors import TableNotFound
+from keyfold.design.signatures import Changeable, Movable
+from keyfold.errors import PlanError, TableNotFound
 from keyfold.runtime import batch, idempotency, reads, tables, transaction, writes
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, drive_async
-from keyfold.runtime.intent import Intent, described
+from keyfold.runtime.intent import Delete, Write, described
 from keyfold.runtime.metering import Meter
 
 E = TypeVar("E", bound=Entity)
+P = ParamSpec("P")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+F = TypeVar("F")
+G = TypeVar("G")
 T = TypeVar("T")
 
 
@@ -122,12 +130,19 @@ class AsyncDb:
         return written
 
     async def update(
-        self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None, **changes: Any
+        self,
+        target: Changeable[P, E] | Ref[Changeable[P, E]],
+        /,
+        *args: P.args,
+        **changes: P.kwargs,
     ) -> E:
         """Change fields; None or `clear` takes a value away, fields not named stay."""
-        written: E = (await self.transact(transaction.update(target, where=where, **changes)))[0]
+        written: E = (
+            await self.transact(transaction.update(cast("Any", target), *args, **changes))
+        )[0]
         return written
 
+    @overload
     async def delete(
         self,
         target: E | Ref[E],
@@ -135,18 +150,93 @@ class AsyncDb:
         *,
         where: Callable[[E], object] | None = None,
         must_exist: bool = False,
-    ) -> None:
-        """Delete an item and what is kept for it."""
-        await self.transact(transaction.delete(target, where=where, must_exist=must_exist))
+        returning: Literal[False] = False,
+    ) -> None: ...
+    @overload
+    async def delete(
+        self,
+        target: E | Ref[E],
+        /,
+        *,
+        where: Callable[[E], object] | None = None,
+        must_exist: bool = False,
+        returning: Literal[True],
+    ) -> E | None: ...
+    async def delete(
+        self,
+        target: E | Ref[E],
+        /,
+        *,
+        where: Callable[[E], object] | None = None,
+        must_exist: bool = False,
+        returning: bool = False,
+    ) -> E | None:
+        """Delete an item and what is kept for it; `returning=True` gives what it was, or None."""
+        gone: Delete[E | None] = (
+            transaction.delete(target, where=where, must_exist=must_exist, returning=True)
+            if returning
+            else transaction.delete(target, where=where, must_exist=must_exist)
+        )
+        return (await self.transact(gone))[0]
 
-    async def move(self, target: E | Ref[E], /, **changes: Any) -> E:
+    async def move(
+        self,
+        target: Movable[P, E] | Ref[Movable[P, E]],
+        /,
+        *args: P.args,
+        **changes: P.kwargs,
+    ) -> E:
         """Change an item's primary key: delete and create in one transaction."""
-        moved: E = await self.run(writes.move(self.context, target, changes), "move")
+        if args:
+            raise PlanError("move takes the item or its address, then changes by name")
+        moved: E = await self.run(writes.move(self.context, cast("Any", target), changes), "move")
         return moved
 
-    async def transact(self, *intents: Intent, token: str | None = None) -> list[Any]:
+    @overload
+    async def transact(self, a: Write[A], /, *, token: str | None = None) -> tuple[A]: ...
+    @overload
+    async def transact(
+        self, a: Write[A], b: Write[B], /, *, token: str | None = None
+    ) -> tuple[A, B]: ...
+    @overload
+    async def transact(
+        self, a: Write[A], b: Write[B], c: Write[C], /, *, token: str | None = None
+    ) -> tuple[A, B, C]: ...
+    @overload
+    async def transact(
+        self, a: Write[A], b: Write[B], c: Write[C], d: Write[D], /, *, token: str | None = None
+    ) -> tuple[A, B, C, D]: ...
+    @overload
+    async def transact(
+        self,
+        a: Write[A],
+        b: Write[B],
+        c: Write[C],
+        d: Write[D],
+        e: Write[G],
+        /,
+        *,
+        token: str | None = None,
+    ) -> tuple[A, B, C, D, G]: ...
+    @overload
+    async def transact(
+        self,
+        a: Write[A],
+        b: Write[B],
+        c: Write[C],
+        d: Write[D],
+        e: Write[G],
+        f: Write[F],
+        /,
+        *,
+        token: str | None = None,
+    ) -> tuple[A, B, C, D, G, F]: ...
+    @overload
+    async def transact(self, *intents: Write[Any], token: str | None = None) -> tuple[Any, ...]: ...
+    async def transact(self, *intents: Any, token: str | None = None) -> Any:
         """Write all of them or none; see `create`, `put`, `update`, `delete`, `check`."""
-        return await self.run(writes.commit(self.context, intents, token=token), described(intents))
+        flow = transaction.commit(self.context, intents, token)
+        return await self.run(flow, described(intents))
 
     async def put_many(
         self, entities: Sequence[Entity], progress: batch.Progress | None = None

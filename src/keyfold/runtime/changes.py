@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeAlias
 
 from pydantic import TypeAdapter
 from pydantic import ValidationError as Invalid
+from typing_extensions import TypeVar
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.markers import AtMost, Normalised
 from keyfold.errors import PlanError, ValueRefused
+
+T = TypeVar("T", covariant=True, default=Any)
+D = TypeVar("D")
 
 
 @dataclass(frozen=True)
@@ -29,54 +33,58 @@ class Clear:
 
 
 @dataclass(frozen=True)
-class Add:
+class Add(Generic[T]):
     """A number added, or elements put into a set."""
 
-    amount: Any
+    amount: T
 
 
 @dataclass(frozen=True)
-class Remove:
+class Remove(Generic[T]):
     """Elements taken out of a set."""
 
-    elements: frozenset[Any]
+    elements: frozenset[T]
 
 
 @dataclass(frozen=True)
-class Append:
+class Append(Generic[T]):
     """Elements put at the end of a list."""
 
-    elements: tuple[Any, ...]
+    elements: tuple[T, ...]
 
 
 @dataclass(frozen=True)
-class SetIfAbsent:
+class SetIfAbsent(Generic[T]):
     """A value, unless there is one already."""
 
-    value: Any
+    value: T
 
 
 Change = Set | Clear | Add | Remove | Append | SetIfAbsent
 clear = Clear()
+Given: TypeAlias = D | SetIfAbsent[D]
+GivenNumber: TypeAlias = D | Add[D] | SetIfAbsent[D]
+GivenSet: TypeAlias = set[D] | Add[set[D]] | Remove[D] | SetIfAbsent[set[D]] | Clear
+GivenList: TypeAlias = list[D] | Append[D] | SetIfAbsent[list[D]]
 _NUMBERS = ("integer", "float", "decimal")
 
 
-def add(amount: Any) -> Any:
+def add(amount: D) -> Add[D]:
     """Add a number to the field, or elements to its set; safe under concurrency."""
     return Add(amount)
 
 
-def remove(elements: Iterable[Any]) -> Any:
+def remove(elements: Iterable[D]) -> Remove[D]:
     """Take elements out of a set; safe under concurrency."""
     return Remove(frozenset(elements))
 
 
-def append(elements: Iterable[Any]) -> Any:
+def append(elements: Iterable[D]) -> Append[D]:
     """Put elements at the end of a list."""
     return Append(tuple(elements))
 
 
-def set_if_absent(value: Any) -> Any:
+def set_if_absent(value: D) -> SetIfAbsent[D]:
     """Give the field a value unless it has one."""
     return SetIfAbsent(value)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias
+
+from typing_extensions import TypeVar
 
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
@@ -12,27 +14,35 @@ from keyfold.design.predicate import Predicate
 from keyfold.errors import PlanError
 from keyfold.runtime.changes import Change
 
+T_co = TypeVar("T_co", covariant=True, default=Any)
+E = TypeVar("E", bound=Entity, default=Any)
+
+
+class Write(Generic[T_co]):
+    """Something to be written; T is what writing it gives."""
+
 
 @dataclass(frozen=True)
-class Put:
+class Put(Write[E], Generic[E]):
     """A whole item. `absent` makes it a create: it never overwrites.
 
     `unless_raced` marks a put that found nothing to replace: meeting an item now, it starts over.
     """
 
-    new: Entity
+    new: E
     absent: bool = True
     condition: Predicate | None = None
     unless_raced: bool = False
 
 
 @dataclass(frozen=True)
-class Update:
+class Update(Write[T_co], Generic[T_co]):
     """Changes to one item.
 
-    `known` is the item as the caller saw it, guarded by its version. `counting` marks a
-    maintainer's own adjustment, which is no edit: it leaves version and stamps alone. `upsert`
-    lets it create the item; without it a missing item is an error, or, where `lenient`, nothing.
+    `given` is the item as the caller saw it, and `known` the same where its version guards it.
+    `counting` marks a maintainer's own adjustment, which is no edit: it leaves version and stamps
+    alone. `upsert` lets it create the item; without it a missing item is an error, or, where
+    `lenient`, nothing.
     """
 
     ref: Ref[Any]
@@ -42,20 +52,22 @@ class Update:
     counting: bool = False
     upsert: bool = False
     lenient: bool = False
+    given: Entity | None = None
 
 
 @dataclass(frozen=True)
-class Delete:
-    """One item gone; `must_exist` refuses to delete nothing."""
+class Delete(Write[T_co], Generic[T_co]):
+    """One item gone; `must_exist` refuses to delete nothing, `returning` gives what it was."""
 
     ref: Ref[Any]
     condition: Predicate | None = None
     known: Entity | None = None
     must_exist: bool = False
+    returning: bool = False
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Write[None]):
     """A condition on an item that is not written."""
 
     ref: Ref[Any]
@@ -63,7 +75,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Marker:
+class Marker(Write[None]):
     """A support item outside the entities: a unique value's holder, a processed record."""
 
     table: Any

@@ -2,47 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref, address
 from keyfold.design.predicate import Predicate
 from keyfold.design.recorder import record
+from keyfold.design.signatures import Writable
 from keyfold.errors import PlanError
-from keyfold.runtime.changes import read_changes
-from keyfold.runtime.intent import Check, Delete, Put, Update
+from keyfold.runtime import writes
+from keyfold.runtime.changes import applied, read_changes
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Check, Delete, Intent, Put, Update
 
 E = TypeVar("E", bound=Entity)
 Where = Callable[[E], object]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def create(new: Entity) -> Put:
+def create(new: E) -> Put[E]:
     """A new item; one with the same key is an error."""
     return Put(checked_item(new))
 
 
-def put(new: Entity, *, where: Where[Any] | None = None) -> Put:
+def put(new: E, *, where: Where[E] | None = None) -> Put[E]:
     """An item, new or replaced."""
     return Put(checked_item(new), absent=False, condition=_condition(type(new), where))
 
 
-def update(target: E | Ref[E], /, *, where: Where[E] | None = None, **changes: Any) -> Update:
+def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Update[T]:
     """Changes to an item; given a versioned item itself, nobody may have changed it since."""
+    if args:
+        raise PlanError("update takes the item or its address, then changes by name")
+    given: dict[str, Any] = dict(changes)
+    where = given.pop("where", None)
     ref, known = _target(target)
     return Update(
         ref,
-        read_changes(ref.entity.__spec__, changes),
+        read_changes(ref.entity.__spec__, given),
         condition=_condition(ref.entity, where),
         known=known,
+        given=target if isinstance(target, Entity) else None,
     )
 
 
+@overload
 def delete(
-    target: E | Ref[E], /, *, where: Where[E] | None = None, must_exist: bool = False
-) -> Delete:
+    target: E | Ref[E],
+    /,
+    *,
+    where: Where[E] | None = None,
+    must_exist: bool = False,
+    returning: Literal[False] = False,
+) -> Delete[None]: ...
+@overload
+def delete(
+    target: E | Ref[E],
+    /,
+    *,
+    where: Where[E] | None = None,
+    must_exist: bool = False,
+    returning: Literal[True],
+) -> Delete[E | None]: ...
+def delete(
+    target: E | Ref[E],
+    /,
+    *,
+    where: Where[E] | None = None,
+    must_exist: bool = False,
+    returning: bool = False,
+) -> Delete[Any]:
+    """An item gone; `returning=True` gives what it was, or None."""
     ref, known = _target(target)
-    return Delete(ref, _condition(ref.entity, where), known, must_exist or where is not None)
+    must_exist = must_exist or where is not None
+    return Delete(ref, _condition(ref.entity, where), known, must_exist, returning)
 
 
 def check(target: Ref[E], /, *, where: Where[E] | None = None) -> Check:
@@ -50,7 +86,23 @@ def check(target: Ref[E], /, *, where: Where[E] | None = None) -> Check:
     return Check(address(target), _condition(target.entity, where))
 
 
-def checked_item(given: Entity) -> Entity:
+def commit(context: Context, intents: Sequence[Intent], token: str | None) -> Flow[tuple[Any, ...]]:
+    """Write all intents or none; gives what each of them wrote, as far as it is known."""
+    written = yield from writes.commit(context, intents, token=token)
+    return tuple(
+        _as_given(intent) if new is None and isinstance(intent, Update) else new
+        for intent, new in zip(intents, written, strict=True)
+    )
+
+
+def _as_given(intent: Update) -> Any:
+    """An item without a version as its caller saw it, changed: a transaction returns no items."""
+    if intent.given is None:
+        return None
+    return intent.given.model_copy(update=applied(intent.changes, intent.given.__dict__))
+
+
+def checked_item(given: E) -> E:
     """What somebody gave as an item; anything else is refused in words."""
     if isinstance(given, Entity) and hasattr(given, "__spec__"):
         return given
@@ -59,7 +111,7 @@ def checked_item(given: Entity) -> Entity:
     raise PlanError(f"{given!r} is no item; give one of the design's entities")
 
 
-def _target(target: E | Ref[E]) -> tuple[Ref[E], E | None]:
+def _target(target: Any) -> tuple[Ref[Any], Any]:
     """The address, and the item as the caller knows it where a version can guard it."""
     if isinstance(target, Ref):
         return target, None

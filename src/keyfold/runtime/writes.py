@@ -127,8 +127,8 @@ def _expand(context: Context, plan: Plan, intent: Intent) -> Flow[Entity | None]
     if isinstance(intent, Update):
         return (yield from _expand_update(context, plan, intent))
     if isinstance(intent, Delete):
-        yield from _expand_delete(context, plan, intent)
-    elif isinstance(intent, Check):
+        return (yield from _expand_delete(context, plan, intent))
+    if isinstance(intent, Check):
         plan.add(_address(intent.ref.entity.__spec__, intent.ref.wire()), Step(intent))
     else:
         key = intent.request.get("Key") or intent.request["Item"]
@@ -137,7 +137,7 @@ def _expand(context: Context, plan: Plan, intent: Intent) -> Flow[Entity | None]
     return None
 
 
-def _expand_put(context: Context, plan: Plan, intent: Put) -> Flow[Entity]:
+def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entity]:
     spec = intent.new.__spec__
     maintainers = transactional(spec)
     old = None
@@ -210,7 +210,7 @@ def _expand_update(
     return new
 
 
-def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
+def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity | None]:
     spec = intent.ref.entity.__spec__
     maintainers = transactional(spec)
     address = _address(spec, intent.ref.wire())
@@ -220,18 +220,20 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[None]:
         plan.add(address, Step(intent, pending.old))
         if pending.new is not None:
             plan.entail(maintainers, pending.new, None)
-        return
+        return pending.new if intent.returning else None
     old = intent.known
-    if maintainers and old is None:
+    alone = len(plan.results) == 1 and not plan.entailing
+    if old is None and (maintainers or (intent.returning and not alone)):
         old = yield from find(context, intent.ref)
         if old is None:
             if intent.must_exist:
                 raise NotFound(f"there is no {intent.ref}")
-            return
+            return None
     elif old is not None:
         old = yield from _with_present_counts(context, intent, old)
     plan.add(address, Step(intent, old))
     plan.entail(maintainers, old, None)
+    return old if intent.returning else None
 
 
 def _with_present_counts(context: Context, intent: Update | Delete, known: Entity) -> Flow[Entity]:
@@ -270,11 +272,18 @@ def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
     request = dict(write.request)
     if write.action == "Update":
         request["ReturnValues"] = "ALL_NEW"
+    elif isinstance(write.intent, Delete) and write.intent.returning:
+        request["ReturnValues"] = "ALL_OLD"
     try:
         answer = yield Call(_SINGLE[write.action], request)
     except ConditionFailed as failed:
         raise _refusal(write, failed.item) from failed
-    if isinstance(write.intent, Update) and len(plan.results) == 1:
+    # A delete of what is not there gives nothing.
+    if (
+        len(plan.results) == 1
+        and isinstance(write.intent, Update | Delete)
+        and "Attributes" in answer
+    ):
         plan.results[0] = write.intent.ref.entity.__spec__.decode(answer["Attributes"])
     return plan.results
 

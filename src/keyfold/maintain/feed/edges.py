@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.design import codes
 from keyfold.design.entity import Entity
-from keyfold.design.keys import KeyOf, Ref
+from keyfold.design.keys import OpenKey, Ref
 from keyfold.design.predicate import FieldPath, Test
 from keyfold.errors import DeclarationError
 from keyfold.limits import BATCH_WRITE_ITEMS
@@ -36,7 +36,7 @@ class FollowEdges:
     entity: type[Entity]
     reader: str
     source: str
-    followers: KeyOf[Any]
+    followers: OpenKey[Any]
 
     def ref(self, reader: str, source: str) -> Ref[Any]:
         return Ref(self.entity, {self.reader: reader, self.source: source})
@@ -66,7 +66,7 @@ def declare(
 
 def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
     followers = getattr(entity, name, None)
-    if not isinstance(followers, KeyOf):
+    if not isinstance(followers, OpenKey):
         raise DeclarationError(
             codes.UNKNOWN_REFERENCE,
             f"{entity.__name__} has no key {name!r}.",
