@@ -53,6 +53,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--request-log", metavar="FILE", help="write a JSON line per request; - for standard output"
     )
+    add("--buckets", type=Path, metavar="DIR", help="directory whose directories are S3's buckets")
+    add(
+        "--kinesis",
+        metavar="DIR|URL",
+        help="where Kinesis destinations deliver to: a directory, or a server of this machine",
+    )
+    add(
+        "--delays",
+        choices=("at once", "amazon"),
+        default="at once",
+        help="how long changes of tables take (default: %(default)s)",
+    )
     add("--tracing", action="store_true", help="record requests as OpenTelemetry spans")
     add("--max-connections", type=int, default=1000, help="per worker (default: %(default)s)")
     add(
@@ -92,6 +104,9 @@ def run(args: argparse.Namespace) -> int:
         origins=tuple(args.cors) if args.cors else LOOPBACK_ORIGINS,
         request_log=args.request_log,
         tracing=args.tracing,
+        buckets=args.buckets,
+        kinesis=args.kinesis,
+        delays=args.delays,
         clients=ClientLimits(
             connections=args.max_connections, receive_seconds=args.receive_seconds
         ),

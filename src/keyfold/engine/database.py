@@ -10,7 +10,9 @@ from keyfold.clock import Clock
 from keyfold.engine.backfill import Backfills
 from keyfold.engine.catalog import Catalog
 from keyfold.engine.commits import Commits
+from keyfold.engine.contributors import KeyCounts
 from keyfold.engine.delays import Delays
+from keyfold.engine.destinations import Deliveries
 from keyfold.engine.dialects import Dialect
 from keyfold.engine.faults import Heat
 from keyfold.engine.item_cache import HotItems
@@ -38,6 +40,7 @@ class Database:
         buckets: Path | None,
         hot: HotItems | None,
         delays: Delays,
+        kinesis: str | None,
     ) -> None:
         self.clock = clock
         self.lag = lag
@@ -56,6 +59,8 @@ class Database:
         self.read = self.commits.read
         self.snapshot = self.commits.snapshot
         self.backfills = Backfills(self)
+        self.key_counts = KeyCounts()
+        self.deliveries = None if kinesis is None else Deliveries(self, kinesis)
         try:
             self.backfills.resume()
         except apsw.Error as error:
@@ -72,6 +77,8 @@ class Database:
 
     def find(self, table: TableDefinition, place: bytes) -> StoredItem | None:
         """An item as the last commit left it."""
+        if table.watched:
+            self.key_counts.used(table, place)
         hot = self.hot
         if hot is not None and (kept := hot.find(table.id, place)) is not None:
             return kept
@@ -92,4 +99,6 @@ class Database:
 
     def close(self) -> None:
         self.backfills.stop()
+        if self.deliveries is not None:
+            self.deliveries.stop()
         self.commits.close()

@@ -13,11 +13,23 @@ import apsw
 import orjson
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.engine import backups, damage, dialects, operations, shapes, storage, streams, ttl
+from keyfold.engine import (
+    backups,
+    contributors,
+    damage,
+    dialects,
+    operations,
+    shapes,
+    storage,
+    streams,
+    ttl,
+)
 from keyfold.engine.answers import encoded
 from keyfold.engine.commit_group import Result, bare
+from keyfold.engine.contributors import Rule
 from keyfold.engine.database import Database
 from keyfold.engine.delays import Delays, DelaySetting
+from keyfold.engine.destinations import check_target
 from keyfold.engine.faults import Faults, Heat
 from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
@@ -30,6 +42,7 @@ from keyfold.errors import (
     SerializationError,
     TransportError,
 )
+from keyfold.values import Item
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,6 +75,7 @@ class Engine:
         buckets: str | PathLike[str] | None = None,
         hot: HotItems | None = None,
         delays: DelaySetting = "at once",
+        kinesis: str | PathLike[str] | None = None,
     ) -> Engine:
         """Open a data file, making it if it is not there.
 
@@ -69,11 +83,14 @@ class Engine:
         `buckets` is a directory whose directories stand for the S3 buckets of exports and imports.
         `hot` keeps items in memory: only for a file that nobody else writes to than the processes
         that share its marks. `delays` says how long it takes until changes of tables are complete:
-        no time, "amazon", or seconds by phase.
+        no time, "amazon", or seconds by phase. `kinesis` is where changes go to for tables with a
+        Kinesis destination: a directory, or a server of this machine.
         """
         if stream_shards < 1:
             raise ValueError(f"a stream has at least one shard: stream_shards={stream_shards}")
         clock = clock or SystemClock()
+        if kinesis is not None:
+            check_target(fspath(kinesis))
         path = fspath(path)
         if path == ":memory:":
             hot = HotItems(Marks())
@@ -91,6 +108,7 @@ class Engine:
                 buckets=None if buckets is None else Path(buckets),
                 hot=hot,
                 delays=Delays(delays, clock),
+                kinesis=None if kinesis is None else fspath(kinesis),
             ),
             faults,
         )
@@ -154,6 +172,20 @@ class Engine:
         It is called while others wait to write: it has to be quick and may not call the engine.
         """
         return self._database.commits.on_commit(tell)
+
+    def contributors(
+        self, table: str, rule: Rule = "PKC", *, index: str = "", most: int = 10
+    ) -> list[tuple[Item, int]]:
+        """The keys that were used most (PKC, SKC) or throttled (PKT, SKT) in this process.
+
+        Counted for tables and indexes whose contributor insights are enabled.
+        """
+        return contributors.top(self._database, table, rule, index, most)
+
+    def deliver(self) -> int:
+        """Deliver to Kinesis destinations what waits for it; how many records that were."""
+        deliveries = self._database.deliveries
+        return 0 if deliveries is None else deliveries.deliver()
 
     def sweep(self) -> int:
         """Delete items whose time to live is over and stream records past their day."""

@@ -170,9 +170,10 @@ class TableDefinition:
     """One table as its definition describes it. A change makes a new object."""
 
     __slots__ = (
-        "arn", "definition", "expiry_noted_to", "follows_changes", "global_indexes", "id",
-        "indexes", "indexes_by_name", "keeps_history", "local_indexes", "name", "restored_from",
-        "schema", "stream", "tracks_changes", "ttl", "vector_indexes", "view",
+        "arn", "definition", "destinations", "expiry_noted_to", "follows_changes",
+        "global_indexes", "id", "indexes", "indexes_by_name", "keeps_history", "local_indexes",
+        "name", "restored_from", "schema", "stream", "tracks_changes", "ttl", "vector_indexes",
+        "view", "watched",
     )  # fmt: skip
 
     def __init__(self, id: int, definition: dict[str, Any]) -> None:
@@ -208,7 +209,15 @@ class TableDefinition:
         self.stream: int | None = stream["Number"] if stream else None
         self.view: str | None = stream["View"] if stream else None
         self.keeps_history: bool = "Recovery" in definition
-        self.follows_changes = self.stream is not None or self.keeps_history
+        self.destinations: list[dict[str, Any]] = definition.get("Destinations", [])
+        delivers = any(each["Status"] == "ACTIVE" for each in self.destinations)
+        self.follows_changes = self.stream is not None or self.keeps_history or delivers
+        # The modes of contributor insights by index, "" for the table itself.
+        self.watched: dict[str, str] = {
+            name: each["Mode"]
+            for name, each in definition.get("Insights", {}).items()
+            if each["Status"] == "ENABLED"
+        }
         # Whether a write has to know what it replaces.
         self.tracks_changes = bool(self.follows_changes or self.indexes or self.vector_indexes)
 

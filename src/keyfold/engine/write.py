@@ -12,13 +12,13 @@ from enum import Enum
 
 import orjson
 
-from keyfold.engine import collections, indexes, streams
+from keyfold.engine import collections, destinations, indexes, streams
 from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session, StoredItem
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.vectors import entries
-from keyfold.errors import ConditionFailed, ValidationError
+from keyfold.errors import ConditionFailed, Throttled, ValidationError
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
 from keyfold.values.normal import NormalItem
@@ -161,8 +161,14 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     if table.local_indexes:
         # Only the item's collection can turn out too large when it is changed already.
         session.guard()
+    if table.watched:
+        database.key_counts.used(table, write.place)
     if database.heat is not None:
-        database.heat.write(table.id, write.place, prepared.capacity().table)
+        try:
+            database.heat.write(table.id, write.place, prepared.capacity().table)
+        except Throttled:
+            database.key_counts.throttled(table, write.place)
+            raise
     if database.hot is not None:
         database.hot.touch(table.id, write.place)
     expires = table.expiry(new.item) if new is not None else None
@@ -195,6 +201,8 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     if table.follows_changes and prepared.is_change():
         if table.stream is not None:
             streams.record(database, session, prepared)
+        if table.destinations:
+            destinations.keep(database, session, prepared)
         if table.keeps_history:
             session.remember_past(table.id, database.clock.now(), write.place, stored)
 

@@ -195,6 +195,18 @@ class ImportNotFound(OperationError):
     wire_name = "ImportNotFoundException"
 
 
+class GlobalTableNotFound(OperationError):
+    wire_name = "GlobalTableNotFoundException"
+
+
+class PolicyNotFound(OperationError):
+    wire_name = "PolicyNotFoundException"
+
+
+class ReplicatedWriteConflict(OperationError):
+    wire_name = "ReplicatedWriteConflictException"
+
+
 class ExpiredIterator(OperationError):
     wire_name = "ExpiredIteratorException"
 

@@ -192,6 +192,9 @@ def run_worker(
         durability=settings.durability,
         dialect=settings.dialect,
         region=settings.region,
+        buckets=settings.buckets,
+        kinesis=settings.kinesis,
+        delays=settings.delays,
         hot=None if marks is None else HotItems(marks, worker),
     ) as engine:
         loop_runner()(serve(engine))

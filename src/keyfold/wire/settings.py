@@ -7,6 +7,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from keyfold.clients.signer import Credentials
 from keyfold.engine.engine import Dialect, Durability
@@ -62,6 +63,12 @@ class ServerSettings:
     request_log: str | None = None
     """A file, or `-` for standard output."""
     tracing: bool = False
+    buckets: Path | None = None
+    """A directory whose directories stand for S3's buckets."""
+    kinesis: str | None = None
+    """Where Kinesis destinations deliver to: a directory, or a server of this machine."""
+    delays: Literal["at once", "amazon"] = "at once"
+    """How long changes of tables take."""
     clients: ClientLimits = ClientLimits()
 
     def check(self) -> None:

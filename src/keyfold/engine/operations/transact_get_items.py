@@ -38,6 +38,8 @@ def transact_get_items(database: Database, request: dict[str, Any]) -> dict[str,
             raise ValidationError(
                 "Transaction request cannot include multiple operations on one item"
             )
+        for table, place in zip(tables, places, strict=True):
+            database.key_counts.used(table, place)
         found = [session.find(t.id, p) for t, p in zip(tables, places, strict=True)]
     if sum(stored.size for stored in found if stored is not None) > TRANSACTION_BYTES:
         raise ValidationError("Transaction response size limit exceeded")

@@ -10,6 +10,8 @@ from keyfold.engine.shapes import (
     backups,
     batches,
     constraints,
+    global_tables,
+    insights,
     items,
     searches,
     streams,
@@ -26,6 +28,8 @@ REQUESTS: dict[str, Structure] = {
     **streams.REQUESTS,
     **backups.REQUESTS,
     **searches.REQUESTS,
+    **global_tables.REQUESTS,
+    **insights.REQUESTS,
 }
 
 

@@ -114,6 +114,10 @@ class CopyStore(Connected):
     def documents(self, kind: str) -> list[tuple[str, bytes]]:
         return self._all("SELECT id, body FROM documents WHERE kind = ? ORDER BY id", (kind,))
 
+    def first_documents(self, kind: str, limit: int) -> list[tuple[str, bytes]]:
+        sql = "SELECT id, body FROM documents WHERE kind = ? ORDER BY id LIMIT ?"
+        return self._all(sql, (kind, limit))
+
     def keep_document(self, kind: str, id: str, body: bytes) -> None:
         self._execute(
             "INSERT OR REPLACE INTO documents (kind, id, body) VALUES (?, ?, ?)", (kind, id, body)

@@ -1,0 +1,91 @@
+"""Who uses a table most: counts by key, for contributor insights.
+
+Counts are kept in the process that does the work, for a bounded number of keys. Where there are
+more, the smallest count makes room and is taken over by the newcomer: frequent keys are never lost.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
+
+import orjson
+
+from keyfold.engine.tables import HASH_BYTES, TableDefinition, after
+from keyfold.values import Item
+
+if TYPE_CHECKING:
+    from keyfold.engine.database import Database
+
+_KEYS_PER_RULE = 500
+
+Rule = Literal["PKC", "SKC", "PKT", "SKT"]
+
+
+class KeyCounts:
+    """How often each key was used, by table, index and rule."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[int, str, Rule], dict[bytes, int]] = {}
+        self._lock = Lock()
+
+    def used(self, table: TableDefinition, place: bytes) -> None:
+        """An item of the table was read or written."""
+        if table.watched.get("") == "ACCESSED_AND_THROTTLED_KEYS":
+            self._add(table.id, "", "PKC", _partition(place))
+            if table.schema.sort:
+                self._add(table.id, "", "SKC", place)
+
+    def queried(self, table: TableDefinition, index: str, place: bytes) -> None:
+        """A partition of the table or of an index was read."""
+        if table.watched.get(index) == "ACCESSED_AND_THROTTLED_KEYS":
+            self._add(table.id, index, "PKC", _partition(place))
+
+    def throttled(self, table: TableDefinition, place: bytes) -> None:
+        if "" in table.watched:
+            self._add(table.id, "", "PKT", _partition(place))
+            if table.schema.sort:
+                self._add(table.id, "", "SKT", place)
+
+    def top(self, table: int, index: str, rule: Rule, most: int) -> list[tuple[bytes, int]]:
+        """The keys of most use, as the beginnings of places."""
+        with self._lock:
+            counts = self._counts.get((table, index, rule), {})
+            return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:most]
+
+    def forget(self, table: int, index: str) -> None:
+        with self._lock:
+            for key in [key for key in self._counts if key[:2] == (table, index)]:
+                del self._counts[key]
+
+    def _add(self, table: int, index: str, rule: Rule, place: bytes) -> None:
+        with self._lock:
+            counts = self._counts.setdefault((table, index, rule), {})
+            if place not in counts and len(counts) >= _KEYS_PER_RULE:
+                least = min(counts, key=counts.__getitem__)
+                counts[place] = counts.pop(least)
+            counts[place] = counts.get(place, 0) + 1
+
+
+def _partition(place: bytes) -> bytes:
+    return place[: place.index(b"\0\0", HASH_BYTES) + 2]
+
+
+def top(database: Database, name: str, rule: Rule, index: str, most: int) -> list[tuple[Item, int]]:
+    """The keys of most use; those of items that have gone since are left out."""
+    with database.read() as session:
+        table = database.catalog.named(session, name)
+        schema = table.indexes_by_name[index].schema if index else table.schema
+        shown = schema.partition if rule.startswith("PK") else schema.attributes
+        found = []
+        for place, times in database.key_counts.top(table.id, index, rule, most):
+            if index:
+                number = table.indexes_by_name[index].number
+                rows = session.entries(table.id, number, place, after(place))
+            else:
+                rows = session.items(table.id, place, after(place))
+            row = next(rows, None)
+            if row is not None:
+                item = orjson.loads(row[2])
+                found.append(({each: item[each] for each in shown}, times))
+        return found
