@@ -110,6 +110,7 @@ class Deliveries:
     def __init__(self, database: Database, target: str) -> None:
         self._database, self._target = database, target
         self._owner = str(uuid4())
+        self._delivering = threading.Lock()
         self._news, self._stopping = threading.Event(), threading.Event()
         self._unlisten: Callable[[], None] = database.commits.on_commit(self._news.set)
         self._thread = threading.Thread(target=self._run, name="keyfold-kinesis", daemon=True)
@@ -123,6 +124,10 @@ class Deliveries:
 
     def deliver(self) -> int:
         """Deliver what is kept; how many records that were."""
+        with self._delivering:
+            return self._delivered()
+
+    def _delivered(self) -> int:
         total = 0
         while batch := self._database.write(self._claimed):
             streams: dict[str, Records] = {}

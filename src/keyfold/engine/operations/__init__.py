@@ -56,6 +56,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     ),
     "put_item": ("PutItem",),
     "query": ("Query",),
+    "replica_scaling": ("DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling"),
     "scan": ("Scan",),
     "search_vectors": ("SearchVectors",),
     "service": ("DescribeEndpoints", "DescribeLimits"),
