@@ -226,7 +226,7 @@ def _verified(
     except (jwt.PyJWTError, ValueError, TypeError):
         raise NotAuthenticated("The token is not valid here.", code="BAD_TOKEN") from None
     if not isinstance(claims["sub"], str) or not claims["sub"]:
-        raise NotAuthenticated("The token names nobody.", code="BAD_TOKEN")
+        raise NotAuthenticated("The token has no subject.", code="BAD_TOKEN")
     return claims
 
 

@@ -7,7 +7,7 @@ from typing import Final
 TITLES: Final[dict[str, str]] = {
     "O1": "An operation is no `async def` method",
     "O2": "A related field does not return a list",
-    "O3": "A path names something that is no parameter",
+    "O3": "A path names something that is not a parameter",
     "O4": "A parameter or a result has no type",
     "O5": "A paged operation does not return a page",
     "O6": "A path does not start with a slash, or ends with one",

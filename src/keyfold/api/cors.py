@@ -47,6 +47,6 @@ def _check(origin: str) -> None:
         parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}"
     ):
         raise KeyfoldError(
-            f"{origin!r} is no origin; give scheme, host and port alone, like "
+            f"Invalid origin {origin!r}: give scheme, host and port alone, like "
             "https://app.example or http://localhost:5173, or * for all"
         )

@@ -220,7 +220,7 @@ class _Reader:
             self.take(one)
         names = [one.name for one in self.parameters]
         if missing := [name for name in self.in_path if name not in names]:
-            raise self.refuse("O3", f"the path names {missing}, which are no parameters.")
+            raise self.refuse("O3", f"the path names {missing}, which are not parameters.")
         model = self.body_model()
         if "return" not in self.hints:
             raise self.refuse("O4", "the result has no type; annotate it (None is a type too).")

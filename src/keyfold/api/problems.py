@@ -87,7 +87,7 @@ class Missing(Refused):
     title = "Not found"
     default_code = "NOT_FOUND"
 
-    def __init__(self, message: str = "There is no such thing.", *, code: str | None = None):
+    def __init__(self, message: str = "Not found.", *, code: str | None = None):
         super().__init__(message, code=code)
 
 
@@ -191,7 +191,7 @@ _NOT_STORED = Problem(
 )
 
 _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
-    (errors.NotFound, Problem(404, "NOT_FOUND", "Not found", "There is no such thing.")),
+    (errors.NotFound, Problem(404, "NOT_FOUND", "Not found", "Not found.")),
     (errors.AlreadyExists, Problem(409, "ALREADY_EXISTS", "Conflict", "It exists already.")),
     (errors.VersionConflict, _CHANGED),
     (

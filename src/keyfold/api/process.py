@@ -64,7 +64,7 @@ class ApiOptions:
         """Refuse what would not work or would not be safe."""
         if self.development_key is None and (self.issuer is None or self.audience is None):
             raise KeyfoldError(
-                "nobody could sign in: say --issuer and --audience of your tokens, "
+                "Set --issuer and --audience of your tokens, "
                 "or --development for tokens of this machine"
             )
         if self.development_key is not None and not _is_loopback(self.host):
@@ -73,13 +73,13 @@ class ApiOptions:
                 "use 127.0.0.1, or --issuer and --audience"
             )
         if not 1 <= self.port <= 65535:
-            raise KeyfoldError(f"--port {self.port} is no port; take one from 1 to 65535")
+            raise KeyfoldError(f"Invalid port {self.port}: choose 1 to 65535.")
         if self.workers < 1:
-            raise KeyfoldError(f"--workers {self.workers} serves nobody; take 1 or more")
+            raise KeyfoldError(f"--workers must be at least 1, not {self.workers}.")
         if self.rate is not None and self.rate <= 0:
-            raise KeyfoldError(f"--rate {self.rate:g} lets nobody in; take more than 0 a second")
+            raise KeyfoldError(f"--rate must be greater than 0, not {self.rate:g}.")
         if self.burst is not None and self.burst < 1:
-            raise KeyfoldError(f"--burst {self.burst} lets nobody in; take 1 or more")
+            raise KeyfoldError(f"--burst must be at least 1, not {self.burst}.")
         if self.burst is not None and self.rate is None:
             raise KeyfoldError("--burst goes with --rate: say how many requests a second refill it")
         if self.workers > 1 and self.backend == ":memory:":

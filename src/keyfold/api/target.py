@@ -13,7 +13,9 @@ def load_service(target: str) -> type[Service]:
     """The service class that `module` or `module:Class` names; the working directory counts."""
     module_name, _, class_name = target.partition(":")
     if not all(part.isidentifier() for part in module_name.split(".")):
-        raise KeyfoldError(f"{target!r} is no service: give package.module or package.module:Class")
+        raise KeyfoldError(
+            f"{target!r} is not a service: give package.module or package.module:Class"
+        )
     with importing(target):
         module = import_module(module_name)
     found = {

@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="STRUCTURE", help="only this structure"
     )
-    parser.add_argument("--rate", type=float, metavar="N", help="at most so many fixes a second")
+    parser.add_argument("--rate", type=float, metavar="N", help="at most N fixes a second")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -122,7 +122,7 @@ def _fetched(url: str) -> str:
     from urllib.request import urlopen
 
     if not url.startswith(("http://", "https://")):
-        raise KeyfoldError(f"{url!r} is no address of metrics; give http://host:port/metrics")
+        raise KeyfoldError(f"{url!r} is not an address of metrics; give http://host:port/metrics")
     try:
         with urlopen(url, timeout=10) as answer:
             text: str = answer.read().decode()

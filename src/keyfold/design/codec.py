@@ -47,7 +47,7 @@ def _number(value: Any) -> str:
 
 def _float(value: float) -> str:
     if not isfinite(value):
-        raise ValueRefused(f"{value!r} is no number that DynamoDB stores; leave it out")
+        raise ValueRefused(f"DynamoDB cannot store {value!r}; leave it out")
     return repr(value)
 
 

@@ -128,7 +128,7 @@ class Design:
         if not hasattr(entity, "__spec__"):
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
-                f"a processor follows {entity!r}, which is no entity with a table.",
+                f"a processor follows {entity!r}, which is not an entity with a table.",
                 place=str(caller()),
                 suggestion='Write @design.on(Order, "insert") above the function.',
             )

@@ -288,7 +288,7 @@ class Entity(BaseModel):
         if not isinstance(table, Table):
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
-                f"{cls.__name__} is declared in {table!r}, which is no table.",
+                f"{cls.__name__} is declared in {table!r}, which is not a table.",
                 place=str(caller()),
                 suggestion='Give what design.table("...") returned.',
             )

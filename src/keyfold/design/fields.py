@@ -193,7 +193,7 @@ def _check_expiry(spec: FieldSpec, fields: Mapping[str, FieldSpec], place: str) 
     times = ", ".join(name for name, field in fields.items() if field.kind == "timestamp")
     raise DeclarationError(
         codes.MARKER_MISUSED,
-        f"Ttl counts from {mark.after!r}, which is no time that this entity declares.",
+        f"Ttl counts from {mark.after!r}, which is not a time field of this entity.",
         place=place,
         suggestion=f"Its times are: {times}.",
     )

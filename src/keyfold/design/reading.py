@@ -77,7 +77,7 @@ def describe(pattern: Pattern[Any, Any]) -> schema.PatternSchema:
             limit=limit,
             consistent=read.consistent_read,
         )
-    assert isinstance(read, Merge), f"{type(read).__name__} is no read"
+    assert isinstance(read, Merge), f"{type(read).__name__} is not a read"
     return replace(
         _query(common, read.queries[0]),
         kind="merge",

@@ -39,7 +39,7 @@ def record(condition: Callable[[E], object], entity: type[E], *, place: str = ""
     if not callable(condition):
         raise DeclarationError(
             codes.PATTERN_BRANCHES,
-            f"{condition!r} is no condition.",
+            f"{condition!r} is not a condition.",
             place=place,
             suggestion="Give a function of the item, as where=lambda item: item.stock > 0.",
         )

@@ -66,7 +66,7 @@ def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
     for index in table.indexes:
         if not isinstance(index, schema.Index):
             yield (
-                f"{index!r} is no index of {table.name}.",
+                f"{index!r} is not an index of {table.name}.",
                 'Write indexes=[Index("GSI1", "GSI1PK", "GSI1SK")].',
             )
         yield from _index_problems(table, index)

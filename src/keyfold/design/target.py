@@ -53,7 +53,7 @@ def _module(target: str) -> tuple[ModuleType, str]:
         )
     if not all(part.isidentifier() for part in module_name.split(".")):
         raise KeyfoldError(
-            f"{target!r} is no design: give package.module:design, or a file that ends in .yaml"
+            f"{target!r} is not a design: give package.module:design, or a file that ends in .yaml"
         )
     return _imported(module_name, target), name or "design"
 

@@ -107,7 +107,7 @@ class AlreadyProcessed(StreamError):
 
 
 class ProcessorFailed(StreamError):
-    """A processor gave something that is no write."""
+    """A processor returned something that is not a write."""
 
 
 class MigrationError(KeyfoldError):

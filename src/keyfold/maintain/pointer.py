@@ -87,7 +87,7 @@ class PointerMaintainer:
         if each and each not in canonical:
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
-                f"each={each!r} is no field of {source.__name__}.",
+                f"each={each!r} is not a field of {source.__name__}.",
                 place=place,
                 suggestion=f"Its fields are: {', '.join(canonical)}.",
             )

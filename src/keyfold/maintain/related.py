@@ -101,7 +101,7 @@ class Related:
         if self.key.declared.index is None or None in placed.values():
             return
         request = query_request(context, self.key.query(**placed), {})
-        assert request is not None, "one key is no empty range"
+        assert request is not None, "one key is not an empty range"
         address = child.ref().wire()
         answer = yield Call("Query", request)
         if any(address.items() <= item.items() for item in answer["Items"]):
@@ -117,7 +117,7 @@ class Related:
     ) -> Flow[tuple[list[Any], dict[str, Any] | None]]:
         """Some of the items, and where to go on."""
         request = query_request(context, self.query(parent), {})
-        assert request is not None, "a whole partition is no empty range"
+        assert request is not None, "a whole partition is not an empty range"
         request["Limit"] = PAGE
         if start is not None:
             request["ExclusiveStartKey"] = start

@@ -27,7 +27,7 @@ def shard_entity(table: Table) -> type[Entity]:
     if table.schema.partition_type != "S" or table.schema.sort_type != "S":
         raise DeclarationError(
             codes.MARKER_MISUSED,
-            f"the table {table.name} has a key that is no text, so that it cannot hold the shards "
+            f"the table {table.name} has a key that is not a string, so it cannot hold the shards "
             "of a counter.",
             suggestion="Use a table with text keys.",
         )
@@ -76,7 +76,7 @@ def total(context: Context, holder: Ref[Any], field: str) -> Flow[Decimal]:
             count: int = maintainer.declared.shards
             break
     else:
-        raise PlanError(f"{holder.entity.__name__}.{field} is no counter")
+        raise PlanError(f"{holder.entity.__name__}.{field} is not a counter")
     refs = [shard_ref(holder, field, shard) for shard in range(count)] if count > 1 else []
     found = yield from get_many(context, [holder, *refs])
     base = getattr(found[0], field) if found[0] is not None else 0

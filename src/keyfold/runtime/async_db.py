@@ -70,7 +70,7 @@ class AsyncDb:
     async def read(
         self, wanted: Read[T], *, cursor: str | None = None, limit: int | None = None
     ) -> T:
-        """Read something that is no declared pattern."""
+        """Run a read that is not a declared pattern."""
         return await self.run(reads.read(self.context, wanted, {}, cursor=cursor, limit=limit))
 
     async def get(self, ref: Ref[E], *, consistent: bool = True) -> E:

@@ -72,7 +72,7 @@ class Db:
         return self.run(flow, pattern.name, pattern.requests)
 
     def read(self, wanted: Read[T], *, cursor: str | None = None, limit: int | None = None) -> T:
-        """Read something that is no declared pattern."""
+        """Run a read that is not a declared pattern."""
         return self.run(reads.read(self.context, wanted, {}, cursor=cursor, limit=limit))
 
     def get(self, ref: Ref[E], *, consistent: bool = True) -> E:

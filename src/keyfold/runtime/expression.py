@@ -64,7 +64,7 @@ class Expressions:
             return f"(NOT {self.condition(predicate.inner, spec, arguments)})"
         if isinstance(predicate, FieldComparison):
             return self._comparison(predicate, spec, arguments)
-        assert isinstance(predicate, Test), f"{predicate!r} is no predicate"
+        assert isinstance(predicate, Test), f"{predicate!r} is not a predicate"
         path = self._path(predicate.path, spec)
         if predicate.function in _FUNCTIONS:
             return f"{_FUNCTIONS[predicate.function]}({path})"

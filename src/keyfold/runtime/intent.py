@@ -92,7 +92,7 @@ def described(intents: Sequence[Intent]) -> str:
     for intent in intents:
         if not isinstance(intent, Put | Update | Delete | Check | Marker):
             raise PlanError(
-                f"{intent!r} is no write; give create(...), put(...), update(...), delete(...) or "
+                f"{intent!r} is not a write; give create(...), put(...), update(...), delete(...) or "
                 "check(...), one by one"
             )
     words = {_words(intent) for intent in intents if not isinstance(intent, Check | Marker)}

@@ -71,7 +71,7 @@ def read_merge(
     """One page of the merge."""
     size = DEFAULT_PAGE if limit is None else limit
     if not isinstance(size, int) or size < 1:
-        raise PlanError(f"a page of {size!r} items cannot be read; the limit starts at 1")
+        raise PlanError(f"limit must be a whole number of at least 1, not {size!r}")
     scope = f"merge:{name}:{wanted.unique}"
     after: Position | None = None
     if cursor is not None:

@@ -206,7 +206,7 @@ def is_expired(context: Context, spec: EntitySpec, item: dict[str, Any]) -> bool
 
 def check_limit(limit: int | None) -> None:
     if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise PlanError(f"a page of {limit!r} items cannot be read; the limit starts at 1")
+        raise PlanError(f"limit must be a whole number of at least 1, not {limit!r}")
 
 
 def seal_position(

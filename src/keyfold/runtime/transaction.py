@@ -108,7 +108,7 @@ def checked_item(given: E) -> E:
         return given
     if isinstance(given, Entity):
         raise PlanError(f"{type(given).__name__} is declared without table=, and stored nowhere")
-    raise PlanError(f"{given!r} is no item; give one of the design's entities")
+    raise PlanError(f"{given!r} is not an item; give one of the design's entities")
 
 
 def _target(target: Any) -> tuple[Ref[Any], Any]:

@@ -138,7 +138,7 @@ def _read_result(processor: Processor, result: object) -> list[Intent]:
         given = list(result)
     for one in given:
         if not isinstance(one, _INTENTS):
-            raise ProcessorFailed(f"{processor.name} returned {one!r}, which is no write")
+            raise ProcessorFailed(f"{processor.name} returned {one!r}, which is not a write")
     return list(given)  # type: ignore[arg-type]
 
 

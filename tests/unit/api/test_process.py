@@ -128,12 +128,21 @@ async def test_workers_share_data_keys_and_metrics_and_stop_when_requests_are_do
         (ApiOptions(["x"], "data.db"), "--issuer"),
         (ApiOptions(["x"], "data.db", host="0.0.0.0", development_key="k"), "127.0.0.1"),
         (ApiOptions(["x"], ":memory:", workers=2, development_key="k"), "--backend"),
-        (ApiOptions(["x"], "data.db", port=99999, development_key="k"), "--port 99999"),
-        (ApiOptions(["x"], "data.db", workers=0, development_key="k"), "--workers 0"),
-        (ApiOptions(["x"], "data.db", rate=0, development_key="k"), "--rate 0"),
-        (ApiOptions(["x"], "data.db", rate=1, burst=0, development_key="k"), "--burst 0"),
+        (ApiOptions(["x"], "data.db", port=99999, development_key="k"), "Invalid port 99999"),
+        (
+            ApiOptions(["x"], "data.db", workers=0, development_key="k"),
+            "--workers must be at least 1, not 0",
+        ),
+        (
+            ApiOptions(["x"], "data.db", rate=0, development_key="k"),
+            "--rate must be greater than 0",
+        ),
+        (
+            ApiOptions(["x"], "data.db", rate=1, burst=0, development_key="k"),
+            "--burst must be at least 1",
+        ),
         (ApiOptions(["x"], "data.db", burst=5, development_key="k"), "goes with --rate"),
-        (ApiOptions(["x"], "data.db", origins=["app"], development_key="k"), "is no origin"),
+        (ApiOptions(["x"], "data.db", origins=["app"], development_key="k"), "Invalid origin"),
         (
             ApiOptions(["keyfold_systems.inviter.service"] * 2, "data.db", development_key="k"),
             "named twice",

@@ -31,7 +31,7 @@ TABLES = {
     "design.table('U', naming='kebab')": "'kebab'. Attributes are named in",
     "design.table('U', partition='PK', sort='PK')": "PK as partition and as sort key",
     "design.table('U', ttl='SK')": "expires items by SK, which is part of its key",
-    "design.table('U', indexes=['GSI1'])": "'GSI1' is no index of U",
+    "design.table('U', indexes=['GSI1'])": "'GSI1' is not an index of U",
     "design.table('U', indexes=[Index('G', 'a')])": "'G' cannot be the name of an index",
     "design.table('U', indexes=[Index('GSI1', 'a', projection=('t',))])": "projection ('t',)",
     "design.table('U', indexes=[Index('GSI1', 'a', projection='INCLUDE')])": "go together",
@@ -42,7 +42,7 @@ TABLES = {
 }
 ENTITIES = {
     "class A(Entity, tabel=table): ...": "declared with tabel, which is not known",
-    "class A(Entity, table='Items'):\n  a: Id": "declared in 'Items', which is no table",
+    "class A(Entity, table='Items'):\n  a: Id": "declared in 'Items', which is not a table",
     "class A(Entity, table=table):\n  a: Id | None = None\n  key = Key('A#{a}', 'A')": (
         "K2 .*primary key uses a, which may be missing"
     ),
@@ -93,7 +93,7 @@ OTHERS = {
     "class B(Entity, table=table):\n  b: Id\n  key = Key('B#{b}', 'B')\n  one = Unique()": (
         "Unique names no field"
     ),
-    "@design.on\ndef heard(old, new, delivery): ...": "which is no entity with a table",
+    "@design.on\ndef heard(old, new, delivery): ...": "which is not an entity with a table",
     "@design.on(A)\ndef heard(new): ...": r"Write def heard\(old, new, delivery\)",
     "@design.pattern()\ndef one(a: str) -> Get[A]:\n  return get(A.key(a=a.lower()))": (
         "looks at the value of its parameter 'a'"

@@ -343,7 +343,7 @@ def test_a_sum_counts_what_its_condition_lets_in(db: Db) -> None:
 
 
 def test_total_of_something_that_is_no_counter_is_refused(db: Db) -> None:
-    with pytest.raises(PlanError, match=r"Post\.title is no counter"):
+    with pytest.raises(PlanError, match=r"Post\.title is not a counter"):
         db.run(total(db.context, Post.key(post_id="p"), "title"))
 
 

@@ -138,7 +138,7 @@ def test_a_condition_fails_in_memory_and_on_the_engine(db: Db, name: str) -> Non
         (lambda o: one_of(o.state, [State.OPEN]), "one by one"),
         (lambda o: one_of(o.state), "no values"),
         (lambda o: exists("note"), "'note' is not a field of the entity"),
-        ("stock > 1", "is no condition. Give a function of the item"),
+        ("stock > 1", "is not a condition. Give a function of the item"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused_in_words(db: Db, condition: Any, words: str) -> None:

@@ -100,7 +100,7 @@ def boom() -> None:
     [
         (boom, "ValueError: it went wrong"),
         (lambda: "nonsense", "ProcessorFailed: react returned 'nonsense'"),
-        (lambda: [42], "ProcessorFailed: react returned 42, which is no write"),
+        (lambda: [42], "ProcessorFailed: react returned 42, which is not a write"),
         (lambda: time.sleep(30), "Overdue: processor react did not end within 0.2 seconds"),
     ],
     ids=["raises", "nonsense", "nonsense inside", "hangs"],

@@ -50,7 +50,7 @@ class Resolver:
     async def _field(self, event: Event) -> Any:
         operation = self._dispatch.service.operations.get(event["info"]["fieldName"])
         if operation is None:
-            raise Missing("There is no such operation.")
+            raise Missing("Operation not found.")
         caller = Caller(await self._identity(event))
         values = dict(event.get("arguments") or {})
         result = await self._dispatch.call(

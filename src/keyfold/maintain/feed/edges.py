@@ -100,7 +100,7 @@ def followers(
     if edge.followers.declared.index is None:
         query = query.consistent()
     request = query_request(context, query, {})
-    assert request is not None, "a whole partition is no empty range"
+    assert request is not None, "a whole partition is not an empty range"
     request["Limit"] = FOLLOWERS_AT_ONCE
     if key is not None:
         request["ExclusiveStartKey"] = key

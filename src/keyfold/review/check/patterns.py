@@ -142,7 +142,9 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             )
 
 
-@rule("Q11", "pattern-name-drift", "info", "A pattern or operation uses names nobody declares")
+@rule(
+    "Q11", "pattern-name-drift", "info", "A pattern or operation uses names that are not declared"
+)
 def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
     known = facts.schema.by_entity
     for pattern in facts.schema.patterns:

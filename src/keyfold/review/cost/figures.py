@@ -93,7 +93,7 @@ class Figures:
 
     def copies(self, entity: EntitySchema) -> float:
         """How many items of a pointer one canonical item has."""
-        assert entity.copy is not None, f"{entity.name} is no pointer"
+        assert entity.copy is not None, f"{entity.name} is not a pointer"
         stated = self.load(entity)
         if stated.copies is not None:
             return stated.copies

@@ -71,7 +71,7 @@ def _copies(figures: Figures, entity: EntitySchema, effect: Effect, sync: str) -
     """Copies are brought to the present state, which is read and checked."""
     for pointer in figures.kept.copies[entity.name]:
         copy = pointer.copy
-        assert copy is not None, f"{pointer.name} is no copy"
+        assert copy is not None, f"{pointer.name} is not a copy"
         if copy.sync != sync or not is_shown(effect, (*copy.fields, copy.each)):
             continue
         count, gone = figures.copies(pointer), effect.action == "delete"

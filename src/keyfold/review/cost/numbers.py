@@ -65,10 +65,10 @@ def rate(value: Node) -> float:
     except ValueError:
         calls = nan
     if not isfinite(calls):
-        value.refuse(f"{text!r} is no rate; write 20 (a second), 300/hour or 40/day")
+        value.refuse(f"{text!r} is not a rate; write 20 (a second), 300/hour or 40/day")
     unit = unit.removesuffix("s")
     if unit not in SECONDS:
-        value.refuse(f"{unit!r} is no unit of time; {nearest(unit, SECONDS)}")
+        value.refuse(f"{unit!r} is not a unit of time; {nearest(unit, SECONDS)}")
     if calls < 0:
         value.refuse(f"a rate cannot be less than 0, found {text}")
     return calls / SECONDS[unit]

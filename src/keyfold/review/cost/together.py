@@ -56,7 +56,7 @@ def _copies(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[
     """The copies that a write of their canonical changes."""
     for pointer in figures.kept.copies[entity.name]:
         copy = pointer.copy
-        assert copy is not None, f"{pointer.name} is no copy"
+        assert copy is not None, f"{pointer.name} is not a copy"
         if copy.sync != "transaction" or not is_shown(effect, (*copy.fields, copy.each)):
             continue
         alike = Effect(effect.action, pointer.name, fields=effect.fields)

@@ -53,7 +53,7 @@ def template(schema: Schema) -> dict[str, Any]:
         "AlarmTopic": {
             "Type": "String",
             "Default": "",
-            "Description": "The ARN of a topic that is told of alarms; nothing tells nobody.",
+            "Description": "The ARN of a topic that is told of alarms; leave empty to disable.",
         },
     }
     if made.consumers:
