@@ -393,7 +393,7 @@ def address(given: Ref[E]) -> Ref[E]:
     if isinstance(given, Ref):
         return given
     raise PlanError(
-        f"{given!r} is not an address of an item; give one, as Order.key(order_id='1') or order.ref()"
+        f"{given!r} is not an address of an item; give Order.key(order_id='1') or order.ref()"
     )
 
 

@@ -92,8 +92,8 @@ def described(intents: Sequence[Intent]) -> str:
     for intent in intents:
         if not isinstance(intent, Put | Update | Delete | Check | Marker):
             raise PlanError(
-                f"{intent!r} is not a write; give create(...), put(...), update(...), delete(...) or "
-                "check(...), one by one"
+                f"{intent!r} is not a write; give create(...), put(...), update(...), delete(...) "
+                "or check(...), one by one"
             )
     words = {_words(intent) for intent in intents if not isinstance(intent, Check | Marker)}
     return words.pop() if len(words) == 1 else "write"
