@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from keyfold.clock import Clock
-from keyfold.engine.tables import HASH_BYTES
+from keyfold.engine.hashing import HASH_BYTES
 from keyfold.errors import (
     CancellationReason,
     Throttled,

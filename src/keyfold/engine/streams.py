@@ -7,13 +7,13 @@ from base64 import b64decode, b64encode
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import orjson
 
 from keyfold.engine.database import Database
+from keyfold.engine.hashing import shard_of
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import HASH_BYTES, TableDefinition
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import ExpiredIterator, TableNotFound, TrimmedData, ValidationError
 from keyfold.limits import (
     MB,
@@ -155,7 +155,7 @@ def record(database: Database, session: Session, prepared: Prepared) -> None:
     if prepared.write.identity is not None:
         entry["userIdentity"] = prepared.write.identity
     shards = table.definition["Stream"]["Shards"]
-    shard = crc32(prepared.write.place[:HASH_BYTES]) % shards if shards > 1 else 0
+    shard = shard_of(prepared.write.place, shards) if shards > 1 else 0
     session.append_record(table.stream, shard, database.clock.now(), orjson.dumps(entry))
 
 

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from zlib import crc32
 
 import orjson
 
+from keyfold.engine.hashing import HASH_BYTES, partition_hash
 from keyfold.engine.vectors.index import VectorIndex
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values import AttributeValue, Item
 from keyfold.values.ordering import key_bytes
 from keyfold.values.size import attribute_size
 
-HASH_BYTES = 4
 START = b""
 _END_OF_COMPONENT = b"\0\0"
 # Longer than the longest run of 0xff that a hash and a partition key can make.
@@ -113,9 +112,8 @@ class KeySchema:
                 return None
             keys.append(raw.replace(b"\0", b"\0\xff") + _END_OF_COMPONENT)
         if partition == 1:
-            return crc32(keys[0]).to_bytes(HASH_BYTES, "big") + b"".join(keys)
-        hashed = b"".join(keys[:partition])
-        return crc32(hashed).to_bytes(HASH_BYTES, "big") + b"".join(keys)
+            return partition_hash(keys[0]) + b"".join(keys)
+        return partition_hash(b"".join(keys[:partition])) + b"".join(keys)
 
     def place(self, item: Mapping[str, AttributeValue]) -> bytes:
         """Where an item that has these keys stands."""
@@ -125,7 +123,7 @@ class KeySchema:
     def partition_place(self, item: Mapping[str, AttributeValue]) -> bytes:
         """What the places of all items of one partition begin with."""
         keys = b"".join([component(item[name]) for name in self.partition])
-        return crc32(keys).to_bytes(HASH_BYTES, "big") + keys
+        return partition_hash(keys) + keys
 
     def key_of(self, item: Mapping[str, AttributeValue]) -> Item:
         return {name: item[name] for name in self.attributes}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import apsw
 import pytest
 
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.engine.storage import places
 
 CreateTable = Callable[..., None]
 
@@ -22,6 +24,23 @@ def clock() -> ManualClock:
 def engine(clock: ManualClock) -> Iterator[Engine]:
     with Engine.open(":memory:", clock=clock) as engine:
         yield engine
+
+
+@pytest.fixture
+def take_back_places(monkeypatch: pytest.MonkeyPatch) -> Callable[[apsw.Connection], None]:
+    """Give the places of a file the bare CRC32 that they began with up to format 4."""
+    inverse = pow(0x9E37_79B1, -1, 2**32)
+
+    def gathered(place: bytes) -> bytes:
+        hashed = int.from_bytes(place[:4], "big")
+        return (hashed * inverse % 2**32).to_bytes(4, "big") + place[4:]
+
+    def take_back(connection: apsw.Connection) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(places, "spread", gathered)
+            places.spread_places(connection)
+
+    return take_back
 
 
 @pytest.fixture

@@ -41,7 +41,10 @@ def _wrong_pages(path: Path) -> list[int]:
     ]
 
 
-def _make_old(path: Path) -> None:
+TakeBack = Callable[[apsw.Connection], None]
+
+
+def _make_old(path: Path, take_back_places: TakeBack) -> None:
     """The file as keyfold wrote it before there were checksums."""
     old = path.with_name("old.db")
     connection = apsw.Connection(str(old))
@@ -57,6 +60,7 @@ def _make_old(path: Path) -> None:
             if kind == "table":
                 connection.execute(f"INSERT INTO main.{name} SELECT * FROM new.{name}")
     connection.execute("DETACH new")
+    take_back_places(connection)
     connection.pragma("application_id", 0x6B66_6C64)
     connection.pragma("user_version", WITHOUT_CHECKSUMS)
     connection.close()
@@ -86,10 +90,12 @@ def test_every_page_of_a_new_file_has_its_checksum(path: Path) -> None:
     assert _wrong_pages(path) == []
 
 
-def test_a_file_of_before_is_given_checksums_when_it_is_opened(path: Path) -> None:
+def test_a_file_of_before_is_given_checksums_when_it_is_opened(
+    path: Path, take_back_places: TakeBack
+) -> None:
     with Engine.open(path) as engine:
         before = _items(engine)
-    _make_old(path)
+    _make_old(path, take_back_places)
     with Engine.open(path) as engine:
         assert _items(engine) == before
         _put(engine, "later")
@@ -98,9 +104,9 @@ def test_a_file_of_before_is_given_checksums_when_it_is_opened(path: Path) -> No
 
 
 def test_whoever_was_killed_between_the_two_passes_is_followed_by_one_who_finishes(
-    path: Path,
+    path: Path, take_back_places: TakeBack
 ) -> None:
-    _make_old(path)
+    _make_old(path, take_back_places)
     connection = apsw.Connection(str(path), vfs=checksums.layer())
     connection.reserve_bytes("main", checksums.BYTES)
     connection.pragma("cache_size", 10)
@@ -114,10 +120,10 @@ def test_whoever_was_killed_between_the_two_passes_is_followed_by_one_who_finish
 
 
 def test_a_file_of_before_that_another_process_holds_is_left_as_it_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: pytest.MonkeyPatch, take_back_places: TakeBack
 ) -> None:
     monkeypatch.setattr("keyfold.engine.storage.file.BUSY_SECONDS", 0.01)
-    _make_old(path)
+    _make_old(path, take_back_places)
     holder = apsw.Connection(str(path))
     holder.execute("BEGIN; SELECT count(*) FROM tables").fetchall()
     with pytest.raises(Busy):

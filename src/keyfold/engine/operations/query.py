@@ -6,8 +6,9 @@ from typing import Any
 
 from keyfold.engine import selection, starting_key
 from keyfold.engine.database import Database
+from keyfold.engine.hashing import HASH_BYTES
 from keyfold.engine.read import Reading, key_range, read_page
-from keyfold.engine.tables import HASH_BYTES, IndexDefinition, TableDefinition
+from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, keys, parameters
 from keyfold.expressions.roots import paths, roots

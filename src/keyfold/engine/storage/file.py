@@ -12,6 +12,7 @@ import orjson
 from keyfold import errors
 from keyfold.engine.lane import may_wait
 from keyfold.engine.storage import checksums, statements
+from keyfold.engine.storage.places import spread_places
 
 APPLICATION_ID = 0x6B66_6C64
 BUSY_SECONDS = 10.0
@@ -73,7 +74,7 @@ def _note_checksums(_connection: apsw.Connection) -> None:
 
 
 # Step n makes a file of format n + 1 out of one of format n; a new file starts at 0.
-_STEPS = (_make_tables, _count_collections, _drop_age_of_tokens, _note_checksums)
+_STEPS = (_make_tables, _count_collections, _drop_age_of_tokens, _note_checksums, spread_places)
 _WITHOUT_CHECKSUMS = _STEPS.index(_note_checksums)
 FORMAT = len(_STEPS)
 
