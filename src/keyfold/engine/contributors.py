@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import orjson
 
-from keyfold.engine.tables import HASH_BYTES, TableDefinition, after
+from keyfold.engine.hashing import HASH_BYTES
+from keyfold.engine.tables import TableDefinition, after
 from keyfold.values import Item
 
 if TYPE_CHECKING:
