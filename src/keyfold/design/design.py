@@ -222,6 +222,7 @@ class Design:
                 *(processor.describe() for processor in self.processors),
             ),
             feeds=tuple(m.describe() for m in self.maintainers if m.kind == "feed"),
+            follows=tuple(maintainer.follows for maintainer in self.maintainers),
             description=self.description,
             enforced=True,
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from keyfold.design import records, shorthand
 from keyfold.design.change import PlannedStep, Retention, Statement
 from keyfold.design.flow import ConsumerSchema, FeedSchema, OperationSchema
+from keyfold.design.follows import Follows
 from keyfold.design.nodes import DesignFileError as DesignFileError
 from keyfold.design.nodes import Node, compose
 from keyfold.design.schema import (
@@ -79,6 +80,7 @@ def _schema(value: Node) -> Schema:
         "operations": lambda v: {"operations": _named(v, _record(OperationSchema))},
         "consumers": lambda v: {"consumers": _named(v, _record(ConsumerSchema))},
         "feeds": lambda v: {"feeds": _named(v, _record(FeedSchema))},
+        "follows": lambda v: {"follows": _named(v, _record(Follows))},
         "steps": lambda v: {"steps": _named(v, _record(PlannedStep))},
         "claims": lambda v: {"claims": _listed(v, Statement, "claims")},
         "retentions": lambda v: {"retentions": _listed(v, Retention, "retentions")},

@@ -8,6 +8,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from keyfold.design import codes, flow
+from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError
 
@@ -62,7 +63,7 @@ class Processor:
             entities=(self.entity.__name__,),
             events=tuple(_EVENTS[kind] for kind in KINDS if kind in self.kinds),
             exactly_once=True,
-            dead_letter="keyfold_streams",
+            dead_letter=SUPPORT_TABLE,
             description=(self.function.__doc__ or "").strip().partition("\n")[0],
             place=self.place,
         )

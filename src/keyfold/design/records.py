@@ -9,10 +9,13 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from keyfold.design import shorthand
+from keyfold.design.condition import parsed, there
 from keyfold.design.nodes import Node
 from keyfold.design.schema import Effect
 from keyfold.design.template import Template
-from keyfold.errors import DeclarationError
+from keyfold.errors import DeclarationError, RequestInvalid
+from keyfold.expressions.ast import And, Between, Compare, Condition, Function, In, Not, Or
+from keyfold.expressions.text import written
 from keyfold.settings import nearest
 
 SPELLED = {"silences": "silence", "effects": "does"}
@@ -74,6 +77,8 @@ def convert(hint: Any, value: Node, what: str) -> Any:
     if origin in (Union, types.UnionType):
         if value.is_nothing:
             return None
+        if And in get_args(hint):
+            return condition(value)
         inner = [a for a in get_args(hint) if a is not type(None)]
         return convert(inner[0], value, what)
     if origin is Literal:
@@ -99,6 +104,21 @@ def template(value: Node) -> Template:
         return shorthand.template(text, place=str(value.place))
     except DeclarationError as error:
         value.refuse(f"{error.message} {error.suggestion}")
+
+
+def condition(value: Node) -> Condition:
+    """`state = "open"`, or the fields that have values."""
+    if value.is_list:
+        named = [each.text("a field") for each in value.elements("fields")]
+        return there(*named) or value.refuse("name at least one field")
+    text = value.text('a condition such as: state = "open"')
+    try:
+        return parsed(text)
+    except RequestInvalid as problem:
+        value.refuse(
+            f"{text!r} is no condition: {problem}. Write comparisons with =, <>, <, <=, > and >=, "
+            "IN, BETWEEN, attribute_exists, begins_with and contains, joined by AND, OR and NOT"
+        )
 
 
 def effect(value: Node) -> Effect:
@@ -145,6 +165,8 @@ def plain(record: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
 def simple(found: Any) -> Any:
     if isinstance(found, Template):
         return shorthand.template_text(found)
+    if isinstance(found, Or | And | Not | Compare | Between | In | Function):
+        return written(found)
     if isinstance(found, Effect):
         return shorthand.effect_text(found)
     if isinstance(found, tuple):

@@ -17,6 +17,7 @@ from keyfold.design.flow import ConsumerSchema as ConsumerSchema
 from keyfold.design.flow import Effect as Effect
 from keyfold.design.flow import FeedSchema as FeedSchema
 from keyfold.design.flow import OperationSchema as OperationSchema
+from keyfold.design.follows import Follows as Follows
 from keyfold.design.source import NOWHERE as NOWHERE
 from keyfold.design.source import Place as Place
 from keyfold.design.source import Silence as Silence
@@ -307,6 +308,8 @@ class Schema:
     operations: tuple[OperationSchema, ...] = ()
     consumers: tuple[ConsumerSchema, ...] = ()
     feeds: tuple[FeedSchema, ...] = ()
+    follows: tuple[Follows, ...] = ()
+    """What the design keeps right: one record for each structure."""
     steps: tuple[PlannedStep, ...] = ()
     claims: tuple[Statement, ...] = ()
     retentions: tuple[Retention, ...] = ()

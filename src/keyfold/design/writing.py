@@ -43,7 +43,16 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _plain_schema(schema: Schema) -> dict[str, Any]:
-    named = ("tables", "entities", "patterns", "counters", "operations", "consumers", "feeds")
+    named = (
+        "tables",
+        "entities",
+        "patterns",
+        "counters",
+        "operations",
+        "consumers",
+        "feeds",
+        "follows",
+    )
     skip = ("name", *named, "steps", "before", "observed")
     out: dict[str, Any] = {"design": schema.name} if schema.name else {}
     rest = records.plain(schema, skip=skip)

@@ -130,6 +130,11 @@ def _written_operands(operands: Iterable[Operand], parameter: str) -> None:
 
 
 def _written_call(call: Function, parameter: str, allowed: dict[str, int]) -> None:
+    _known_call(call, parameter, allowed)
+    _written_operands(call.arguments, parameter)
+
+
+def _known_call(call: Function, parameter: str, allowed: dict[str, int]) -> None:
     name = call.function
     if name not in _ARITY:
         refuse(parameter, f"Invalid function name; function: {name}")
@@ -143,7 +148,35 @@ def _written_call(call: Function, parameter: str, allowed: dict[str, int]) -> No
             f"The function is not allowed to be used this way in an expression; function: {name}",
         )
     arity(call, parameter)
-    _written_operands(call.arguments, parameter)
+
+
+def functions(tree: Condition, parameter: str) -> None:
+    """Check that a condition calls what there is, whatever it names."""
+    match tree:
+        case And(terms) | Or(terms):
+            for term in terms:
+                functions(term, parameter)
+        case Not(term):
+            functions(term, parameter)
+        case Function():
+            _known_call(tree, parameter, CONDITION_FUNCTIONS)
+        case Compare() | Between() | In():
+            for operand in operands_of(tree):
+                if isinstance(operand, Function):
+                    _known_call(operand, parameter, OPERAND_FUNCTIONS)
+
+
+def operands_of(test: Compare | Between | In | Function) -> tuple[Operand, ...]:
+    """What a single test is about, first its subject."""
+    match test:
+        case Compare(_, left, right):
+            return (left, right)
+        case Between(operand, low, high):
+            return (operand, low, high)
+        case In(operand, options):
+            return (operand, *options)
+        case Function(_, arguments):
+            return arguments
 
 
 def _written_assigned(value: Operand | Arithmetic, parameter: str) -> None:

@@ -22,9 +22,22 @@ _TOKEN = re.compile(
 )
 
 
+_LITERAL = r"""
+    (?P<text>"(?:[^"\\]|\\.)*")
+  | (?P<json>`[^`]*`)
+  | (?P<quoted>\#"(?:[^"\\]|\\.)*")
+  | (?P<number>-[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?
+             |[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+))
+  |"""
+_WITH_LITERALS = re.compile(_LITERAL + _TOKEN.pattern, re.VERBOSE | re.DOTALL)
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`kind` is identifier, name, value, integer, unknown, end, or the operator or keyword."""
+    """`kind` is identifier, name, value, integer, unknown, end, or the operator or keyword.
+
+    With literals it may also be text, number, json (a wire value) or quoted (an odd name).
+    """
 
     kind: str
     text: str
@@ -32,10 +45,10 @@ class Token:
     end: int
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str, *, literals: bool = False) -> list[Token]:
     """The tokens of a text, with an end marker behind the last one."""
     found = []
-    for match in _TOKEN.finditer(text):
+    for match in (_WITH_LITERALS if literals else _TOKEN).finditer(text):
         kind = match.lastgroup or "unknown"
         word = match.group()
         if kind == "space":

@@ -6,7 +6,9 @@ import sys
 from functools import lru_cache
 from typing import NoReturn
 
-from keyfold.errors import RequestInvalid
+import orjson
+
+from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import check
 from keyfold.expressions.ast import (
     Action,
@@ -32,6 +34,9 @@ from keyfold.expressions.ast import (
 from keyfold.expressions.lexer import Token, near, tokens
 from keyfold.expressions.logic import Logic
 from keyfold.limits import EXPRESSION_BYTES, EXPRESSION_OPERATORS
+from keyfold.values import AttributeValue
+from keyfold.values.number import normalise
+from keyfold.values.wire import check_value
 
 COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 
@@ -51,6 +56,29 @@ def condition(text: str, parameter: str = "ConditionExpression") -> Condition:
     parser.expect_end()
     check.written_condition(tree, parameter)
     return tree
+
+
+@lru_cache(_TEXTS_KEPT)
+def literal_condition(text: str, parameter: str = "condition") -> Condition:
+    """A condition with its values in it, as a design states one: `state = "open" AND size > 3`.
+
+    A text stands in quotes, a number and true or false as they are, any other value in backticks
+    in DynamoDB's JSON. It names fields of a design, so no word is reserved.
+    """
+    parser = _Parser(text, parameter, literals=True)
+    tree = parser.condition()
+    parser.expect_end()
+    check.functions(tree, parameter)
+    return tree
+
+
+def _stated_value(wire: object) -> AttributeValue:
+    if not isinstance(wire, dict):
+        raise TypeError("a wire value is an object of one type")
+    ((kind, content),) = wire.items() if len(wire) == 1 else ((None, None),)
+    if kind in ("S", "N", "B") and not isinstance(content, str):
+        raise TypeError(f"{kind} takes text")
+    return check_value(wire)
 
 
 @lru_cache(_TEXTS_KEPT)
@@ -76,8 +104,8 @@ def projection(text: str, parameter: str = "ProjectionExpression") -> Projection
 class _Parser(Logic):
     """Recursive descent over the tokens of one text."""
 
-    def __init__(self, text: str, parameter: str) -> None:
-        self._text, self._parameter = text, parameter
+    def __init__(self, text: str, parameter: str, *, literals: bool = False) -> None:
+        self._text, self._parameter, self._literals = text, parameter, literals
         if not text.strip(" \t\r\n"):
             self._refuse("The expression can not be empty;")
         size = len(text.encode(errors="surrogatepass"))
@@ -85,7 +113,7 @@ class _Parser(Logic):
             # Of updates, DynamoDB does not say how long they are.
             told = "" if parameter == "UpdateExpression" else f" expression size: {size}"
             self._refuse(f"Expression size has exceeded the maximum allowed size;{told}")
-        self._tokens = tokens(text)
+        self._tokens = tokens(text, literals=literals)
         self._at = 0
         self._depth = 0
 
@@ -118,7 +146,7 @@ class _Parser(Logic):
 
     def _comparison(self) -> Condition | Operand:
         left = self._group() if self._token.kind == "(" else self._operand()
-        if not isinstance(left, (Path, ValueRef, Function)):
+        if not isinstance(left, (Path, Value, ValueRef, Function)):
             return left
         operator = self._token.kind
         if operator in COMPARATORS:
@@ -179,6 +207,9 @@ class _Parser(Logic):
         if token.kind == "value":
             self._advance()
             return ValueRef(token.text)
+        if self._literals and (found := self._literal(token)) is not None:
+            self._advance()
+            return found
         if token.kind == "identifier" and self._tokens[self._at + 1].kind == "(":
             self._advance()
             self._advance()
@@ -187,6 +218,20 @@ class _Parser(Logic):
             self._depth -= 1
             return call
         return self._path()
+
+    def _literal(self, token: Token) -> Value | None:
+        if token.kind in ("number", "integer"):
+            return Value({"N": normalise(token.text)})
+        if token.kind == "identifier" and token.text in ("true", "false"):
+            return Value({"BOOL": token.text == "true"})
+        try:
+            if token.kind == "text":
+                return Value({"S": orjson.loads(token.text)})
+            if token.kind == "json":
+                return Value(_stated_value(orjson.loads(token.text[1:-1])))
+        except (orjson.JSONDecodeError, ValidationError, TypeError, AttributeError, KeyError):
+            self._fail()
+        return None
 
     def _operands(self) -> tuple[Operand, ...]:
         """Operands up to a closing parenthesis."""
@@ -212,6 +257,10 @@ class _Parser(Logic):
         if token.kind == "name":
             self._advance()
             return NameRef(token.text)
+        if token.kind == "quoted":
+            self._advance()
+            name: str = orjson.loads(token.text[1:])
+            return name
         return self._expect("identifier").text
 
     # Updates.

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 from keyfold.design import schema
 from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
+from keyfold.design.follows import SUPPORT_TABLE, Follows
 from keyfold.design.keys import Ref
 from keyfold.errors import ConditionFailed, NotFound, TooManyWrites
 from keyfold.maintain.counter import Counter
@@ -26,7 +27,8 @@ from keyfold.runtime.writes import commit
 SMALL: Final = 40
 """So many items are deleted in the parent's own transaction."""
 
-_AT_ONCE: Final = 20
+AT_ONCE: Final = 20
+"""So many are deleted in one transaction of the consumer."""
 
 
 class Cascade(Declared):
@@ -125,6 +127,26 @@ class CascadeMaintainer:
         if old is not None and new is None:
             yield from self.sweep(context, old.ref())
 
+    @property
+    def follows(self) -> Follows:
+        spec = self.source.__spec__
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=spec.name,
+            target=self.related.child.__name__,
+            fact="job",
+            via=tuple(self.related.via.items()),
+            sync=self.sync,
+            overflow="stream",
+            expires=spec.ttl is not None,
+            on=("REMOVE",),
+            found=self.related.found,
+            at_once=AT_ONCE,
+            fits=SMALL if self.sync == "transaction" else None,
+            place=self.place,
+        )
+
     def describe(self) -> schema.ConsumerSchema:
         child = self.related.child.__name__
         via = self.related.key.declared.index or ""
@@ -136,7 +158,7 @@ class CascadeMaintainer:
             sync=self.sync,
             effects=(schema.Effect("delete", child, guarded=True, each=True, via_index=via),),
             exactly_once=True,
-            dead_letter="keyfold_streams",
+            dead_letter=SUPPORT_TABLE,
             description=f"Deletes each {child} of a {self.source.__name__} that is gone.",
             place=self.place,
         )
@@ -150,8 +172,8 @@ class CascadeMaintainer:
         start: dict[str, Any] | None = None
         while True:
             found, start = yield from self.related.page(context, parent, start)
-            for place in range(0, len(found), _AT_ONCE):
-                some = found[place : place + _AT_ONCE]
+            for place in range(0, len(found), AT_ONCE):
+                some = found[place : place + AT_ONCE]
                 yield from self._delete(context, guard, [child.ref() for child in some])
             deleted += len(found)
             if start is None:
@@ -182,6 +204,21 @@ class OrphanMaintainer:
     @property
     def fields(self) -> frozenset[str]:
         return frozenset(self.related.via.values())
+
+    @property
+    def follows(self) -> Follows:
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=self.source.__name__,
+            target=self.related.parent.__name__,
+            fact="need",
+            fields=tuple(sorted(self.fields)),
+            via=tuple(self.related.via.items()),
+            sync=self.sync,
+            on=("INSERT", "MODIFY"),
+            found=self.related.found,
+        )
 
     def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
         parent = None if new is None else self.related.parent_of(new)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
+from keyfold.design.follows import SUPPORT_TABLE, Follows
 from keyfold.design.keys import Ref
 from keyfold.design.place import caller
 from keyfold.errors import ConditionFailed, DeclarationError, NotFound
@@ -18,7 +19,8 @@ from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Intent, Update
 from keyfold.runtime.writes import commit
 
-_AT_ONCE: Final = 20
+AT_ONCE: Final = 20
+"""So many are changed in one transaction of the consumer."""
 
 
 class Copied:
@@ -60,7 +62,7 @@ class OriginMaintainer:
     """Brings an origin's new value to all its copies."""
 
     kind = "copied"
-    sync = "stream"
+    sync: Literal["stream"] = "stream"
 
     def __init__(self, related: Related, field: str, copy: str, place: schema.Place) -> None:
         self.related, self.field, self.copy, self.place = related, field, copy, place
@@ -90,9 +92,9 @@ class OriginMaintainer:
         while True:
             found, start = yield from self.related.page(context, origin, start)
             stale = [one for one in found if _value(one, self.copy) != value]
-            for place in range(0, len(stale), _AT_ONCE):
+            for place in range(0, len(stale), AT_ONCE):
                 updates = [
-                    self.update(one.ref(), origin, value) for one in stale[place : place + _AT_ONCE]
+                    self.update(one.ref(), origin, value) for one in stale[place : place + AT_ONCE]
                 ]
                 yield from _commit(context, guard, updates)
             if start is None:
@@ -102,6 +104,24 @@ class OriginMaintainer:
         change = clear if value is None else Set(value)
         condition = self.related.belongs(origin)
         return Update(ref, {self.copy: change}, condition, counting=True)
+
+    @property
+    def follows(self) -> Follows:
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=self.source.__name__,
+            target=self.related.child.__name__,
+            fact="job",
+            fields=(self.field,),
+            writes=(self.copy,),
+            via=tuple(self.related.via.items()),
+            sync=self.sync,
+            on=("INSERT", "MODIFY"),
+            found=self.related.found,
+            at_once=AT_ONCE,
+            place=self.place,
+        )
 
     def describe(self) -> schema.ConsumerSchema:
         child = self.related.child
@@ -117,7 +137,7 @@ class OriginMaintainer:
             watches=(self.field,),
             effects=(change,),
             exactly_once=True,
-            dead_letter="keyfold_streams",
+            dead_letter=SUPPORT_TABLE,
             description=f"Keeps {child.__name__}.{self.copy} equal to {self.field}.",
             place=self.place,
         )
@@ -127,7 +147,7 @@ class CopyMaintainer:
     """Checks the value that a new copy came with, which may be older than the origin's."""
 
     kind = "copy"
-    sync = "stream"
+    sync: Literal["stream"] = "stream"
 
     def __init__(self, origin: OriginMaintainer) -> None:
         related = origin.related
@@ -139,6 +159,23 @@ class CopyMaintainer:
     @property
     def fields(self) -> frozenset[str]:
         return frozenset({self.copy, *self.related.via.values()})
+
+    @property
+    def follows(self) -> Follows:
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=self.source.__name__,
+            target=self.related.parent.__name__,
+            fact="shown",
+            fields=tuple(sorted(self.fields)),
+            writes=(self.copy,),
+            via=tuple(self.related.via.items()),
+            sync=self.sync,
+            on=("INSERT", "MODIFY"),
+            found=self.related.found,
+            place=self.origin.place,
+        )
 
     def writes(self, *_: Entity | None) -> Iterator[Intent]:
         yield from ()

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Literal
 
-from keyfold.design import codes, schema
+from keyfold.design import codes, condition, schema
 from keyfold.design.entity import Entity
+from keyfold.design.follows import Follows
 from keyfold.design.keys import Ref
 from keyfold.design.place import caller
 from keyfold.design.predicate import Predicate
@@ -157,6 +158,28 @@ class CounterMaintainer:
                     upsert=self.declared.creates,
                     lenient=delta < 0 and not self.declared.creates,
                 )
+
+    @property
+    def follows(self) -> Follows:
+        spec, declared = self.source.__spec__, self.declared
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=spec.name,
+            target=self.target.__name__,
+            fact="amount",
+            fields=tuple(sorted(self.fields)),
+            writes=(self.field,),
+            adds=(self.field,),
+            via=tuple(self.via.items()),
+            when=None if self.condition is None else condition.tree(self.condition, spec),
+            sums=declared.sums,
+            creates=declared.creates,
+            shards=declared.shards,
+            sync=self.sync,
+            expires=spec.ttl is not None,
+            place=declared.place,
+        )
 
     def describe(self) -> schema.CounterSchema:
         return schema.CounterSchema(

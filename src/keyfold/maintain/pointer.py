@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
+from keyfold.design.follows import Follows
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError
-from keyfold.maintain.reconcile import reconcile
+from keyfold.maintain.reconcile import AT_ONCE, reconcile
 from keyfold.runtime.changes import Add, Change, Set, clear
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -179,6 +180,26 @@ class PointerMaintainer:
             else:
                 changes[name] = clear if empty else Set(after)
         return changes
+
+    @property
+    def follows(self) -> Follows:
+        spec = self.source.__spec__
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=spec.name,
+            target=self.pointer.__name__,
+            fact="copy",
+            fields=tuple(sorted(self.fields)),
+            writes=self.copied,
+            adds=tuple(sorted(self._counted)),
+            each=self.each,
+            sync=self.sync,
+            overflow=self.overflow,
+            expires=spec.ttl is not None,
+            at_once=AT_ONCE,
+            place=self.pointer.__spec__.place,
+        )
 
     def describe(self) -> schema.Copy:
         return schema.Copy(self.source.__name__, self.copied, self.each, self.sync)

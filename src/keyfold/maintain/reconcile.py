@@ -22,7 +22,7 @@ from keyfold.runtime.writes import commit
 WireItem = dict[str, Any]
 
 ATTEMPTS: Final = 20
-_AT_ONCE: Final = TRANSACTION_ITEMS // 2 - 1
+AT_ONCE: Final = TRANSACTION_ITEMS // 2 - 1
 """A copy may itself have copies that join the transaction."""
 
 
@@ -68,8 +68,8 @@ def bring(
             intents.append(Delete(ref) if copy is None else Put(copy, absent=False))
         guard = unchanged(canonical, item, maintainer.fields)
         try:
-            for start in range(0, len(intents), _AT_ONCE):
-                yield from commit(context, [guard, *intents[start : start + _AT_ONCE]])
+            for start in range(0, len(intents), AT_ONCE):
+                yield from commit(context, [guard, *intents[start : start + AT_ONCE]])
             return
         except CanonicalMoved:
             yield Pause(0.002 * 2.0 ** min(attempt, 6))

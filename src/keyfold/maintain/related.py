@@ -65,6 +65,11 @@ class Related:
                 suggestion="Say with through= and via={...} how they hold the key.",
             )
 
+    @property
+    def found(self) -> str:
+        """The index by which the items are found; empty for the table's own key."""
+        return self.key.declared.index or ""
+
     def parent_of(self, child: Entity) -> Ref[Any] | None:
         values = {name: getattr(child, theirs) for name, theirs in self.via.items()}
         return None if None in values.values() else Ref(self.parent, values)

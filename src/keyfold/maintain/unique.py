@@ -8,6 +8,7 @@ from typing import Any, Literal
 from keyfold.design import codes, schema
 from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
+from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
 from keyfold.design.template import DELIMITER
 from keyfold.errors import DeclarationError, UniqueTaken
@@ -63,15 +64,30 @@ class Unique(Declared):
             )
         self.source = entity
         self.label = f"unique {entity.__name__}.{'+'.join(self.names)}"
-        normalise = getattr(self.normalise, "__name__", "")
         entity.__spec__.uniques.append(
-            schema.UniqueSchema(self.names, normalise, "marker", place=self.place)
+            schema.UniqueSchema(self.names, _called(self.normalise), "marker", place=self.place)
         )
         entity.__table__.design.maintain(self)
 
     @property
     def fields(self) -> frozenset[str]:
         return frozenset(self.names)
+
+    @property
+    def follows(self) -> Follows:
+        spec = self.source.__spec__
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=spec.name,
+            target="",
+            fact="claim",
+            fields=tuple(sorted(self.fields)),
+            writes=self.names,
+            normalise=_called(self.normalise),
+            expires=spec.ttl is not None,
+            place=self.place,
+        )
 
     def value(self, entity: Entity | None) -> str | None:
         """The value that is unique, as text; None where the item does not take part."""
@@ -159,3 +175,7 @@ class Unique(Declared):
             )
 
         return refusal
+
+
+def _called(function: Callable[[str], str] | None) -> str:
+    return getattr(function, "__name__", "") if function is not None else ""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from keyfold.design import schema
 from keyfold.design.design import Design
+from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.table import Table
 from keyfold.errors import TableInUse, TableNotFound
 from keyfold.runtime.context import Context
@@ -19,7 +20,7 @@ from keyfold.runtime.tables import create_request, until_active
 WireItem = dict[str, Any]
 
 TABLE: Final = schema.TableSchema(
-    name="keyfold_streams",
+    name=SUPPORT_TABLE,
     partition="PK",
     sort="SK",
     ttl="expires",

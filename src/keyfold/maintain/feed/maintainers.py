@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from keyfold.design import flow
 from keyfold.design.entity import Entity
+from keyfold.design.follows import Follows
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.design.source import Silence
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
-from keyfold.limits import TRANSACTION_ITEMS
+from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.maintain.feed.posting import copies_of, fan_out, hint
 from keyfold.maintain.feed.support import REPLICAS, Mode
 from keyfold.maintain.feed.switching import pull_all, settle, settle_all
-from keyfold.maintain.reconcile import raw
+from keyfold.maintain.reconcile import AT_ONCE, raw
 from keyfold.runtime.batch import delete_keys, delete_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
@@ -28,10 +29,6 @@ from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
-
-
-AT_ONCE = TRANSACTION_ITEMS // 2 - 1
-"""A copy may itself have copies that join the transaction."""
 
 
 class FeedMaintainer(ABC):
@@ -47,6 +44,20 @@ class FeedMaintainer(ABC):
     @property
     def fields(self) -> frozenset[str]:
         return frozenset(self.source.__spec__.fields)
+
+    @property
+    def follows(self) -> Follows:
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=self.source.__name__,
+            target=self.feed.item.__name__,
+            fact="job",
+            fields=tuple(sorted(self.fields)),
+            sync=self.sync,
+            at_once=FOLLOWERS_AT_ONCE,
+            place=self.feed.place,
+        )
 
     def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
         yield from ()

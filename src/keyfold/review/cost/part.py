@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.schema import Effect
 
 IN_TRANSACTION = 2
@@ -39,7 +40,7 @@ class Store:
         return f"{self.table}.{self.index}" if self.index else self.table
 
 
-SUPPORT = Store("keyfold_streams")
+SUPPORT = Store(SUPPORT_TABLE)
 """Where stream consumers keep their markers, events and dead letters."""
 
 

@@ -1,0 +1,154 @@
+"""Conditions as data: the expression over an entity's fields that a recorded one stands for.
+
+Values are as their fields store them, so an enum, a time and a decimal have one spelling each, and
+nothing needs Python to be read. `written` gives the text that documents, design files and snapshots
+hold, and `literal_condition` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from keyfold.design.codec import document, encoder
+from keyfold.design.parameter import Param
+from keyfold.design.predicate import (
+    Both,
+    Either,
+    FieldComparison,
+    FieldPath,
+    Negated,
+    Predicate,
+    Test,
+    is_absent,
+)
+from keyfold.expressions.ast import (
+    And,
+    Between,
+    Compare,
+    Condition,
+    Function,
+    In,
+    Not,
+    Operand,
+    Or,
+    Path,
+    Value,
+    ValueRef,
+)
+from keyfold.expressions.check import operands_of
+from keyfold.expressions.parser import literal_condition
+from keyfold.expressions.text import operand, written
+from keyfold.values import AttributeValue
+from keyfold.values.wire import check_value
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import EntitySpec
+
+_ELEMENTS = {"string_set": "S", "number_set": "N", "binary_set": "B"}
+_FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}
+
+
+def tree(predicate: Predicate, spec: EntitySpec) -> Condition:
+    """The data that a recorded condition stands for; a pattern's parameter stays one."""
+    if isinstance(predicate, Both):
+        return And(tuple(_flat(And, predicate, spec)))
+    if isinstance(predicate, Either):
+        return Or(tuple(_flat(Or, predicate, spec)))
+    if isinstance(predicate, Negated):
+        return Not(tree(predicate.inner, spec))
+    if isinstance(predicate, FieldComparison):
+        path = _path(predicate.path)
+        if is_absent(predicate.value):
+            return _presence(path, there=predicate.operator == "<>")
+        value = _operand(predicate.path, predicate.value, spec, element=False)
+        return Compare(predicate.operator, path, value)
+    assert isinstance(predicate, Test), f"{predicate!r} is no predicate"
+    path = _path(predicate.path)
+    if predicate.function in _FUNCTIONS:
+        return Function(_FUNCTIONS[predicate.function], (path,))
+    given = [_operand(predicate.path, a, spec, element=True) for a in predicate.arguments]
+    if predicate.function == "one_of":
+        return In(path, tuple(sorted(given, key=operand)))
+    if predicate.function == "between":
+        return Between(path, given[0], given[1])
+    return Function(predicate.function, (path, given[0]))
+
+
+def _flat(kind: type[And | Or], predicate: Both | Either, spec: EntitySpec) -> Iterator[Condition]:
+    for side in (predicate.left, predicate.right):
+        found = tree(side, spec)
+        yield from found.terms if isinstance(found, And | Or) and type(found) is kind else (found,)
+
+
+def _path(path: FieldPath) -> Path:
+    return Path((path.field, *path.stored))
+
+
+def _presence(path: Path, *, there: bool) -> Condition:
+    return Function(_FUNCTIONS["exists" if there else "missing"], (path,))
+
+
+def _operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> Operand:
+    if isinstance(value, FieldPath):
+        return _path(value)
+    if isinstance(value, Param):
+        return ValueRef(f":{value.name}")
+    return Value(check_value(wire_operand(path, value, spec, element=element)))
+
+
+def wire_operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> AttributeValue:
+    """What a path is compared with, in the form in which the path's own values are stored."""
+    field = spec.fields[path.field]
+    if path.stored or (element and field.kind in ("list", "any", "map")):
+        return document(value)
+    if element and field.kind in _ELEMENTS:
+        (members,) = encoder(field)([value]).values()
+        return {_ELEMENTS[field.kind]: members[0]}
+    return encoder(field)(value)
+
+
+def there(*fields: str) -> Condition | None:
+    """The condition that these fields have values."""
+    tests = tuple(_presence(Path((field,)), there=True) for field in fields)
+    return None if not tests else tests[0] if len(tests) == 1 else And(tests)
+
+
+def parsed(text: str) -> Condition:
+    """A condition as a design file states it; the name of a field alone says it has a value."""
+    named = text.strip()
+    if named.isidentifier() and named not in ("true", "false"):
+        return _presence(Path((named,)), there=True)
+    return literal_condition(text)
+
+
+def fields_of(condition: Condition | None) -> frozenset[str]:
+    """The fields whose change may change whether it holds."""
+    match condition:
+        case None:
+            return frozenset()
+        case And(terms) | Or(terms):
+            return frozenset[str]().union(*map(fields_of, terms))
+        case Not(term):
+            return fields_of(term)
+        case _:
+            return frozenset(_roots(operands_of(condition)))
+
+
+def _roots(operands: tuple[Operand, ...]) -> Iterator[str]:
+    for one in operands:
+        if isinstance(one, Path):
+            yield one.root
+        elif isinstance(one, Function):
+            yield from _roots(one.arguments)
+
+
+__all__ = [
+    "Condition",
+    "fields_of",
+    "parsed",
+    "there",
+    "tree",
+    "wire_operand",
+    "written",
+]
