@@ -20,7 +20,7 @@ PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check bench docs peers browser fault fuzz migration-full pythons ci ci-tools clean
+.PHONY: help run test check bench docs dist peers browser fault fuzz migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -45,6 +45,9 @@ bench: $(STAMP) ## side by side with peers; rewrites the table in the README
 docs: $(STAMP) ## the documentation, warnings as errors, into docs/_build
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+dist: $(STAMP) ## wheel and source archive, built twice, compared and installed into an empty environment
+	@$(BIN)/python .ci/dist.py dist
 
 peers: $(STAMP) ## real clients against our server; our clients and all systems on other servers
 	@KEYFOLD_FULL=1 $(BIN)/pytest -q tests/peers

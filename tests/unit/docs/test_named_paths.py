@@ -1,0 +1,30 @@
+"""Paths that documents name exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ROOMS = [ROOT, ROOT / "src", ROOT / "src/keyfold", ROOT / "docs", ROOT / "tests"]
+PACKAGES = sorted(path.parent.name for path in (ROOT / "src/keyfold").glob("*/__init__.py"))
+
+# A path of the tree: it begins with one of our folders, and has no placeholder in it.
+PATH = re.compile(rf"`((?:src|tests|docs|bench|{'|'.join(PACKAGES)})/[\w./-]+)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_path_that_a_page_names_exists(page: Path) -> None:
+    text = page.read_text()
+    named = {path.rstrip("/.") for path in PATH.findall(text) if "_build" not in path}
+    # The template of decisions shows a name; plans are files of the user.
+    named -= {"docs/adr/NNNN-what-was-decided.md", "migrations/0001_by_season.py"}
+    missing = {
+        path
+        for path in named
+        if not any((room / each).exists() for room in ROOMS for each in (path, f"{path}.py"))
+    }
+    assert missing == set()
