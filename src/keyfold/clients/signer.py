@@ -22,6 +22,8 @@ class Credentials(NamedTuple):
     access_key: str
     secret_key: str
     token: str | None = None
+    principal: str | None = None
+    """The ARN of whose they are, where a server asks policies what he may do."""
 
     def __repr__(self) -> str:
         return f"Credentials({self.access_key!r}, secret hidden)"
@@ -91,7 +93,7 @@ class Signer:
         return b"%b%b\r\n" % (lines, signature.encode())
 
     def _made(self, credentials: Credentials, second: int) -> _Form:
-        access_key, secret_key, token = credentials
+        access_key, secret_key, token, _principal = credentials
         timestamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
         scope = f"{timestamp[:8]}/{self._region}/{SERVICE}/aws4_request"
         if token is None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from keyfold.engine.lane import LoopLane, Taken
+from keyfold.engine.policies.decision import Caller
 
 Result = bytes | Exception
 Done = Callable[[Result], None]
@@ -34,6 +35,14 @@ class CommittingEngine(Protocol):
     def start_many_bytes(
         self, calls: Sequence[tuple[str, bytes]]
     ) -> Callable[[], list[Result]] | None: ...
+
+
+class GuardedEngine(CommittingEngine, Protocol):
+    """One that asks resource policies whether somebody may do what he asks for."""
+
+    def call_bytes_as(self, caller: Caller, operation: str, body: bytes) -> bytes: ...
+
+    def is_restricted(self, caller: Caller) -> bool: ...
 
 
 class Writes:

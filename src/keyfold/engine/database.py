@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
 
 import apsw
@@ -53,8 +54,12 @@ class Database:
         self.catalog = Catalog()
         self.hot = hot
         self.delays = delays
+        self.caller: ContextVar[str | None] = ContextVar("caller", default=None)
         self.vectors = VectorPartitions()
-        self.commits = Commits(path, durability, self.catalog.forget, hot)
+        # Whether there may be resource policies; found out when somebody asks.
+        self.has_policies = True
+        self.policy_changes = 0
+        self.commits = Commits(path, durability, self._forget, hot)
         self.write = self.commits.write
         self.read = self.commits.read
         self.snapshot = self.commits.snapshot
@@ -93,6 +98,15 @@ class Database:
             return stored
         finally:
             self.commits.put_back(session)
+
+    def expect_policies(self) -> None:
+        """A policy is made, perhaps by another process."""
+        self.policy_changes += 1
+        self.has_policies = True
+
+    def _forget(self) -> None:
+        self.catalog.forget()
+        self.expect_policies()
 
     def arn(self, resource: str) -> str:
         return f"arn:aws:dynamodb:{self.region}:{self.account}:{resource}"

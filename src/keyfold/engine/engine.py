@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -35,6 +36,8 @@ from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.lane import WouldStall, here, may_wait
 from keyfold.engine.operations import Operation
+from keyfold.engine.policies import store
+from keyfold.engine.policies.decision import Caller
 from keyfold.errors import (
     Corrupt,
     OperationError,
@@ -118,11 +121,18 @@ class Engine:
         """The data file, or `:memory:`."""
         return self._database.commits.path
 
-    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out one operation: wire-shaped request in, wire-shaped answer out."""
+    def call(
+        self, operation: str, request: Mapping[str, Any], *, caller: str | None = None
+    ) -> dict[str, Any]:
+        """Carry out one operation: wire-shaped request in, wire-shaped answer out.
+
+        `caller` is the ARN of who asks, if resource policies are to be asked whether he may.
+        """
         # Through bytes, so that stored items are decoded once and nothing is shared.
         try:
-            found = self._answer(operation, self._checked(operation, request))
+            checked = self._checked(operation, request)
+            with self._as(Caller(caller) if caller is not None else None, operation, checked):
+                found = self._answer(operation, checked)
             answer: dict[str, Any] = orjson.loads(encoded(found))
         except (UnicodeEncodeError, orjson.JSONEncodeError):
             raise SerializationError("The request has text that is not valid Unicode") from None
@@ -131,6 +141,16 @@ class Engine:
     def call_bytes(self, operation: str, body: bytes) -> bytes:
         """The same with JSON bytes; stored items are spliced into the answer as they are."""
         return self._encoded(operation, self._read(operation, body))
+
+    def call_bytes_as(self, caller: Caller, operation: str, body: bytes) -> bytes:
+        """The same for somebody whom resource policies may keep from it."""
+        request = self._read(operation, body)
+        with self._as(caller, operation, request):
+            return self._encoded(operation, request)
+
+    def is_restricted(self, caller: Caller) -> bool:
+        """Whether policies may keep somebody from something: answered without the file."""
+        return self._database.has_policies or caller.account != self._database.account
 
     def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
         """Several calls, each on its own as ever, whose writes share one commit."""
@@ -208,6 +228,19 @@ class Engine:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    @contextmanager
+    def _as(self, caller: Caller | None, operation: str, request: dict[str, Any]) -> Iterator[None]:
+        """Carry out what somebody asks for, if he may."""
+        if caller is None:
+            yield
+            return
+        store.authorize(self._database, caller, operation, request)
+        token = self._database.caller.set(caller.principal)
+        try:
+            yield
+        finally:
+            self._database.caller.reset(token)
 
     def _carried_out(
         self, calls: Sequence[tuple[str, bytes]], requests: Sequence[dict[str, Any] | Exception]

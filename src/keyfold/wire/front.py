@@ -13,8 +13,9 @@ from time import perf_counter
 from typing import NamedTuple, TypeVar
 
 from keyfold.clock import Clock
-from keyfold.engine.commit_group import CommittingEngine, Result, Writes, bare
+from keyfold.engine.commit_group import GuardedEngine, Result, Writes, bare
 from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall
+from keyfold.engine.policies.decision import Caller
 from keyfold.errors import (
     InternalFailure,
     OperationError,
@@ -73,7 +74,7 @@ class FrontDoor:
 
     def __init__(
         self,
-        engine: CommittingEngine,
+        engine: GuardedEngine,
         settings: ServerSettings,
         metrics: Metrics,
         clock: Clock,
@@ -96,6 +97,8 @@ class FrontDoor:
         self._request_id = answer.RequestIds()
         self._lane = Taken(LoopLane())
         self._trouble = TroubleLog()
+        # Another worker may make a policy, and this one would not know.
+        self._is_shared = settings.workers > 1
 
     def handle(self, request: WireRequest) -> None:
         """Answer a request, now or when its work is done."""
@@ -121,9 +124,12 @@ class FrontDoor:
             self._in_thread(request, target, started)
             return
         try:
-            body = self._opened(request)
+            body, caller = self._opened(request)
         except OperationError as refusal:
             self._finish(request, target, started, refusal)
+            return
+        if caller is not None and (self._is_shared or self._engine.is_restricted(caller)):
+            self._in_thread(request, target, started)
             return
         if target.run is _INLINE:
             with self._lane:
@@ -155,9 +161,9 @@ class FrontDoor:
             try:
                 if connection.gone:
                     return None
-                body = self._opened(request)
+                body, caller = self._opened(request)
                 with Taken(ThreadLane(lambda: connection.gone)):
-                    result = self._result(target.operation, body)
+                    result = self._result(target.operation, body, caller)
             except OperationError as refusal:
                 result = bare(refusal)
             return None if isinstance(result, CallerGone) else self._rendered(request, result)
@@ -211,19 +217,21 @@ class FrontDoor:
         )
         return True
 
-    def _opened(self, request: WireRequest) -> bytes:
-        """The body of a request whose signature is right."""
-        self._check_signature(request)
+    def _opened(self, request: WireRequest) -> tuple[bytes, Caller | None]:
+        """The body of a request whose signature is right, and who signed it, if that is known."""
+        caller = self._check_signature(request)
         if b"content-encoding" in request.headers:
-            return _decoded(request, self._settings.clients.body_bytes)
-        return request.body
+            return _decoded(request, self._settings.clients.body_bytes), caller
+        return request.body, caller
 
-    def _check_signature(self, request: WireRequest) -> None:
+    def _check_signature(self, request: WireRequest) -> Caller | None:
         headers = request.headers
         if self._verifier is not None:
             method = request.method.decode("latin-1")
-            self._verifier.verify(method, request.url, headers, request.body)
-            return
+            known = self._verifier.verify(method, request.url, headers, request.body)
+            if known.principal is None:
+                return None
+            return Caller(known.principal, request.connection.address)
         header = headers.get(b"authorization", b"")
         if (
             header[:-64] in self._signed_alike
@@ -231,15 +239,18 @@ class FrontDoor:
             and request.url == b"/"
             and b"x-amz-date" in headers
         ):
-            return
+            return None
         sigv4.read(request.url, headers)
         if _is_usual_signature(header):
             if len(self._signed_alike) >= _SIGNATURES_REMEMBERED:
                 self._signed_alike.clear()
             self._signed_alike.add(header[:-64])
+        return None
 
-    def _result(self, operation: str, body: bytes) -> Result:
+    def _result(self, operation: str, body: bytes, caller: Caller | None = None) -> Result:
         try:
+            if caller is not None:
+                return self._engine.call_bytes_as(caller, operation, body)
             return self._engine.call_bytes(operation, body)
         except (OperationError, WouldStall, CallerGone) as error:
             return bare(error)

@@ -117,6 +117,12 @@ class Connection(asyncio.Protocol):
         registry.enter(self)
         self.deadline = registry.now + self._limits.idle_seconds
 
+    @property
+    def address(self) -> str:
+        """Of the other side."""
+        peer = self._transport.get_extra_info("peername")
+        return str(peer[0]) if peer else ""
+
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self._closed = self.gone = True
         self._registry.leave(self)

@@ -114,7 +114,7 @@ def read_credentials(file: Path | None, environment: Mapping[str, str]) -> tuple
         access_key, colon, secret = pair.partition(":")
         if not (access_key and colon and secret):
             raise ServeError("KEYFOLD_CREDENTIALS must be ACCESS_KEY:SECRET[,ACCESS_KEY:SECRET…]")
-        found.append(Credentials(access_key, secret))
+        found.append(Credentials(access_key, secret, None, _principal(access_key)))
     return tuple(found)
 
 
@@ -135,7 +135,13 @@ def _from_file(file: Path) -> tuple[Credentials, ...]:
         secret = section.get("aws_secret_access_key")
         if not access_key or not secret:
             raise ServeError(f"{file}: [{name}] needs aws_access_key_id and aws_secret_access_key")
-        found.append(Credentials(access_key, secret, section.get("aws_session_token")))
+        principal = section.get("principal") or _principal(name)
+        found.append(Credentials(access_key, secret, section.get("aws_session_token"), principal))
     if not found:
         raise ServeError(f"{file} has no credentials: add a section such as [default]")
     return tuple(found)
+
+
+def _principal(name: str) -> str:
+    """Who somebody is that no ARN was given for: a user of the server's account."""
+    return f"arn:aws:iam::123456789012:user/{name}"

@@ -138,8 +138,10 @@ class SignatureVerifier:
         self._known = {credentials.access_key: credentials for credentials in known}
         self._region, self._clock = region, clock
 
-    def verify(self, method: str, url: bytes, headers: Mapping[bytes, bytes], body: bytes) -> None:
-        """Return if the request is signed by a known key; raise DynamoDB's refusal otherwise."""
+    def verify(
+        self, method: str, url: bytes, headers: Mapping[bytes, bytes], body: bytes
+    ) -> Credentials:
+        """The known key that the request is signed by; raises DynamoDB's refusal otherwise."""
         signed = read(url, headers)
         self._check_time(signed)
         names = signed.signed_headers.lower().split(";")
@@ -171,6 +173,7 @@ class SignatureVerifier:
                 "documentation for details.\n\nThe Canonical String for this request should have "
                 f"been\n'{canonical}'\n\nThe String-to-Sign should have been\n'{text}'\n"
             )
+        return known
 
     def _check_time(self, signed: Signed) -> None:
         sent = _seconds(signed.timestamp)

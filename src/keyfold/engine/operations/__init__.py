@@ -57,6 +57,11 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "put_item": ("PutItem",),
     "query": ("Query",),
     "replica_scaling": ("DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling"),
+    "resource_policies": (
+        "DeleteResourcePolicy",
+        "GetResourcePolicy",
+        "PutResourcePolicy",
+    ),
     "scan": ("Scan",),
     "search_vectors": ("SearchVectors",),
     "service": ("DescribeEndpoints", "DescribeLimits"),

@@ -7,7 +7,9 @@ from uuid import uuid4
 
 from keyfold.engine import catalog, definitions, describe, streams
 from keyfold.engine.database import Database
+from keyfold.engine.operations.resource_policies import read
 from keyfold.engine.operations.tags import check_tags
+from keyfold.engine.policies import store
 from keyfold.engine.storage import Session
 from keyfold.errors import TableInUse
 
@@ -18,9 +20,12 @@ def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     definitions.check_creation(request)
     tags = {tag["Key"]: tag["Value"] for tag in request.get("Tags") or ()}
     check_tags(tags)
+    name = request["TableName"].rpartition(":table/")[2]
+    policy = None
+    if (text := request.get("ResourcePolicy")) is not None:
+        policy = read(text, database.arn(f"table/{name}"))
 
     def work(session: Session) -> dict[str, Any]:
-        name = request["TableName"].rpartition(":table/")[2]
         if database.catalog.find(session, name) is not None:
             raise TableInUse(f"Table already exists: {name}")
         table = catalog.create(session, _definition(database, name, request, tags))
@@ -28,6 +33,9 @@ def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         if stream and stream["StreamEnabled"]:
             table = streams.start(database, session, table, stream["StreamViewType"])
             session.define_table(table.id, table.stored())
+        if policy is not None:
+            revision = str(int(database.clock.now() * 1000))
+            store.keep(database, session, table.arn, policy, revision)
         answer = describe.table(database, session, table, status="CREATING")
         database.catalog.remember(table)
         return {"TableDescription": answer}

@@ -6,6 +6,7 @@ from typing import Any
 
 from keyfold.engine import describe, streams
 from keyfold.engine.database import Database
+from keyfold.engine.policies import store
 from keyfold.engine.storage import Session
 from keyfold.engine.vectors import updates as vectors
 from keyfold.errors import TableInUse, ValidationError
@@ -39,6 +40,7 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             )
         streams.stop(database, session, table)
         answer = describe.deleted(database, session, table)
+        store.drop(session, table.arn)
         session.drop_table(table.id)
         database.catalog.drop(table)
         return {"TableDescription": answer}

@@ -13,6 +13,7 @@ from keyfold.engine.shapes import (
     global_tables,
     insights,
     items,
+    policies,
     searches,
     streams,
     tables,
@@ -30,6 +31,7 @@ REQUESTS: dict[str, Structure] = {
     **searches.REQUESTS,
     **global_tables.REQUESTS,
     **insights.REQUESTS,
+    **policies.REQUESTS,
 }
 
 
