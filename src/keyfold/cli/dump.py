@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,14 +52,28 @@ def run(args: argparse.Namespace) -> int:
             "tableId": table["TableId"],
             "exportType": "FULL_EXPORT",
         }
-        bodies = (orjson.dumps(item) for item in _items(client, args.table))
-        written = exports.write(args.directory, export, bodies, description)
+        with _bodies(client, args.table) as bodies:
+            written = exports.write(args.directory, export, bodies, description)
         definition = args.directory / exports.FOLDER / export / exports.DEFINITION
         definition.write_bytes(orjson.dumps(_creation(table), option=orjson.OPT_INDENT_2))
     finally:
         client.close()
     print(f"{written.count} items in {definition.parent}")
     return 0
+
+
+@contextmanager
+def _bodies(client: Client, table: str) -> Iterator[Iterator[bytes]]:
+    """The items: of a data file as of one moment, of a server page by page."""
+    import orjson
+
+    from keyfold.clients.embedded import EmbeddedClient
+
+    if isinstance(client, EmbeddedClient):
+        with client.engine.snapshot(table) as bodies:
+            yield bodies
+    else:
+        yield (orjson.dumps(item) for item in _items(client, table))
 
 
 def _items(client: Client, table: str) -> Iterator[dict[str, Any]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 import apsw
 
@@ -14,9 +17,22 @@ from keyfold import errors
 from keyfold.engine import storage
 from keyfold.engine.item_cache import HotItems
 from keyfold.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
-from keyfold.engine.storage import Session
+from keyfold.engine.storage import FileWatch, Session
 
 T = TypeVar("T")
+
+_LOOK_SECONDS = 1.0
+_open_here: WeakSet[Commits] = WeakSet()
+_left_behind: list[Session] = []
+
+
+def _leave_behind() -> None:
+    for commits in list(_open_here):
+        commits.leave_behind()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_behind)
 
 
 class _HalfDone(errors.StorageError):
@@ -79,13 +95,18 @@ class Commits:
         self._lock = threading.Lock()
         self._queue: deque[_Job[Any]] = deque()
         self._in_memory = path == ":memory:"
+        self._watch = None if self._in_memory else FileWatch(path)
+        self._look_at = 0.0
+        """When reads look at the file again."""
         self._readers: deque[Session] = deque()
-        self._closed = False
+        self._closed = self._is_forked = False
         self._has_company = False
         """Whether another process was seen to write to this file."""
         self._gathering = 0
         """The thread whose writes join the transaction, if there is one."""
         self._listeners: tuple[Callable[[], None], ...] = ()
+        if not self._in_memory:
+            _open_here.add(self)
 
     def write(self, work: Callable[[Session], T], *, changes_last: bool = False) -> T:
         """Run `work` in a transaction; returns after the commit.
@@ -168,6 +189,9 @@ class Commits:
         """The writer's session while nobody writes, for its warm cache; else one of the pool."""
         if self._gathering == threading.get_ident():
             return self._writer
+        if self._watch is not None and (now := monotonic()) >= self._look_at:
+            self._watch.look()
+            self._look_at = now + _LOOK_SECONDS
         # Readers in a hurry would otherwise keep a waiting writer from the lock.
         if self._queue and not self._in_memory:
             return self._pooled()
@@ -242,7 +266,21 @@ class Commits:
         while self._readers:
             self._readers.pop().connection.close()
 
+    def leave_behind(self) -> None:
+        """This is a child of the process that opened the file: SQLite cannot be used in it.
+
+        Its connections are kept as they are: to close them would touch the locks of the parent.
+        """
+        _left_behind.extend((self._writer, *self._readers))
+        self._lock, self._gathering, self._readers = threading.Lock(), 0, deque()
+        self._queue.clear()
+        self._closed = self._is_forked = True
+
     def _check_open(self) -> None:
+        if self._is_forked:
+            raise errors.StorageError(
+                f"{self.path} was opened before this process was forked; open it after the fork"
+            )
         if self._closed:
             raise errors.StorageError(f"{self.path}: the engine is closed")
 
@@ -316,6 +354,9 @@ class Commits:
         if self._hot is not None:
             self._hot.end()
         self._version = self._writer.version()
+        if self._watch is not None:
+            # Only then is it acknowledged: a file that nobody finds any more keeps nothing.
+            self._watch.look()
         for tell in self._listeners:
             tell()
 

@@ -182,6 +182,20 @@ class Engine:
             return partial(_all_told, self._told(error), len(calls))
         return self._carried_out(calls, requests)
 
+    @contextmanager
+    def snapshot(self, table: str) -> Iterator[Iterator[bytes]]:
+        """All items of a table as of one moment, as JSON, whatever is written meanwhile."""
+        database = self._database
+        try:
+            with database.snapshot() as session:
+                found = database.catalog.get(session, table)
+                yield session.all_bodies(found.id)
+        except (apsw.Error, Corrupt) as error:
+            failure = self._told(error)
+            if isinstance(failure, Corrupt):
+                failure = damage.named(failure, {"TableName": table})
+            raise failure from error
+
     def release_indexes(self) -> None:
         """Let global indexes see every change, whatever their lag."""
         self._database.lag.release()

@@ -88,9 +88,9 @@ def connect(path: str, durability: str) -> apsw.Connection:
     if durability not in _SYNCHRONOUS:
         known = ", ".join(_SYNCHRONOUS)
         raise ValueError(f"no durability is called {durability!r}; there are: {known}")
-    if path != ":memory:":
-        _recognise(Path(path))
     try:
+        if path != ":memory:":
+            _recognise(Path(path))
         connection = _connected(path)
         if 0 < _format(connection, path) <= _WITHOUT_CHECKSUMS:
             _sum_pages(connection)
@@ -99,6 +99,8 @@ def connect(path: str, durability: str) -> apsw.Connection:
         _prepare(connection, path, durability)
     except apsw.Error as error:
         raise translated(error, path) from error
+    except OSError as error:
+        raise errors.StorageError(f"{path} cannot be opened: {error.strerror}") from error
     return connection
 
 

@@ -1,0 +1,30 @@
+"""`keyfold backup`: a true copy of a data file that is in use."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+HELP = (
+    "Copy a data file while it is in use; the copy holds one moment, with all that was committed."
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="data file, which others may read and write")
+    parser.add_argument("to", type=Path, help="file to make; it must not exist")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.cli._opening import end_of_line
+    from keyfold.engine.storage.online_backup import back_up_file
+
+    back_up_file(args.file, args.to, _show if sys.stderr.isatty() else lambda _done, _all: None)
+    end_of_line()
+    print(f"{args.to}: {args.to.stat().st_size:,} bytes")
+    return 0
+
+
+def _show(done: int, all: int) -> None:
+    print(f"\r{done:,} of {all:,} pages", end="", file=sys.stderr, flush=True)

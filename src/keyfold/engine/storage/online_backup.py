@@ -1,0 +1,80 @@
+"""A true copy of a data file that is in use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from keyfold import errors
+from keyfold.engine.storage import checksums
+from keyfold.engine.storage.file import connect, translated
+
+_PAGES_PER_STEP = 2_000
+
+
+def back_up_file(path: Path, to: Path, progress: Callable[[int, int], None]) -> None:
+    """Copy all that is committed as of now; others go on reading and writing.
+
+    `progress` is told the pages that are done and all of them. The copy has its name once it is
+    whole. A page that is damaged ends it: what cannot be read is not copied as if it were right.
+    """
+    if not path.exists():
+        raise errors.StorageError(f"there is no data file {path}")
+    if to.exists():
+        raise errors.StorageError(f"{to} is there already; choose another name or remove it")
+    part = to.with_name(f"{to.name}.part")
+    part.unlink(missing_ok=True)
+    source = connect(str(path), "full")
+    try:
+        # One read lasts for the whole copy, so that no commit makes it begin again.
+        source.execute("BEGIN; SELECT 1 FROM sqlite_schema").fetchall()
+        _copy(source, part, progress)
+        part.rename(to)
+        _sync(to.parent)
+    except apsw.Error as error:
+        raise translated(error, str(path)) from error
+    except OSError as error:
+        raise errors.StorageError(f"{to} cannot be written: {error.strerror}") from error
+    finally:
+        source.close()
+        part.unlink(missing_ok=True)
+
+
+def _copy(source: apsw.Connection, part: Path, progress: Callable[[int, int], None]) -> None:
+    _make_empty(part)
+    target = apsw.Connection(str(part), vfs=checksums.layer())
+    try:
+        target.pragma("journal_mode", "OFF")
+        target.pragma("synchronous", "OFF")
+        # The header has to be read before anything is written: it asks for sums.
+        target.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        with target.backup("main", source, "main") as copying:
+            while not copying.step(_PAGES_PER_STEP):
+                progress(copying.page_count - copying.remaining, copying.page_count)
+            progress(copying.page_count, copying.page_count)
+    finally:
+        target.close()
+    _sync(part)
+
+
+def _make_empty(path: Path) -> None:
+    """A file without content whose header asks for checksums."""
+    try:
+        connection = apsw.Connection(str(path), vfs=checksums.layer())
+    except apsw.CantOpenError as error:
+        raise errors.StorageError(f"{path.parent} cannot be written: {error}") from error
+    connection.reserve_bytes("main", checksums.BYTES)
+    connection.pragma("auto_vacuum", "INCREMENTAL")
+    connection.pragma("user_version", 1)
+    connection.close()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
