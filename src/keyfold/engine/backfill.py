@@ -126,6 +126,29 @@ class Backfills:
             if table.restored_from is not None:
                 self._restore(table.name)
 
+        self._resume_bulk()
+
+    def _resume_bulk(self) -> None:
+        with self._database.read() as session:
+            if not session.first_documents("bulk", 1):
+                return
+        # It writes items, and stands above what this module is for.
+        from keyfold.engine import bulk
+
+        with self._database.read() as session:
+            operations = bulk.every(session)
+        for state in operations:
+            if state["Description"]["BulkOperationStatus"] in bulk.RUNNING:
+                bulk.start(self._database, state["Description"]["BulkOperationArn"])
+
+    def run(self, name: str, step: Callable[[], bool]) -> None:
+        """Take steps in the background until there are none left to take."""
+        self._in_thread(name, step)
+
+    def pause(self, seconds: float) -> None:
+        """Wait between two steps, unless everything is to stop."""
+        self._stopping.wait(seconds)
+
     def wait(self) -> None:
         """Until all of it is done."""
         for thread in self._threads:

@@ -16,6 +16,7 @@ DelaySetting: TypeAlias = Literal["at once", "amazon"] | Mapping[str, float]
 # The phases of each kind of change and their seconds, as measured on Amazon in autumn 2026.
 _AMAZON: Final[Mapping[str, Mapping[str, float]]] = {
     "vector index": {"allocating": 40.0, "backfilling": 720.0, "unserved": 10.0},
+    "bulk operation": {"queued bulk operation": 30.0},
     "policy": {"changed policy": 15.0},
     "enabling insights": {"enabling insights": 8.0},
     "disabling insights": {"disabling insights": 2.0},

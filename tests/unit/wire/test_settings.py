@@ -54,12 +54,27 @@ def test_credentials_are_read_as_aws_tools_keep_them(tmp_path: Path) -> None:
         "[default]\naws_access_key_id = A\naws_secret_access_key = s/+=%x\n"
         "[other]\naws_access_key_id = B\naws_secret_access_key = t\naws_session_token = u=\n"
     )
-    assert read_credentials(file, {}) == (Credentials("A", "s/+=%x"), Credentials("B", "t", "u="))
+    users = "arn:aws:iam::123456789012:user"
+    assert read_credentials(file, {}) == (
+        Credentials("A", "s/+=%x", None, f"{users}/default"),
+        Credentials("B", "t", "u=", f"{users}/other"),
+    )
+
+
+def test_a_credentials_file_says_whose_a_key_is(tmp_path: Path) -> None:
+    role = "arn:aws:iam::999999999999:role/reporter"
+    file = tmp_path / "credentials"
+    file.write_text(f"[r]\naws_access_key_id = A\naws_secret_access_key = s\nprincipal = {role}\n")
+    assert read_credentials(file, {}) == (Credentials("A", "s", None, role),)
 
 
 def test_credentials_come_from_the_environment_too() -> None:
     found = read_credentials(None, {"KEYFOLD_CREDENTIALS": "A:s:x, B:t"})
-    assert found == (Credentials("A", "s:x"), Credentials("B", "t"))
+    users = "arn:aws:iam::123456789012:user"
+    assert found == (
+        Credentials("A", "s:x", None, f"{users}/A"),
+        Credentials("B", "t", None, f"{users}/B"),
+    )
     assert read_credentials(None, {}) == ()
 
 

@@ -26,6 +26,12 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "batch_execute_statement": ("BatchExecuteStatement",),
     "batch_get_item": ("BatchGetItem",),
     "batch_write_item": ("BatchWriteItem",),
+    "bulk": (
+        "CancelBulkOperation",
+        "DescribeBulkOperation",
+        "ListBulkOperations",
+        "StartBulkPutItems",
+    ),
     "contributor_insights": (
         "DescribeContributorInsights",
         "ListContributorInsights",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import describe, streams
+from keyfold.engine import bulk, describe, streams
 from keyfold.engine.database import Database
 from keyfold.engine.policies import store
 from keyfold.engine.storage import Session
@@ -26,6 +26,11 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             raise TableInUse(
                 "Attempt to change a resource which is still in use: "
                 f"Table is being updated: {table.name}"
+            )
+        if bulk.is_running_on(session, table.name):
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being updated by a bulk operation: {table.name}"
             )
         making = vectors.phase(database, table)
         if making == "allocating":

@@ -12,6 +12,7 @@ import orjson
 from keyfold.engine import backups, exports
 from keyfold.engine.buckets import bucket
 from keyfold.engine.database import Database
+from keyfold.engine.export_filter import ExportFilter
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import END, START, TableDefinition
 from keyfold.errors import (
@@ -68,6 +69,7 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
         "TableArn": table.arn,
         "TableId": table.definition["TableId"],
         **shown,
+        **{name: request[name] for name in ("FilterSpecification",) if request.get(name)},
         "S3Bucket": request["S3Bucket"],
         "S3SseAlgorithm": "AES256",
         "ExportFormat": form.format,
@@ -103,7 +105,7 @@ def _moment(
     """A full export: the items as they were at a moment."""
     moment = request.get("ExportTime") or now
     _check(database, table, moment, now)
-    bodies = _bodies_at(session, table.id, moment)
+    bodies = _filtered(_bodies_at(session, table.id, moment), _filter(request, table))
     return bodies, {"exportTime": exports.timestamp(moment)}, {"ExportTime": moment}
 
 
@@ -133,7 +135,14 @@ def _window(
         "outputView": view,
     }
     shown = {"ExportFromTime": start, "ExportToTime": end, "ExportViewType": view}
-    changes = _changes(session, table, start, end, with_old=view == "NEW_AND_OLD_IMAGES")
+    changes = _changes(
+        session,
+        table,
+        start,
+        end,
+        with_old=view == "NEW_AND_OLD_IMAGES",
+        chosen=_filter(request, table),
+    )
     return changes, spelled, {"IncrementalExportSpecification": shown}
 
 
@@ -181,8 +190,32 @@ def _bodies_at(session: Session, table: int, moment: float) -> Iterator[bytes]:
             yield before
 
 
+def _filter(request: dict[str, Any], table: TableDefinition) -> ExportFilter | None:
+    specification = request.get("FilterSpecification")
+    return ExportFilter(specification, table) if specification else None
+
+
+def _filtered(bodies: Iterator[bytes], chosen: ExportFilter | None) -> Iterator[bytes]:
+    if chosen is None:
+        return bodies
+    return _chosen(bodies, chosen)
+
+
+def _chosen(bodies: Iterator[bytes], chosen: ExportFilter) -> Iterator[bytes]:
+    for body in bodies:
+        item = orjson.loads(body)
+        if chosen.takes(item):
+            yield orjson.dumps(chosen.shown(item))
+
+
 def _changes(
-    session: Session, table: TableDefinition, start: float, end: float, *, with_old: bool
+    session: Session,
+    table: TableDefinition,
+    start: float,
+    end: float,
+    *,
+    with_old: bool,
+    chosen: ExportFilter | None,
 ) -> Iterator[bytes]:
     """Each item that was changed, with its last change; what came and went is left out."""
     before_end = nextafter(end, 0.0)
@@ -197,6 +230,14 @@ def _changes(
         known = new if new is not None else old
         if known is None:
             continue
+        if chosen is not None:
+            # The newest image decides; of an item that has gone, the last it had.
+            if not chosen.takes(orjson.loads(known)):
+                continue
+            new, old = (
+                None if image is None else orjson.dumps(chosen.shown(orjson.loads(image)))
+                for image in (new, old)
+            )
         change: dict[str, Any] = {
             "Metadata": {"WriteTimestampMicros": {"N": str(round(at * 1_000_000))}},
             "Keys": table.schema.key_of(orjson.loads(known)),

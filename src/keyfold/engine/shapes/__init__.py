@@ -9,6 +9,7 @@ from keyfold.engine.dialects import Dialect
 from keyfold.engine.shapes import (
     backups,
     batches,
+    bulk,
     constraints,
     global_tables,
     insights,
@@ -31,6 +32,7 @@ REQUESTS: dict[str, Structure] = {
     **searches.REQUESTS,
     **global_tables.REQUESTS,
     **insights.REQUESTS,
+    **bulk.REQUESTS,
     **policies.REQUESTS,
 }
 

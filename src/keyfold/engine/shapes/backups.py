@@ -30,7 +30,17 @@ from keyfold.engine.shapes.tables import (
     THROUGHPUT,
     VECTOR_INDEXES,
 )
-from keyfold.engine.shapes.words import ARN, FLAG, LONG_ARN, NAME, NAMED_TABLE, TABLE
+from keyfold.engine.shapes.words import (
+    ARN,
+    ATTRIBUTES,
+    EXPRESSION,
+    FLAG,
+    LONG_ARN,
+    NAME,
+    NAMED_TABLE,
+    NAMES,
+    TABLE,
+)
 
 _MOMENT = Number("Double")
 _BUCKET = required(text(at_most(255), pattern(r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$")))
@@ -100,6 +110,14 @@ REQUESTS: dict[str, Structure] = {
         S3SseKmsKeyId=text(at_least(1), at_most(2048)),
         ExportFormat=text(one_of("DYNAMODB_JSON", "ION")),
         ExportType=text(one_of("FULL_EXPORT", "INCREMENTAL_EXPORT")),
+        FilterSpecification=structure(
+            "FilterSpecification",
+            FilterExpression=EXPRESSION,
+            ProjectionExpression=EXPRESSION,
+            KeyConditionExpression=EXPRESSION,
+            ExpressionAttributeNames=NAMES,
+            ExpressionAttributeValues=ATTRIBUTES,
+        ),
         IncrementalExportSpecification=structure(
             "IncrementalExportSpecification",
             ExportFromTime=_MOMENT,
