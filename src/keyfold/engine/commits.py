@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,8 @@ def _leave_behind() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_behind)
+# Long enough for a thread that waits to wake up.
+_GIVEN_SECONDS = 0.0002
 
 
 class _HalfDone(errors.StorageError):
@@ -71,6 +74,21 @@ class SessionLender:
         self._commits.put_back(self._session)
 
 
+class Aside:
+    """Gives a borrowed session back for the time of a `with` block, if others could want it."""
+
+    __slots__ = ("_commits", "_session")
+
+    def __init__(self, commits: Commits, session: Session) -> None:
+        self._commits, self._session = commits, session
+
+    def __enter__(self) -> None:
+        self._commits.lend(self._session)
+
+    def __exit__(self, *_error: object) -> None:
+        self._commits.take_again(self._session)
+
+
 class Commits:
     """One file's connections.
 
@@ -107,6 +125,8 @@ class Commits:
         self._listeners: tuple[Callable[[], None], ...] = ()
         if not self._in_memory:
             _open_here.add(self)
+        self._waiting = 0
+        """How many threads wait for the lock, as far as can be seen without one."""
 
     def write(self, work: Callable[[Session], T], *, changes_last: bool = False) -> T:
         """Run `work` in a transaction; returns after the commit.
@@ -204,12 +224,36 @@ class Commits:
             self._check_open()
         return self._writer
 
+    def give_way(self, session: Session) -> None:
+        """Let others have the session if they wait for it; no statement may be under way."""
+        if self._waiting and self._is_shared(session):
+            self._lock.release()
+            time.sleep(_GIVEN_SECONDS)
+            self._wait()
+
+    def lend(self, session: Session) -> None:
+        """Let others have a session that was taken, until it is taken again."""
+        if self._is_shared(session):
+            self._lock.release()
+
+    def take_again(self, session: Session) -> None:
+        if self._is_shared(session):
+            self._wait()
+
+    def _is_shared(self, session: Session) -> bool:
+        """Whether others could want it, and it would come back."""
+        return session is self._writer and self._gathering != threading.get_ident() and may_wait()
+
     def _wait(self) -> None:
         """Wait for the lock; on an event loop for a moment only."""
-        if may_wait():
-            self._lock.acquire()
-        elif not self._lock.acquire(timeout=LOOP_LOCK_SECONDS):
-            raise WouldStall
+        self._waiting += 1
+        try:
+            if may_wait():
+                self._lock.acquire()
+            elif not self._lock.acquire(timeout=LOOP_LOCK_SECONDS):
+                raise WouldStall
+        finally:
+            self._waiting -= 1
 
     def _pooled(self) -> Session:
         try:

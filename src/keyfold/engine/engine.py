@@ -16,6 +16,7 @@ import orjson
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import (
     backups,
+    bodies,
     contributors,
     damage,
     dialects,
@@ -265,7 +266,7 @@ class Engine:
         try:
             for (operation, _), request in zip(calls, requests, strict=True):
                 if here.lane is not None:
-                    here.lane.renew()
+                    here.lane.begin()
                 if isinstance(request, Exception):
                     results.append(request)
                 else:
@@ -308,8 +309,8 @@ class Engine:
 
     def _read(self, operation: str, body: bytes) -> dict[str, Any]:
         try:
-            request = orjson.loads(body)
-        except orjson.JSONDecodeError:
+            request = bodies.read(body)
+        except ValueError:
             raise SerializationError from None
         return self._checked(operation, request, body)
 

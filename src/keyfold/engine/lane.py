@@ -1,19 +1,24 @@
 """Where a call runs: on an event loop, where it may keep others waiting for a moment only, or in a
 thread, where it goes on for as long as somebody waits for its answer.
 
-A server sets the lane of its thread around a call. Work that can be long says beforehand what it is
-going to cost, in steps of about a microsecond.
+A server sets the lane of its thread around a call. Work that can be long asks at its steps whether
+it may go on.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from time import perf_counter
 from typing import Final, Protocol
 
-LOOP_STEPS: Final = 5_000
+from keyfold.limits import KB
+
+LOOP_SECONDS: Final = 0.004
 LOOP_LOCK_SECONDS: Final = 0.002
 """How long a loop waits for a lock that threads hold for a moment."""
+LOOP_BYTES: Final = 64 * KB
+"""What is larger is not taken apart on a loop."""
 
 
 class WouldStall(Exception):
@@ -25,33 +30,33 @@ class CallerGone(Exception):
 
 
 class Lane(Protocol):
-    """What a call may spend."""
+    """What a call may take."""
 
     waits: bool
     """Whether it may wait for others."""
 
-    def spend(self, steps: int) -> None: ...
+    def begin(self) -> None: ...
 
-    def renew(self) -> None: ...
+    def check(self, size: int = 0) -> None: ...
 
 
 class LoopLane:
     """The lane of an event loop."""
 
-    __slots__ = ("_left", "waits")
+    __slots__ = ("_end", "_seconds", "waits")
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = LOOP_SECONDS) -> None:
         self.waits = False
-        self._left = LOOP_STEPS
+        self._seconds = seconds
+        self._end = 0.0
 
-    def spend(self, steps: int) -> None:
-        self._left -= steps
-        if self._left < 0:
+    def begin(self) -> None:
+        """The next call has all the time again."""
+        self._end = perf_counter() + self._seconds
+
+    def check(self, size: int = 0) -> None:
+        if size > LOOP_BYTES or perf_counter() > self._end:
             raise WouldStall
-
-    def renew(self) -> None:
-        """Begin with the next call."""
-        self._left = LOOP_STEPS
 
 
 class ThreadLane:
@@ -63,12 +68,12 @@ class ThreadLane:
         self.waits = True
         self._is_gone = is_gone
 
-    def spend(self, steps: int) -> None:  # noqa: ARG002
+    def begin(self) -> None:
+        """There is no end to it."""
+
+    def check(self, size: int = 0) -> None:  # noqa: ARG002
         if self._is_gone():
             raise CallerGone
-
-    def renew(self) -> None:
-        """There is no end to it."""
 
 
 class _Here(threading.local):
@@ -87,17 +92,17 @@ class Taken:
         self._lane = lane
 
     def __enter__(self) -> None:
-        self._lane.renew()
+        self._lane.begin()
         here.lane = self._lane
 
     def __exit__(self, *_error: object) -> None:
         here.lane = None
 
 
-def spend(steps: int) -> None:
-    """Before work of so many steps."""
+def check(size: int = 0) -> None:
+    """Between two steps, or before something of this size is taken apart."""
     if (lane := here.lane) is not None:
-        lane.spend(steps)
+        lane.check(size)
 
 
 def may_wait() -> bool:

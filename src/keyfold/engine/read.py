@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import merge
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from keyfold.engine import indexes
 from keyfold.engine.capacity import Capacity
+from keyfold.engine.commits import Aside
 from keyfold.engine.database import Database
+from keyfold.engine.lane import check, here
 from keyfold.engine.storage import Row, Session
 from keyfold.engine.tables import (
     IndexDefinition,
@@ -21,10 +23,13 @@ from keyfold.engine.tables import (
     component_prefix,
 )
 from keyfold.expressions.keys import KeySelection
-from keyfold.limits import PAGE_BYTES
+from keyfold.limits import KB, PAGE_BYTES
 from keyfold.values import Item
 from keyfold.values.size import item_size
 from keyfold.values.units import read_units
+
+SLICE_ROWS: Final = 500
+SLICE_BYTES: Final = 128 * KB
 
 
 @dataclass(slots=True)
@@ -73,33 +78,27 @@ class ResultPage:
 
 
 def read_page(database: Database, session: Session, reading: Reading) -> ResultPage:
-    """Read until the range ends, the limit is reached or a megabyte has been read."""
+    """Read until the range ends, the limit is reached or a megabyte has been read.
+
+    A long page is read in slices, between which others may use the session: like a page of
+    DynamoDB it shows each item as it was committed, but not all of them at one moment.
+    """
     past: dict[bytes, bytes | None] = {}
     if reading.index is not None and not reading.index.is_local:
         past = database.lag.past(reading.table)
     if reading.matches is None and reading.shape is None and not (reading.fetches or past):
-        return _read_bodies(session, reading)
+        return _read_bodies(database, session, reading)
     page = ResultPage()
-    items, matches, shape = page.items, reading.matches, reading.shape
-    limit = reading.limit
-    size = scanned = 0
     last: bytes | None = None
-    rows = _rows(session, reading, past)
-    try:
-        for _place, row_size, body, whole_size in rows:
-            scanned += 1
-            size += row_size
-            if reading.fetches:
-                page.fetched.append(whole_size)
-            item = orjson.loads(body)
-            if matches is None or matches(item):
-                items.append(orjson.Fragment(body) if shape is None else shape(item))
-            if scanned == limit or size >= PAGE_BYTES:
-                last = body
-                break
-    finally:
-        _close(rows)
-    page.scanned, page.size, page.count = scanned, size, len(items)
+    part = reading
+    while last is None:
+        found = _slice(session, part, past, reading.limit, page)
+        with Aside(database.commits, session):
+            last = _take(page, reading, found)
+        if len(found) < SLICE_ROWS and sum(row[1] for row in found) < SLICE_BYTES:
+            break
+        part = _behind(part, found[-1][0])
+    page.count = len(page.items)
     if last is not None:
         page.last = last_key(reading.table, reading.index, orjson.loads(last))
     if reading.counts_only:
@@ -107,32 +106,98 @@ def read_page(database: Database, session: Session, reading: Reading) -> ResultP
     return page
 
 
-def _read_bodies(session: Session, reading: Reading) -> ResultPage:
+def _slice(
+    session: Session,
+    part: Reading,
+    past: dict[bytes, bytes | None],
+    limit: int | None,
+    page: ResultPage,
+) -> list[Row]:
+    """The next rows of a page."""
+    most = SLICE_ROWS if limit is None else min(SLICE_ROWS, limit - page.scanned)
+    found: list[Row] = []
+    size = 0
+    rows = _rows(session, part, past)
+    try:
+        for row in rows:
+            found.append(row)
+            size += row[1]
+            if len(found) == most or size >= SLICE_BYTES:
+                break
+    finally:
+        _close(rows)
+    return found
+
+
+def _take(page: ResultPage, reading: Reading, found: list[Row]) -> bytes | None:
+    """Add what the rows come to; the body of the last one if it ends the page."""
+    items, matches, shape = page.items, reading.matches, reading.shape
+    size, scanned = page.size, page.scanned
+    checked = here.lane
+    last = None
+    for _place, row_size, body, whole_size in found:
+        if checked is not None:
+            checked.check(len(body))
+        scanned += 1
+        size += row_size
+        if reading.fetches:
+            page.fetched.append(whole_size)
+        item = orjson.loads(body)
+        if matches is None or matches(item):
+            items.append(orjson.Fragment(body) if shape is None else shape(item))
+        if scanned == reading.limit or size >= PAGE_BYTES:
+            last = body
+            break
+    page.size, page.scanned = size, scanned
+    return last
+
+
+def _behind(reading: Reading, place: bytes) -> Reading:
+    """What is left to read behind a place."""
+    if reading.backward:
+        return replace(reading, end=place)
+    return replace(reading, first=place + b"\0")
+
+
+def _read_bodies(database: Database, session: Session, reading: Reading) -> ResultPage:
     """A page of whole items, whose bytes go into the answer as they are."""
     table, index, limit = reading.table, reading.index, reading.limit or -1
-    if index is None:
-        rows = session.item_bodies(
-            table.id, reading.first, reading.end, limit, backward=reading.backward
-        )
-    else:
-        rows = session.entry_bodies(
-            table.id, index.number, reading.first, reading.end, limit, backward=reading.backward
-        )
+    part = reading
     bodies: list[bytes] = []
     total = 0
-    for body, size in rows:
-        bodies.append(body)
-        total += size
-        if total >= PAGE_BYTES:
-            _close(rows)
+    while True:
+        left = limit - len(bodies)
+        most = left if 0 <= left < SLICE_ROWS else SLICE_ROWS
+        before = len(bodies)
+        for body, size in _bodies(session, part, most):
+            bodies.append(body)
+            total += size
+            if total >= PAGE_BYTES:
+                break
+        count = len(bodies)
+        if count - before < most or count == limit or total >= PAGE_BYTES:
             break
-    count = len(bodies)
+        check()
+        database.commits.give_way(session)
+        key = last_key(table, index, orjson.loads(bodies[-1]))
+        part = _behind(part, place_of(table, index, key))
     page = ResultPage(count=count, scanned=count, size=total)
     if count == limit or total >= PAGE_BYTES:
         page.last = last_key(table, index, orjson.loads(bodies[-1]))
     if not reading.counts_only:
         page.bodies = bodies
     return page
+
+
+def _bodies(session: Session, reading: Reading, most: int) -> Iterator[tuple[bytes, int]]:
+    table, index = reading.table, reading.index
+    if index is None:
+        return session.item_bodies(
+            table.id, reading.first, reading.end, most, backward=reading.backward
+        )
+    return session.entry_bodies(
+        table.id, index.number, reading.first, reading.end, most, backward=reading.backward
+    )
 
 
 def last_key(table: TableDefinition, index: IndexDefinition | None, item: Item) -> Item:

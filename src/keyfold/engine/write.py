@@ -15,6 +15,7 @@ import orjson
 from keyfold.engine import collections, destinations, indexes, streams
 from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
+from keyfold.engine.lane import check
 from keyfold.engine.storage import Session, StoredItem
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.vectors import entries
@@ -145,6 +146,7 @@ def prepare(session: Session, write: ItemWrite) -> Prepared:
     stored = session.find(write.table.id, write.place)
     old: NormalItem | None = None
     if stored is not None and needs is Old.ITEM:
+        check(len(stored.body))
         old = NormalItem(orjson.loads(stored.body), stored.size)
     if write.condition is not None and not write.condition(old or {}):
         raise ConditionFailed(item=old if write.returns_item else None)

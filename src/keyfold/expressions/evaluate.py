@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from operator import ge, gt, le, lt
 from types import MappingProxyType
 from typing import Any
@@ -35,6 +36,8 @@ NO_VALUES: Values = MappingProxyType({})
 
 _ORDERED = frozenset(("S", "N", "B"))
 _SETS = frozenset(("SS", "NS", "BS"))
+_SCALARS = frozenset(("S", "N", "B", "BOOL", "NULL"))
+_FEW = 100
 _INEQUALITIES: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -45,22 +48,26 @@ def matches(condition: Condition, item: ReadableItem, values: Values = NO_VALUES
 
 def compiled(condition: Condition, values: Values = NO_VALUES) -> Test:
     """A bound condition as a function, for use with many items."""
+    return _compiled(condition, values, Elements())
+
+
+def _compiled(condition: Condition, values: Values, elements: Elements) -> Test:
     match condition:
         case And(terms):
-            return _all([compiled(term, values) for term in terms])
+            return _all([_compiled(term, values, elements) for term in terms])
         case Or(terms):
-            return _any([compiled(term, values) for term in terms])
+            return _any([_compiled(term, values, elements) for term in terms])
         case Not(term):
-            negated = compiled(term, values)
+            negated = _compiled(term, values, elements)
             return lambda item: not negated(item)
         case Compare():
             return _comparison(condition, values)
         case Between():
             return _between(condition, values)
         case In(operand, options):
-            return _in(getter(operand, values), [getter(option, values) for option in options])
+            return _in(getter(operand, values), options, values)
         case Function():
-            return _call(condition, values)
+            return _call(condition, values, elements)
 
 
 def constant(operand: Operand | Arithmetic, values: Values) -> AttributeValue | None:
@@ -224,18 +231,57 @@ def _between(node: Between, values: Values) -> Test:
     )
 
 
-def _in(operand: Getter, options: list[Getter]) -> Test:
+def _in(operand: Getter, options: Sequence[Operand], values: Values) -> Test:
+    """Values that are alike only if they are equal are looked up, whatever their number."""
+    known = [constant(option, values) for option in options]
+    members = {scalar for value in known if value is not None and (scalar := _scalar(value))}
+    others = [
+        getter(option, values)
+        for option, value in zip(options, known, strict=True)
+        if value is None or _scalar(value) is None
+    ]
+
     def test(item: ReadableItem) -> bool:
         value = operand(item)
         if value is None:
             return False
-        candidates = (option(item) for option in options)
+        if _scalar(value) in members:
+            return True
+        candidates = (option(item) for option in others)
         return any(option is not None and same(value, option) for option in candidates)
 
     return test
 
 
-def _call(call: Function, values: Values) -> Test:
+def _scalar(value: AttributeValue) -> tuple[str, Any] | None:
+    """A value that equals nothing but itself, as a key; None of sets, lists and maps."""
+    for kind, content in value.items():
+        if kind in _SCALARS:
+            return kind, content
+    return None
+
+
+class Elements:
+    """The scalars of the list that was searched last: many terms tend to search the same one."""
+
+    __slots__ = ("_found", "_list")
+
+    def __init__(self) -> None:
+        self._list: list[AttributeValue] | None = None
+        self._found: set[tuple[str, Any] | None] = set()
+
+    def has(self, elements: list[AttributeValue], wanted: AttributeValue) -> bool:
+        scalar = _scalar(wanted)
+        if scalar is None:
+            return any(same(element, wanted) for element in elements)
+        if elements is not self._list:
+            if len(elements) < _FEW:
+                return wanted in elements
+            self._list, self._found = elements, set(map(_scalar, elements))
+        return scalar in self._found
+
+
+def _call(call: Function, values: Values, elements: Elements) -> Test:
     arguments = [getter(argument, values) for argument in call.arguments]
     first = arguments[0]
     match call.function:
@@ -248,7 +294,7 @@ def _call(call: Function, values: Values) -> Test:
         case "begins_with":
             return _two(arguments, _begins_with)
         case "contains":
-            return _two(arguments, _contains)
+            return _two(arguments, partial(_contains, elements))
         case unknown:
             raise TypeError(f"not a condition: {unknown}")
 
@@ -272,10 +318,10 @@ def _begins_with(value: AttributeValue, prefix: AttributeValue) -> bool:
     return False
 
 
-def _contains(value: AttributeValue, wanted: AttributeValue) -> bool:
+def _contains(elements: Elements, value: AttributeValue, wanted: AttributeValue) -> bool:
     for kind, content in value.items():
         if kind == "L":
-            return any(same(element, wanted) for element in content)
+            return elements.has(content, wanted)
         if kind == "B":
             return "B" in wanted and b64decode(wanted["B"]) in b64decode(content)
         if kind == "S" or kind in _SETS:

@@ -236,7 +236,8 @@ def _deleted(current: AttributeValue, content: AttributeValue) -> AttributeValue
     kind = next(iter(content))
     if kind not in current:
         raise _WrongType
-    left = [member for member in current[kind] if member not in content[kind]]
+    gone = set(content[kind])
+    left = [member for member in current[kind] if member not in gone]
     return {kind: left} if left else None
 
 

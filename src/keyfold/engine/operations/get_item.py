@@ -10,6 +10,7 @@ from keyfold.engine import answers
 from keyfold.engine.capacity import Capacity, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
+from keyfold.engine.lane import check
 from keyfold.engine.selection import refuse_nested_keys
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
@@ -35,6 +36,7 @@ def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         if projection is None:
             answer["Item"] = answers.stored(stored)
         else:
+            check(len(stored.body))
             answer["Item"] = project(projection, orjson.loads(stored.body))
     detail = wanted(request)
     if detail is not None:

@@ -10,6 +10,7 @@ from keyfold.engine import answers
 from keyfold.engine.capacity import Capacity, Ledger, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
+from keyfold.engine.lane import check
 from keyfold.errors import CancellationReason, EmptyKey, TransactionCanceled, ValidationError
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
@@ -41,7 +42,9 @@ def transact_get_items(database: Database, request: dict[str, Any]) -> dict[str,
         for table, place in zip(tables, places, strict=True):
             database.key_counts.used(table, place)
         found = [session.find(t.id, p) for t, p in zip(tables, places, strict=True)]
-    if sum(stored.size for stored in found if stored is not None) > TRANSACTION_BYTES:
+    size = sum(stored.size for stored in found if stored is not None)
+    check(size // 8)
+    if size > TRANSACTION_BYTES:
         raise ValidationError("Transaction response size limit exceeded")
     ledger = Ledger()
     responses: list[dict[str, Any]] = []
