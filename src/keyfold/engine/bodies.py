@@ -15,19 +15,35 @@ _MANY: Final = 20_000
 _half_a_pair = re.compile(rb"\\u[dD][89a-fA-F]").search
 
 
+def has_many(body: bytes) -> bool:
+    """Whether there are so many members that each step with them takes long."""
+    return len(body) > _LARGE and body.count(b"{") > _MANY
+
+
 def read(body: bytes) -> Any:
     """The JSON of a body; raises ValueError.
 
     orjson keeps all other threads waiting until it is done, which takes long if there are very many
     members. Then a decoder reads that calls Python for each of them.
     """
-    if len(body) <= _LARGE or body.count(b"{") <= _MANY:
+    if not has_many(body):
         return orjson.loads(body)
     checks = _checked if _half_a_pair(body) else _unchanged
     try:
         return json.loads(body, object_hook=checks, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def dispose(tree: Any) -> None:
+    """Take a large body apart: freed whole, it would keep all other threads waiting."""
+    left = [tree]
+    while left:
+        container = left.pop()
+        while container:
+            child = container.popitem()[1] if isinstance(container, dict) else container.pop()
+            if isinstance(child, dict | list) and child:
+                left.append(child)
 
 
 def _unchanged(members: dict[str, Any]) -> dict[str, Any]:

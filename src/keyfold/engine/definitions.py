@@ -199,7 +199,12 @@ def _schema_shown(index: Definition, types: Mapping[str, str]) -> str:
 
 def _repeated(names: Sequence[str]) -> str | None:
     """The first name that was there before."""
-    return next((name for at, name in enumerate(names) if name in names[:at]), None)
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def used_attributes(definition: Definition) -> list[Mapping[str, str]]:

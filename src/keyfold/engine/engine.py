@@ -55,6 +55,10 @@ Durability = Literal["full", "relaxed", "memory"]
 Dialect = str
 """`current`, `classic`, or the name of a region of Amazon's."""
 
+_ABOUT_ITEMS = frozenset(
+    ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
+)
+
 
 class Engine:
     """An embedded database with DynamoDB's operations. Safe to use from many threads."""
@@ -141,7 +145,13 @@ class Engine:
 
     def call_bytes(self, operation: str, body: bytes) -> bytes:
         """The same with JSON bytes; stored items are spliced into the answer as they are."""
-        return self._encoded(operation, self._read(operation, body))
+        request = self._read(operation, body)
+        try:
+            return self._encoded(operation, request)
+        finally:
+            # Only what is about items can have so many members and be kept by nobody.
+            if bodies.has_many(body) and operation in _ABOUT_ITEMS:
+                bodies.dispose(request)
 
     def call_bytes_as(self, caller: Caller, operation: str, body: bytes) -> bytes:
         """The same for somebody whom resource policies may keep from it."""

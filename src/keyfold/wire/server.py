@@ -6,6 +6,7 @@ import asyncio
 import gc
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, Self
@@ -24,8 +25,10 @@ from keyfold.wire.tls import TlsListener, tls_context
 
 _TICK_SECONDS = 1.0
 _SWEEP_SECONDS = 10.0
-_SLOW_THREADS = 4
+# More of them would only keep the loop waiting longer for its turn: there is one interpreter.
+_SLOW_THREADS = 2
 _BACKLOG = 1024
+_SWITCH_SECONDS = 0.0005
 
 
 class Listener(Protocol):
@@ -181,6 +184,8 @@ def run_worker(
         gc.collect()
         gc.freeze()
         gc.set_threshold(20_000, 50, 50)
+        # A thread with long work gives way to the loop this soon.
+        sys.setswitchinterval(_SWITCH_SECONDS)
         on_ready(server.port)
         await stop.wait()
         if ends_with is not None:
