@@ -23,6 +23,8 @@ from keyfold.engine.storage import FileWatch, Session
 T = TypeVar("T")
 
 _LOOK_SECONDS = 1.0
+# Long enough for a thread that waits to wake up.
+_GIVEN_SECONDS = 0.0002
 _open_here: WeakSet[Commits] = WeakSet()
 _left_behind: list[Session] = []
 
@@ -34,8 +36,6 @@ def _leave_behind() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_behind)
-# Long enough for a thread that waits to wake up.
-_GIVEN_SECONDS = 0.0002
 
 
 class _HalfDone(errors.StorageError):
@@ -226,7 +226,7 @@ class Commits:
 
     def give_way(self, session: Session) -> None:
         """Let others have the session if they wait for it; no statement may be under way."""
-        if self._waiting and self._is_shared(session):
+        if (self._waiting or self._queue) and self._is_shared(session):
             self._lock.release()
             time.sleep(_GIVEN_SECONDS)
             self._wait()
