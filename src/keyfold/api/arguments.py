@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from keyfold.api.paging import PageRequest
 from keyfold.api.parameters import Operation
-from keyfold.api.problems import FieldError, Invalid, invalid_input
+from keyfold.api.problems import FieldError, Invalid, PreconditionUnsupported, invalid_input
 
 _REQUEST_ID = re.compile(r"[!-~]{1,255}")
 _DIGITS = re.compile(r"[0-9]{1,15}")
@@ -47,8 +47,13 @@ def from_request(
     if operation.takes_version:
         tag = headers.get("if-match", "*").strip()
         # A weak tag comes from a proxy that compressed the answer; the version is the same.
-        version = None if tag == "*" else _version("If-Match", tag.removeprefix("W/").strip('"'))
-        arguments["expected_version"] = version
+        # Behind a hyphen stands what tells answers of one version apart.
+        text = tag.removeprefix("W/").strip('"').partition("-")[0]
+        arguments["expected_version"] = None if tag == "*" else _version("If-Match", text)
+    elif operation.kind == "mutation" and "if-match" in headers:
+        raise PreconditionUnsupported("If-Match")
+    if operation.kind == "mutation" and "if-none-match" in headers:
+        raise PreconditionUnsupported("If-None-Match")
     return arguments
 
 

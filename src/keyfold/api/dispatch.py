@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
+import pydantic
 
 from keyfold.api.identity import Identity
 from keyfold.api.metrics import MetricRegistry
@@ -17,7 +18,8 @@ from keyfold.api.parameters import Operation
 from keyfold.api.problems import NotAuthenticated, problem_for
 from keyfold.api.ratelimit import RateLimit
 from keyfold.api.service import Service
-from keyfold.errors import ValidationError
+from keyfold.design.validation import complaints
+from keyfold.errors import ValidationError, ValueRefused
 from keyfold.runtime.budget import OnLoop, Work, current_work
 
 if TYPE_CHECKING:
@@ -176,7 +178,12 @@ class Dispatch:
         await operation.allow.require(self.service, caller.identity, arguments)
         if operation.caller is not None:
             arguments[operation.caller] = caller.identity
-        return await operation.function(self.service, **arguments)
+        try:
+            return await operation.function(self.service, **arguments)
+        except pydantic.ValidationError as wrong:
+            if wrong.title not in self.service.db.context.design.entities:
+                raise
+            raise ValueRefused(str(wrong), complaints(wrong)) from wrong
 
     def _scoped(self, operation: Operation, caller: Caller, request_id: str) -> str:
         """One caller's request id for one operation, which nobody else's can be equal to."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urlencode
+from zlib import crc32
 
 import orjson
 from pydantic import TypeAdapter
@@ -15,8 +16,9 @@ from keyfold.api.auth import Tokens, authenticate
 from keyfold.api.dispatch import Caller, Dispatch, Surface
 from keyfold.api.identity import ANONYMOUS, Identity
 from keyfold.api.parameters import Operation
-from keyfold.api.problems import Problem, Refused, problem_for
+from keyfold.api.problems import CHANGED, Problem, Refused, problem_for
 from keyfold.design import Page
+from keyfold.runtime.guard import is_counted
 from keyfold.tracing import instance
 
 JSON: Final = "application/json"
@@ -99,11 +101,15 @@ async def _answer(
         return HttpAnswer(operation.status)
     if operation.item is not None:
         return _page(operation, request, result)
-    tag = _etag(result)
-    if tag is not None and operation.kind == "query" and _known(headers, tag):
-        return HttpAnswer(304, headers={"etag": tag})
+    body = dump(operation.answer, result)
+    tag = _etag(result, body)
+    if operation.kind == "query":
+        if not _matches(headers, tag):
+            return problem_answer(CHANGED)
+        if tag is not None and _known(headers, tag):
+            return HttpAnswer(304, headers={"etag": tag})
     sent = {"content-type": JSON} | ({"etag": tag} if tag is not None else {})
-    return HttpAnswer(operation.status, dump(operation.answer, result), sent)
+    return HttpAnswer(operation.status, body, sent)
 
 
 def dump(adapter: TypeAdapter[Any], value: Any) -> bytes:
@@ -142,12 +148,29 @@ def _page(operation: Operation, request: HttpRequest, page: Page[Any]) -> HttpAn
     return HttpAnswer(operation.status, b'{"items":' + items + b"," + tail[1:], headers)
 
 
+def _matches(headers: Mapping[str, str], tag: str | None) -> bool:
+    """Whether If-Match, where it is sent, has this tag."""
+    given = headers.get("if-match")
+    return given is None or given.strip() == "*" or tag in _tags(given)
+
+
 def _known(headers: Mapping[str, str], tag: str) -> bool:
-    """Whether If-None-Match has this tag; proxies that compress make a weak one of it."""
-    given = [one.strip() for one in headers.get("if-none-match", "").split(",")]
-    return given == ["*"] or tag in {one.removeprefix("W/") for one in given}
+    """Whether If-None-Match has this tag."""
+    given = headers.get("if-none-match", "")
+    return given.strip() == "*" or tag in _tags(given)
 
 
-def _etag(result: Any) -> str | None:
+def _tags(given: str) -> set[str]:
+    """The tags in a header; proxies that compress make weak ones of them."""
+    return {one.strip().removeprefix("W/") for one in given.split(",")}
+
+
+def _etag(result: Any, body: bytes) -> str | None:
+    """The version; where counters move without a new one, with a hash of what is answered."""
     name = getattr(type(result), "__version_field__", None)
-    return None if name is None else f'"{getattr(result, name)}"'
+    if name is None:
+        return None
+    version = getattr(result, name)
+    spec = getattr(type(result), "__spec__", None)
+    counted = spec is not None and any(map(is_counted, spec.fields.values()))
+    return f'"{version}-{crc32(body):08x}"' if counted else f'"{version}"'

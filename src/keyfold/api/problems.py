@@ -16,7 +16,7 @@ not a Refused never reaches a caller: it may hold keys, table names or values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 import pydantic
@@ -60,8 +60,17 @@ class Invalid(Refused):
         self, where: str | Sequence[FieldError], message: str = "", *, code: str | None = None
     ) -> None:
         self.fields = [FieldError(where, message)] if isinstance(where, str) else list(where)
-        text = "; ".join(f"{one.path}: {one.message}" for one in self.fields)
-        super().__init__(text, code=code)
+        super().__init__(_lines(self.fields), code=code)
+
+
+class PreconditionUnsupported(Refused):
+    """A header asks for a condition that the operation cannot hold."""
+
+    title = "Precondition not supported"
+    default_code = "PRECONDITION_UNSUPPORTED"
+
+    def __init__(self, header: str) -> None:
+        super().__init__(f"This operation cannot hold {header}. Leave the header out.")
 
 
 class NotAuthenticated(Refused):
@@ -173,7 +182,7 @@ _UNAVAILABLE = Problem(
     "The data store cannot answer right now; try again.",
     retry_after=RETRY_SECONDS,
 )
-_CHANGED = Problem(
+CHANGED = Problem(
     412,
     "VERSION_CONFLICT",
     "Changed meanwhile",
@@ -193,7 +202,7 @@ _NOT_STORED = Problem(
 _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
     (errors.NotFound, Problem(404, "NOT_FOUND", "Not found", "Not found.")),
     (errors.AlreadyExists, Problem(409, "ALREADY_EXISTS", "Conflict", "It exists already.")),
-    (errors.VersionConflict, _CHANGED),
+    (errors.VersionConflict, CHANGED),
     (
         errors.ConditionFailed,
         Problem(412, "CONDITION_FAILED", "Condition failed", "Its state does not permit this."),
@@ -255,8 +264,19 @@ def problem_for(error: BaseException) -> Problem:
         return Problem(409, "TAKEN", "Conflict", detail, [FieldError(name, "is taken")])
     for kind, problem in _KNOWN:
         if isinstance(error, kind):
-            return problem
+            given = error.fields if isinstance(error, errors.ValueRefused) else {}
+            fields = [_field_error(*one) for one in given.items()]
+            return replace(problem, fields=fields, detail=_lines(fields) or problem.detail)
     return INTERNAL
+
+
+def _lines(fields: Sequence[FieldError]) -> str:
+    return "; ".join(f"{one.path}: {one.message}" if one.path else one.message for one in fields)
+
+
+def _field_error(path: str, message: str) -> FieldError:
+    public = ".".join(camel(part) for part in path.split("."))
+    return FieldError(public, message.removeprefix("Value error, "))
 
 
 def invalid_input(

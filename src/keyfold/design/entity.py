@@ -19,6 +19,7 @@ from keyfold.design.keys import Key, On, Ref, Silences
 from keyfold.design.place import caller
 from keyfold.design.signatures import Changeable
 from keyfold.design.table import Table
+from keyfold.design.validation import Validators, complaints, read_validators, told
 from keyfold.errors import DeclarationError, PlanError, Undecodable
 
 E = TypeVar("E", bound="Entity")
@@ -121,6 +122,16 @@ class EntitySpec:
         marks = ((name, field.mark(markers.Normalised)) for name, field in self.fields.items())
         return [(name, mark.function) for name, mark in marks if mark is not None]
 
+    @cached_property
+    def validators(self) -> Validators:
+        """What the validators of this entity look at."""
+        return read_validators(self.entity)
+
+    @cached_property
+    def transient(self) -> tuple[str, ...]:
+        """The fields that are never stored."""
+        return tuple(name for name in self.entity.model_fields if name not in self.fields)
+
     def key_of(self, values: Mapping[str, Any]) -> WireItem:
         """The wire primary key for these field values."""
         return self.key.render(values, owner=self.name)
@@ -175,26 +186,30 @@ class EntitySpec:
                 found: M = validate(values_of(item), by_name=True, by_alias=by_alias)
             except (Invalid, KeyError, ValueError, TypeError, ArithmeticError) as problem:
                 key = {a: item[a] for a in self.table.schema.key_attributes if a in item}
+                fields = self._explain(problem, item)
                 raise Undecodable(
                     f"the item {_show(key)} of {self.table.name} cannot be read as "
-                    f"{model.__name__}: {self._explain(problem, item)}",
+                    f"{model.__name__}: {told(fields)}",
                     key,
+                    entity=self.name,
+                    fields=fields,
                 ) from problem
             return found
 
         return read
 
-    def _explain(self, problem: Exception, item: WireItem) -> str:
+    def _explain(self, problem: Exception, item: WireItem) -> dict[str, str]:
         if isinstance(problem, Invalid):
-            errors = problem.errors(include_url=False)
-            return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in errors)
+            return complaints(problem)
         for field in self.fields.values():
             try:
                 compile_decoder([field])(item)
             except (KeyError, ValueError, TypeError, ArithmeticError):
                 wire = item[field.attribute]
-                return f"the attribute {field.attribute} is {wire}, and no {field.kind}"
-        return str(problem)
+                return {
+                    field.name: f"the attribute {field.attribute} is {wire}, and no {field.kind}"
+                }
+        return {"": str(problem)}
 
     def recognises(self, item: WireItem) -> bool:
         """Whether an item is of this entity, by its type attribute or else by its key's shape."""

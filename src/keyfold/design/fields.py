@@ -54,6 +54,12 @@ class FieldSpec:
         return next((mark for mark in self.marks if isinstance(mark, kind)), None)
 
     @property
+    def constraints(self) -> tuple[object, ...]:
+        """The marks that Pydantic checks: bounds, lengths, validators."""
+        ours = (mark for mark in self.marks if not isinstance(mark, str))
+        return tuple(m for m in ours if not type(m).__module__.startswith("keyfold."))
+
+    @property
     def sorts_as_number(self) -> bool:
         return self.kind in ("integer", "float", "decimal") or self.stored.startswith("epoch")
 
@@ -110,7 +116,7 @@ def reads_none_otherwise(info: FieldInfo) -> bool:
 
 
 def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: str) -> FieldSpec:
-    annotation, marks, optional = _unwrap(info.annotation)
+    annotation, marks, optional = unwrap(info.annotation)
     marks = (*info.metadata, *marks)
     kind, values, enum = _kind(annotation, place)
     _check_marks(marks, kind, place)
@@ -199,7 +205,7 @@ def _check_expiry(spec: FieldSpec, fields: Mapping[str, FieldSpec], place: str) 
     )
 
 
-def _unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
+def unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
     """Take `Annotated` and `| None` off a type."""
     marks: tuple[object, ...] = ()
     optional = False
@@ -291,7 +297,7 @@ def _kind_of_values(values: list[object]) -> str | None:
 
 def _set_kind(annotation: Any, place: str) -> str:
     arguments = get_args(annotation)
-    inner, _, _ = _kind(_unwrap(arguments[0])[0], place) if arguments else ("string", (), None)
+    inner, _, _ = _kind(unwrap(arguments[0])[0], place) if arguments else ("string", (), None)
     kind = "binary_set" if inner == "binary" else _SETS.get(inner)
     if kind is None:
         raise DeclarationError(

@@ -62,6 +62,15 @@ def _scaled(value: datetime | int | float, scale: int) -> int:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECONDS = {"iso_ms": 1000, "epoch_ms": 1000, "iso_s": 10**6, "epoch": 10**6}
+
+
+def as_stored(value: Any, stored: str) -> Any:
+    """A time as it is read back from a field of this format: in UTC, to its precision."""
+    if not isinstance(value, datetime):
+        return value
+    moment, step = _utc(value), _MICROSECONDS.get(stored, 1)
+    return moment.replace(microsecond=moment.microsecond // step * step)
 
 
 def _utc(value: datetime) -> datetime:

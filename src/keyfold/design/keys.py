@@ -5,13 +5,14 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, cast, overload
 
 from typing_extensions import TypeVar
 
 from keyfold.design import schema
 from keyfold.design.declared import Declared
+from keyfold.design.formats import as_stored
 from keyfold.design.markers import Normalised
 from keyfold.design.predicate import FieldPath as FieldPath
 from keyfold.design.predicate import Predicate, Test
@@ -292,9 +293,12 @@ def _normalising(fields: Mapping[str, FieldSpec], template: Template) -> Templat
     """The template, with values put into it as their fields store them."""
     parts: list[Part] = []
     for part in template.parts:
-        mark = fields[part.field].mark(Normalised) if isinstance(part, Slot) else None
+        field = fields[part.field] if isinstance(part, Slot) else None
+        mark = None if field is None else field.mark(Normalised)
         if isinstance(part, Slot) and mark is not None:
             part = Slot(part.field, part.format.after(mark.function))
+        elif isinstance(part, Slot) and field is not None and field.stored:
+            part = Slot(part.field, part.format.after(partial(as_stored, stored=field.stored)))
         parts.append(part)
     return Template(tuple(parts), template.escape)
 

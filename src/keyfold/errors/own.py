@@ -31,11 +31,21 @@ class NotFound(ItemError):
 
 
 class Undecodable(ItemError):
-    """An item in the table does not fit its declaration; `key` says which one."""
+    """An item in the table does not fit its declaration.
 
-    def __init__(self, message: str, key: Mapping[str, Any] | None = None) -> None:
+    `key` says which one, `entity` as what it was read, `fields` what is wrong with which field.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        key: Mapping[str, Any] | None = None,
+        *,
+        entity: str = "",
+        fields: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
-        self.key = dict(key or {})
+        self.key, self.entity, self.fields = dict(key or {}), entity, dict(fields or {})
 
 
 class AlreadyExists(ItemError):
@@ -67,7 +77,14 @@ class MissingKeyField(PlanError):
 
 
 class ValueRefused(PlanError):
-    """A value that no item can hold."""
+    """A value that no item can hold, or an item that its declaration could not read back.
+
+    `fields` says what is wrong with which field, under "" what no single one is to blame for.
+    """
+
+    def __init__(self, message: str, fields: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.fields = dict(fields or {})
 
 
 class KeyValueRefused(PlanError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeAlias
 
@@ -12,8 +13,10 @@ from pydantic import ValidationError as Invalid
 from typing_extensions import TypeVar
 
 from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.fields import FieldSpec
+from keyfold.design.fields import FieldSpec, unwrap
+from keyfold.design.formats import as_stored
 from keyfold.design.markers import AtMost, Normalised
+from keyfold.design.validation import complaints, told
 from keyfold.errors import PlanError, ValueRefused
 
 T = TypeVar("T", covariant=True, default=Any)
@@ -67,6 +70,7 @@ GivenNumber: TypeAlias = D | Add[D] | SetIfAbsent[D]
 GivenSet: TypeAlias = set[D] | Add[set[D]] | Remove[D] | SetIfAbsent[set[D]] | Clear
 GivenList: TypeAlias = list[D] | Append[D] | SetIfAbsent[list[D]]
 _NUMBERS = ("integer", "float", "decimal")
+_DIGITS = Context(prec=38)
 
 
 def add(amount: D) -> Add[D]:
@@ -112,17 +116,26 @@ def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
     if value is None or isinstance(value, Clear):
         if not field.optional and not field.kind.endswith("_set"):
             raise PlanError(f"{spec.name}.{field.name} cannot be cleared; it is not optional")
+        if not field.optional:
+            validate(spec.entity, field.name, set())
         return clear
     if isinstance(value, Add | Remove | Append):
         return _operation(spec, field, value)
-    if isinstance(value, SetIfAbsent):
-        return SetIfAbsent(validate(spec.entity, field.name, value.value))
-    checked = validate(spec.entity, field.name, value)
+    absent = isinstance(value, SetIfAbsent)
+    checked = validate(spec.entity, field.name, value.value if absent else value)
     check_length(spec, field, checked)
-    if field.kind.endswith("_set") and not checked:
+    if field.kind.endswith("_set") and not checked and not absent:
         return clear
+    stored = in_one_form(field, checked)
+    return SetIfAbsent(stored) if absent else Set(stored)
+
+
+def in_one_form(field: FieldSpec, value: Any) -> Any:
+    """The value in the form in which this field stores it."""
     normalised = field.mark(Normalised)
-    return Set(normalised.function(checked) if normalised else checked)
+    if normalised is not None:
+        return normalised.function(value)
+    return as_stored(value, field.stored) if field.kind == "timestamp" else value
 
 
 def _operation(spec: EntitySpec, field: FieldSpec, given: Add | Remove | Append) -> Change:
@@ -134,11 +147,13 @@ def _operation(spec: EntitySpec, field: FieldSpec, given: Add | Remove | Append)
             f"{spec.name}.{field.name} is of kind {field.kind}, which cannot "
             f"{type(given).__name__.lower()}; give it a value"
         )
+    # What limits the field as a whole does not limit what is added to it or taken from it.
     if isinstance(given, Append):
-        return Append(tuple(validate(spec.entity, field.name, list(given.elements))))
+        return Append(tuple(validate(spec.entity, field.name, list(given.elements), part=True)))
     if isinstance(given, Remove):
-        return Remove(frozenset(validate(spec.entity, field.name, set(given.elements))))
-    return Add(validate(spec.entity, field.name, given.amount))
+        elements = validate(spec.entity, field.name, set(given.elements), part=True)
+        return Remove(frozenset(elements))
+    return Add(validate(spec.entity, field.name, given.amount, part=True))
 
 
 def check_length(spec: EntitySpec, field: FieldSpec, value: Any) -> None:
@@ -151,20 +166,24 @@ def check_length(spec: EntitySpec, field: FieldSpec, value: Any) -> None:
         )
 
 
-def validate(entity: type[Entity], field: str, value: Any) -> Any:
-    """The value as Pydantic accepts it for this field."""
+def validate(entity: type[Entity], field: str, value: Any, *, part: bool = False) -> Any:
+    """The value as Pydantic accepts it for this field; a `part` of one is held to its type only."""
     try:
-        return _adapter(entity, field).validate_python(value)
+        return _adapter(entity, field, part).validate_python(value)
     except Invalid as problem:
-        reasons = "; ".join(error["msg"] for error in problem.errors(include_url=False))
-        raise PlanError(f"{entity.__name__}.{field}={value!r} is refused: {reasons}") from None
+        text = told(complaints(problem))
+        raise ValueRefused(
+            f"{entity.__name__}.{field}={value!r} is refused: {text}", {field: text}
+        ) from None
 
 
 @lru_cache(maxsize=4096)
-def _adapter(entity: type[Entity], field: str) -> TypeAdapter[Any]:
+def _adapter(entity: type[Entity], field: str, part: bool) -> TypeAdapter[Any]:
     info = entity.model_fields[field]
-    marks = tuple(info.metadata)
     annotation: Any = info.annotation
+    if part:
+        return TypeAdapter(unwrap(annotation)[0])
+    marks = tuple(info.metadata)
     return TypeAdapter(Annotated[(annotation, *marks)] if marks else annotation)
 
 
@@ -184,9 +203,18 @@ def _apply(change: Change, old: Any) -> Any:
     if isinstance(change, Add):
         if isinstance(change.amount, set | frozenset):
             return set(old or ()) | change.amount
-        return (old or 0) + change.amount
+        return total(old or 0, change.amount)
     if isinstance(change, Remove):
         return set(old or ()) - change.elements
     if isinstance(change, Append):
         return [*(old or ()), *change.elements]
     return change.value if old is None else old
+
+
+def total(one: Any, other: Any) -> Any:
+    """The sum as DynamoDB reckons it: in decimals, of up to 38 digits."""
+    if isinstance(one, int) and isinstance(other, int):
+        return one + other
+    if isinstance(one, float) or isinstance(other, float):
+        return float(_DIGITS.add(Decimal(repr(one)), Decimal(repr(other))))
+    return _DIGITS.add(one, other)

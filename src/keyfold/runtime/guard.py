@@ -19,6 +19,7 @@ from keyfold.errors import (
 )
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.intent import Check, Delete, Update
+from keyfold.runtime.validity import looked_at, objection
 
 WireItem = dict[str, Any]
 
@@ -81,6 +82,7 @@ def _told_apart(spec: EntitySpec, intent: Update | Delete) -> set[str]:
     wanted = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
     if spec.version is not None:
         wanted &= _written_from(spec)
+    wanted |= looked_at(spec, intent)
     return {name for name in wanted if not is_counted(spec.fields[name])}
 
 
@@ -141,9 +143,13 @@ def refusal_of(
             found = spec.decode(item)
             if any(getattr(found, n) != getattr(old, n) for n in steady_counts(spec, intent)):
                 return TransactionConflict(f"the counters of {ref} moved meanwhile")
+            refused = objection(spec, intent, item) if isinstance(intent, Update) else None
+            if refused is not None:
+                return refused
             if stored != item and (condition is None or condition.holds(found.__dict__)):
                 return StoredOtherwise(ref, item)
-        return ConditionFailed(f"{ref}: {condition} does not hold", item)
+        refused = objection(spec, intent, item) if isinstance(intent, Update) else None
+        return refused or ConditionFailed(f"{ref}: {condition} does not hold", item)
 
     return refusal
 

@@ -25,13 +25,14 @@ from keyfold.errors import (
 )
 from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.runtime import changes as change
-from keyfold.runtime.changes import Change, applied, validate
+from keyfold.runtime.changes import Change, validate
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.guard import Lingering, StoredOtherwise, is_counted, steady_counts
 from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Put, Update
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find, get
+from keyfold.runtime.validity import looked_at, merged
 from keyfold.runtime.writing import (
     WireWrite,
     edited,
@@ -194,16 +195,19 @@ def _expand_update(
     old = pending.new if pending is not None and pending.new is not None else intent.known or read
     if old is not None and old is intent.known:
         old = yield from _with_present_counts(context, intent, old)
-    needs_old = bool(concerned or intent.lenient or index_fields_missing(spec, intent))
+    needs_old = bool(
+        concerned
+        or intent.lenient
+        or index_fields_missing(spec, intent)
+        or looked_at(spec, intent)
+    )
     if old is None and needs_old:
         old = yield from find(context, intent.ref)
         if old is None and intent.lenient:
             return None
         if old is None and not intent.upsert:
             raise NotFound(f"there is no {intent.ref}")
-    new = None
-    if old is not None:
-        new = old.model_copy(update=applied(intent.changes, old.__dict__))
+    new = None if old is None else merged(old, intent)
     plan.add(address, Step(intent, old, new))
     if old is not None:
         plan.entail(concerned, old, new)

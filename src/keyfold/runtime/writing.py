@@ -15,12 +15,13 @@ from keyfold.errors import (
     ConditionFailed,
 )
 from keyfold.runtime import changes as change
-from keyfold.runtime.changes import Change, applied, check_length
+from keyfold.runtime.changes import Change, applied, check_length, in_one_form
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
 from keyfold.runtime.reads import is_expired
+from keyfold.runtime.validity import limits, settled
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class WireWrite:
 
 
 def stamped(context: Context, new: Entity) -> Entity:
-    """A new item with its version, times and expiry set."""
+    """A new item as it will be read back, with its version, times and expiry set."""
     spec = new.__spec__
     values: dict[str, Any] = {}
     now = context.now()
@@ -52,7 +53,7 @@ def stamped(context: Context, new: Entity) -> Entity:
     for name, normalise in spec.normalised:
         if getattr(new, name) is not None:
             values[name] = normalise(getattr(new, name))
-    return new.model_copy(update=values) if values else new
+    return settled(new.model_copy(update=values) if values else new)
 
 
 def expiry_of(context: Context, spec: EntitySpec, values: Mapping[str, Any]) -> Any:
@@ -107,6 +108,7 @@ def update_write(
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
         conditions += unchanged(expressions, spec, old, stored, intent)
+    conditions += limits(expressions, spec, intent)
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
     actions = _Actions(expressions)
@@ -185,12 +187,13 @@ def edited(context: Context, intent: Update) -> Update:
     if spec.version is not None and spec.version.name not in intent.changes:
         more[spec.version.name] = change.Add(1)
     if spec.updated is not None and spec.updated.name not in intent.changes:
-        more[spec.updated.name] = change.Set(context.now())
+        more[spec.updated.name] = change.Set(in_one_form(spec.updated, context.now()))
     mark = spec.ttl.mark(markers.Ttl) if spec.ttl is not None else None
     if mark is not None and spec.ttl is not None and mark.after in intent.changes:
         start = intent.changes[mark.after]
         expiry = expiry_of(context, spec, applied({mark.after: start}, {}))
-        more[spec.ttl.name] = change.clear if expiry is None else change.Set(expiry)
+        end = change.clear if expiry is None else change.Set(in_one_form(spec.ttl, expiry))
+        more[spec.ttl.name] = end
     return replace(intent, changes={**intent.changes, **more})
 
 

@@ -1,0 +1,135 @@
+"""What makes an item readable: it is looked at as a whole before anything is sent.
+
+An operation on one field (an amount added, elements appended) that only a bound or a length limits
+stays one request, with the limit as its condition. Where validators look at more than the changes,
+the item is read, and what they looked at is guarded.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import annotated_types
+
+from keyfold.design.codec import encoder
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.fields import FieldSpec
+from keyfold.design.markers import AtMost
+from keyfold.design.validation import told
+from keyfold.errors import Undecodable, ValueRefused
+from keyfold.runtime import changes as change
+from keyfold.runtime.changes import Change, applied, check_length
+from keyfold.runtime.expression import Expressions
+from keyfold.runtime.intent import Delete, Update
+
+E = TypeVar("E", bound=Entity)
+_BOUNDS = {
+    annotated_types.Ge: (">=", "ge"),
+    annotated_types.Gt: (">", "gt"),
+    annotated_types.Le: ("<=", "le"),
+    annotated_types.Lt: ("<", "lt"),
+}
+
+
+def settled(given: E) -> E:
+    """The item as it will be read back: values in their stored form, all validators passed."""
+    spec = given.__spec__
+    try:
+        found: E = spec.decode(spec.encode(given))
+    except Undecodable as problem:
+        raise ValueRefused(
+            f"{given.ref()} is not written, since it could not be read again: "
+            f"{told(problem.fields)}",
+            problem.fields,
+        ) from None
+    if not spec.transient:
+        return found
+    return found.model_copy(update={name: getattr(given, name) for name in spec.transient})
+
+
+def merged(old: E, intent: Update) -> E:
+    """The item after an update, settled; what a counter adds is not looked at."""
+    after = old.model_copy(update=applied(intent.changes, old.__dict__))
+    if intent.counting:
+        return after
+    for field in old.__spec__.bounded:
+        if field.name in intent.changes:
+            check_length(old.__spec__, field, getattr(after, field.name))
+    return settled(after)
+
+
+def looked_at(spec: EntitySpec, intent: Update | Delete) -> set[str]:
+    """The fields whose present values decide whether the changed item can be read."""
+    if isinstance(intent, Delete) or intent.counting or intent.upsert:
+        return set()
+    validators = spec.validators
+    if validators.whole or validators.fields & intent.changes.keys():
+        return set(spec.fields)
+    changed = ((spec.fields[name], one) for name, one in intent.changes.items())
+    return {field.name for field, one in changed if _needs_value(field, one)}
+
+
+def _needs_value(field: FieldSpec, one: Change) -> bool:
+    """Whether no condition can say what an operation on the field may do."""
+    if not isinstance(one, change.Add | change.Remove | change.Append):
+        return False
+    if isinstance(one, change.Add) and not isinstance(one.amount, set | frozenset):
+        return any(type(mark) not in _BOUNDS for mark in field.constraints)
+    several = isinstance(one, change.Add) and len(one.amount) > 1
+    return bool(field.constraints) or (several and field.mark(AtMost) is not None)
+
+
+def limits(expressions: Expressions, spec: EntitySpec, intent: Update) -> list[str]:
+    """The conditions that keep operations within what their fields may hold."""
+    if intent.counting or intent.upsert:
+        return []
+    found: list[str] = []
+    for name, one in intent.changes.items():
+        field = spec.fields[name]
+        if isinstance(one, change.Add) and not isinstance(one.amount, set | frozenset):
+            found += _bounds(expressions, field, one.amount)
+        elif isinstance(one, change.Add | change.Append):
+            found += _length(expressions, field, one)
+    return found
+
+
+def _bounds(expressions: Expressions, field: FieldSpec, amount: Any) -> list[str]:
+    found = []
+    name, encode = expressions.name(field.attribute), encoder(field)
+    for mark in field.constraints:
+        if type(mark) not in _BOUNDS:
+            continue
+        sign, member = _BOUNDS[type(mark)]
+        bound = change.total(getattr(mark, member), -amount)
+        holds = f"{name} {sign} {expressions.value(encode(bound))}"
+        begins = {">=": 0 >= bound, ">": 0 > bound, "<=": 0 <= bound, "<": 0 < bound}[sign]
+        found.append(f"(attribute_not_exists({name}) OR {holds})" if begins else holds)
+    return found
+
+
+def _length(
+    expressions: Expressions, field: FieldSpec, one: change.Add | change.Append
+) -> list[str]:
+    most = field.mark(AtMost)
+    elements = one.amount if isinstance(one, change.Add) else one.elements
+    if most is None or (isinstance(one, change.Add) and len(elements) != 1):
+        return []
+    name = expressions.name(field.attribute)
+    room = expressions.value({"N": str(most.items - len(elements))})
+    fits = [f"attribute_not_exists({name})"] if len(elements) <= most.items else []
+    fits.append(f"size({name}) <= {room}")
+    if isinstance(one, change.Add):
+        [(kind, [element])] = encoder(field)(elements).items()
+        fits.append(f"contains({name}, {expressions.value({kind[0]: element})})")
+    return [f"({' OR '.join(fits)})"]
+
+
+def objection(spec: EntitySpec, intent: Update, item: dict[str, Any]) -> ValueRefused | None:
+    """Why the changes cannot be made to this item, if that is the reason."""
+    try:
+        merged(spec.decode(item), intent)
+    except ValueRefused as refused:
+        return refused
+    except Undecodable:
+        return None
+    return None
