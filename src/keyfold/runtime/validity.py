@@ -102,7 +102,7 @@ def _bounds(expressions: Expressions, field: FieldSpec, amount: Any) -> list[str
         sign, member = _BOUNDS[type(mark)]
         bound = change.total(getattr(mark, member), -amount)
         holds = f"{name} {sign} {expressions.value(encode(bound))}"
-        begins = {">=": 0 >= bound, ">": 0 > bound, "<=": 0 <= bound, "<": 0 < bound}[sign]
+        begins = {">=": bound <= 0, ">": bound < 0, "<=": bound >= 0, "<": bound > 0}[sign]
         found.append(f"(attribute_not_exists({name}) OR {holds})" if begins else holds)
     return found
 

@@ -196,10 +196,7 @@ def _expand_update(
     if old is not None and old is intent.known:
         old = yield from _with_present_counts(context, intent, old)
     needs_old = bool(
-        concerned
-        or intent.lenient
-        or index_fields_missing(spec, intent)
-        or looked_at(spec, intent)
+        concerned or intent.lenient or index_fields_missing(spec, intent) or looked_at(spec, intent)
     )
     if old is None and needs_old:
         old = yield from find(context, intent.ref)

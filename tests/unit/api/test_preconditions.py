@@ -75,8 +75,10 @@ class Halls(Service):
     async def rename(self, hall_id: str, name: str, expected_version: int | None) -> Hall:
         """Rename a hall."""
         hall = await self.db.get(Hall.key(hall_id=hall_id))
-        known = hall if expected_version is None else hall.model_copy(
-            update={"version": expected_version}
+        known = (
+            hall
+            if expected_version is None
+            else hall.model_copy(update={"version": expected_version})
         )
         return await self.db.update(known, full_name=name)
 

@@ -162,7 +162,7 @@ def test_validators_of_fields_hold_in_updates(db: Db) -> None:
         with pytest.raises(ValueRefused):
             db.update(made.ref(), **changes)
     db.update(made.ref(), note="long")
-    with pytest.raises(ValueRefused, match="note: .*must be short"):
+    with pytest.raises(ValueRefused, match=r"note: .*must be short"):
         db.update(made.ref(), code="SHORT")
     assert db.update(made.ref(), amount=add(5)).amount == 5
     assert db.update(made.ref(), amount=add(-5)).amount == 0
