@@ -135,7 +135,7 @@ def test_what_a_validator_saw_is_guarded(db: Db, kind: type[Window]) -> None:
     """Two changes, each right by itself, are not right together: the later one looks again."""
     made = db.create(kind(window_id="w", lo=0, hi=10))
     call = db.client.call
-    raced = []
+    raced: list[int] = []
 
     def between(operation: str, request: Any) -> Any:
         if operation == "UpdateItem" and not raced:
@@ -202,11 +202,11 @@ def test_what_is_told_is_what_is_stored(db: Db) -> None:
     assert made == db.get(made.ref()) == db.get(given.ref())
     assert made.at.microsecond == 123000
     assert Visit.__spec__.encode(made) == items(db)[0]
-    for change in ({"until": AT}, {"until": AT + timedelta(days=1, microseconds=7)}):
-        changed = db.update(made.ref(), **change)
+    for until in (AT, AT + timedelta(days=1, microseconds=7)):
+        changed = db.update(made.ref(), until=until)
         assert changed == db.get(made.ref())
         assert Visit.__spec__.encode(changed) == items(db)[0]
-        changed = db.transact(update(changed, **change), put(Window(window_id="w")))[0]
+        changed = db.transact(update(changed, until=until), put(Window(window_id="w")))[0]
         assert changed is None or changed == db.get(made.ref())
     put_again = db.put(given.model_copy(update={"until": None}))
     assert put_again == db.get(made.ref())
