@@ -135,3 +135,17 @@ def test_what_is_not_there_is_told_apart(keyfold_url: str) -> None:
         client.describe_table(TableName="Nowhere")
     with pytest.raises(ClientError, match="ValidationException"):
         client.query(TableName="Nowhere")
+
+
+def test_answers_without_a_body_and_the_endpoint_of_this_machine(
+    table: Any, keyfold_url: str
+) -> None:
+    client: Any = boto3.client("dynamodb", endpoint_url=keyfold_url)
+    arn = table.table_arn
+    tagged = client.tag_resource(ResourceArn=arn, Tags=[{"Key": "a", "Value": "b"}])
+    assert tagged["ResponseMetadata"]["HTTPHeaders"]["content-length"] == "0"
+    assert client.list_tags_of_resource(ResourceArn=arn)["Tags"] == [{"Key": "a", "Value": "b"}]
+    untagged = client.untag_resource(ResourceArn=arn, TagKeys=["a"])
+    assert untagged["ResponseMetadata"]["HTTPHeaders"]["content-length"] == "0"
+    [endpoint] = client.describe_endpoints()["Endpoints"]
+    assert endpoint["Address"] == keyfold_url.rpartition("/")[2]

@@ -85,7 +85,7 @@ class AsyncEmbeddedClient:
         result = await done
         if isinstance(result, Exception):
             raise result
-        answer: dict[str, Any] = orjson.loads(result)
+        answer: dict[str, Any] = orjson.loads(result) if result else {}
         return answer
 
     def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:

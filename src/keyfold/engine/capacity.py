@@ -81,6 +81,20 @@ def wanted(request: dict[str, Any]) -> str | None:
     return detail if detail in ("TOTAL", "INDEXES") else None
 
 
+def named_as_asked(answer: dict[str, Any], request: dict[str, Any]) -> None:
+    """Give tables in an answer's consumed capacity by ARN where the request did."""
+    consumed = answer.get("ConsumedCapacity")
+    if consumed is None:
+        return
+    asked = [request.get("TableName"), *request.get("RequestItems", ())]
+    for wish in request.get("TransactItems", ()):
+        asked += [part["TableName"] for part in wish.values()]
+    arns = {name.rpartition("/")[2]: name for name in asked if name and name.startswith("arn:")}
+    for each in (consumed if isinstance(consumed, list) else [consumed]) if arns else ():
+        if (name := each.get("TableName")) in arns:
+            each["TableName"] = arns[name]
+
+
 class Ledger:
     """Capacity of a request that touches several tables, in the order they were touched."""
 

@@ -46,6 +46,7 @@ class Database:
         self.clock = clock
         self.lag = lag
         self.dialect = dialect
+        self.endpoint = "localhost:8000"
         self.region = region
         self.account = account
         self.stream_shards = stream_shards

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from keyfold.engine.encryption import check_encryption
+from keyfold.engine.throughput import check_first_warmth
 from keyfold.engine.vectors import rules
 from keyfold.errors import ValidationError
 from keyfold.limits import (
@@ -59,6 +61,22 @@ def check_creation(request: Definition) -> None:
         )
     check_stream(request.get("StreamSpecification"))
     check_most(request.get("OnDemandThroughput"), billing, _CREATED)
+    check_table_class(request.get("TableClass"))
+    check_encryption(request.get("SSESpecification"))
+    check_first_warmth(request, billing, "table")
+    for index in global_ or ():
+        check_first_warmth(index, billing, f"index {index['IndexName']}")
+
+
+_CLASSES = ("STANDARD", "STANDARD_INFREQUENT_ACCESS")
+
+
+def check_table_class(name: str | None) -> None:
+    if name not in (None, *_CLASSES):
+        raise ValidationError(
+            "Invalid table-class parameter provided. Please try again with a valid table-class "
+            f"value: [{', '.join(_CLASSES)}]."
+        )
 
 
 # What CreateTable and UpdateTable say of on-demand limits on a table with provisioned throughput.
@@ -113,7 +131,7 @@ def check_projection(index: Definition) -> None:
                 f"{_INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified"
             )
         if (name := _repeated(extra)) is not None:
-            raise ValidationError(f"{_INVALID}Duplicate value in NonKeyAttributes: {name}")
+            raise ValidationError(f"{_INVALID}Duplicate element in NonKeyAttributes: {name}")
     elif extra:
         raise ValidationError(
             f"{_INVALID}ProjectionType is {kind}, but NonKeyAttributes is specified"

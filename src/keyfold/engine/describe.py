@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import statistics
+from keyfold.engine import statistics, throughput
 from keyfold.engine.database import Database
 from keyfold.engine.statistics import Statistics
 from keyfold.engine.storage import Session
@@ -35,8 +35,6 @@ _OF_DELETED = (
     "BillingModeSummary",
     "DeletionProtectionEnabled",
 )
-_WARM_ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000}
-_NO_THROUGHPUT = {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
 
 
 def table(
@@ -55,21 +53,25 @@ def table(
     answer["TableStatus"] = status
     answer["TableSizeBytes"] = whole.size
     answer["ItemCount"] = whole.items
-    answer["ProvisionedThroughput"] = _throughput(definition)
+    now = database.clock.now()
+    answer["ProvisionedThroughput"] = throughput.described(definition, now)
     if definition["BillingMode"] == "PAY_PER_REQUEST":
         answer["BillingModeSummary"] = {
             "BillingMode": "PAY_PER_REQUEST",
             "LastUpdateToPayPerRequestDateTime": definition["BillingChanged"],
         }
     elif "BillingChanged" in definition:
-        answer["BillingModeSummary"] = {"BillingMode": "PROVISIONED"}
+        answer["BillingModeSummary"] = {
+            "BillingMode": "PROVISIONED",
+            "LastUpdateToPayPerRequestDateTime": definition["BillingChanged"],
+        }
     if table.local_indexes:
         answer["LocalSecondaryIndexes"] = [
-            _index(table, index, held[index.name], status) for index in table.local_indexes
+            _index(table, index, held[index.name], status, now) for index in table.local_indexes
         ]
     if table.global_indexes:
         answer["GlobalSecondaryIndexes"] = [
-            _index(table, index, held[index.name], status) for index in table.global_indexes
+            _index(table, index, held[index.name], status, now) for index in table.global_indexes
         ]
     if table.vector_indexes:
         answer["VectorIndexes"] = [
@@ -80,6 +82,8 @@ def table(
     answer.update(_stream(definition))
     if "TableClass" in definition:
         answer["TableClassSummary"] = {"TableClass": definition["TableClass"]}
+        if "TableClassChanged" in definition:
+            answer["TableClassSummary"]["LastUpdateDateTime"] = definition["TableClassChanged"]
     if "SSE" in definition:
         answer["SSEDescription"] = definition["SSE"]
     return answer
@@ -92,7 +96,11 @@ def deleted(database: Database, session: Session, deleted: TableDefinition) -> d
 
 
 def _index(
-    table: TableDefinition, index: IndexDefinition, held: Statistics, table_status: str
+    table: TableDefinition,
+    index: IndexDefinition,
+    held: Statistics,
+    table_status: str,
+    now: float,
 ) -> dict[str, Any]:
     definition = index.definition
     answer: dict[str, Any] = {
@@ -107,7 +115,8 @@ def _index(
         status = table_status if table_status == "CREATING" else index.status
         answer["IndexStatus"] = status
         on_demand = table.definition["BillingMode"] == "PAY_PER_REQUEST"
-        answer["ProvisionedThroughput"] = _throughput({} if on_demand else definition)
+        units = {} if on_demand else definition
+        answer["ProvisionedThroughput"] = throughput.described(units, now)
         answer.update(_warm(table, definition, status))
         if index.status == "CREATING":
             answer["Backfilling"] = True
@@ -139,23 +148,12 @@ def _vector_index(
     return answer
 
 
-def _throughput(definition: Any) -> dict[str, Any]:
-    return {"NumberOfDecreasesToday": 0, **definition.get("ProvisionedThroughput", _NO_THROUGHPUT)}
-
-
 def _warm(table: TableDefinition, definition: Any, status: str) -> dict[str, Any]:
     """What the table or an index can bear at once; told of all of them once they are active."""
     asked = definition.get("WarmThroughput")
     if status != "ACTIVE":
         return {"WarmThroughput": {**asked, "Status": "UPDATING"}} if asked else {}
-    if table.definition["BillingMode"] == "PAY_PER_REQUEST":
-        usual = _WARM_ON_DEMAND
-    else:
-        units = definition.get("ProvisionedThroughput", _NO_THROUGHPUT)
-        usual = {
-            "ReadUnitsPerSecond": units["ReadCapacityUnits"],
-            "WriteUnitsPerSecond": units["WriteCapacityUnits"],
-        }
+    usual = throughput.usual_warmth(definition, table.definition["BillingMode"])
     return {"WarmThroughput": {**usual, **(asked or {}), "Status": "ACTIVE"}}
 
 

@@ -27,6 +27,7 @@ from keyfold.engine import (
     ttl,
 )
 from keyfold.engine.answers import encoded
+from keyfold.engine.capacity import named_as_asked
 from keyfold.engine.commit_group import Result, bare
 from keyfold.engine.contributors import Rule
 from keyfold.engine.database import Database
@@ -50,6 +51,9 @@ from keyfold.values import Item
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+# Operations whose answer on the wire is nothing at all.
+_WITHOUT_BODY = frozenset(("TagResource", "UntagResource"))
 
 Durability = Literal["full", "relaxed", "memory"]
 Dialect = str
@@ -120,6 +124,15 @@ class Engine:
             ),
             faults,
         )
+
+    @property
+    def endpoint(self) -> str:
+        """Where DescribeEndpoints says that this database is asked: a host and a port."""
+        return self._database.endpoint
+
+    @endpoint.setter
+    def endpoint(self, address: str) -> None:
+        self._database.endpoint = address
 
     @property
     def path(self) -> str:
@@ -332,7 +345,8 @@ class Engine:
             raise dialect.worded(operation, error, request) from None
 
     def _encoded(self, operation: str, request: dict[str, Any]) -> bytes:
-        return encoded(self._answer(operation, request))
+        answer = self._answer(operation, request)
+        return b"" if operation in _WITHOUT_BODY else encoded(answer)
 
     def _answer(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request whose shape was checked."""
@@ -354,7 +368,7 @@ class Engine:
 
     def _carry_out(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            return work(self._database, request)
+            answer = work(self._database, request)
         except apsw.Error as error:
             failure = self._told(error)
             if isinstance(failure, Corrupt):
@@ -362,6 +376,9 @@ class Engine:
             raise failure from error
         except Corrupt as error:
             raise damage.named(error, request) from error
+        if "ReturnConsumedCapacity" in request:
+            named_as_asked(answer, request)
+        return answer
 
 
 def _all_told(error: Exception, calls: int) -> list[Result]:

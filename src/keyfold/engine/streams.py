@@ -291,5 +291,7 @@ def _wire(
         "dynamodb": change,
     }
     if "userIdentity" in entry:
-        event["userIdentity"] = entry["userIdentity"]
+        # Older versions kept the names with small first letters, which clients do not read.
+        identity = entry["userIdentity"]
+        event["userIdentity"] = {name[0].upper() + name[1:]: identity[name] for name in identity}
     return event

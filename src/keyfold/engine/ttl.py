@@ -13,7 +13,7 @@ from keyfold.engine.tables import TableDefinition
 from keyfold.engine.write import ItemWrite
 from keyfold.limits import TTL_MAX_AGE_SECONDS
 
-SERVICE = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
+SERVICE = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 
 _ITEMS_PER_COMMIT = 200
 # Items may be large: of a step's items few are in memory.

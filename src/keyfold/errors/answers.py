@@ -207,6 +207,30 @@ class ReplicatedWriteConflict(OperationError):
     wire_name = "ReplicatedWriteConflictException"
 
 
+class ExportConflict(OperationError):
+    wire_name = "ExportConflictException"
+
+
+class GlobalTableAlreadyExists(OperationError):
+    wire_name = "GlobalTableAlreadyExistsException"
+
+
+class ImportConflict(OperationError):
+    wire_name = "ImportConflictException"
+
+
+class IndexNotFound(OperationError):
+    wire_name = "IndexNotFoundException"
+
+
+class ReplicaAlreadyExists(OperationError):
+    wire_name = "ReplicaAlreadyExistsException"
+
+
+class ReplicaNotFound(OperationError):
+    wire_name = "ReplicaNotFoundException"
+
+
 class ExpiredIterator(OperationError):
     wire_name = "ExpiredIteratorException"
 

@@ -89,9 +89,21 @@ def _canonical_number(text: str) -> int:
 
 
 def _binary(content: str, _depth: int) -> int:
-    if type(content) is not str:
+    if type(content) is not str or (length := binary_length(content)) is None:
         raise _LongWay
-    return len(a2b_base64(content, strict_mode=True))
+    return length
+
+
+# The last characters that leave no stray bits behind one and two bytes.
+_WHOLE = {1: frozenset("AEIMQUYcgkosw048"), 2: frozenset("AQgw")}
+
+
+def binary_length(text: str) -> int | None:
+    """How many bytes a base64 text stands for; None if bits are left over."""
+    padding = text.count("=", -2)
+    if padding and text[-padding - 1] not in _WHOLE[padding]:
+        return None
+    return len(a2b_base64(text, strict_mode=True))
 
 
 def _flag(content: bool, _depth: int) -> int:

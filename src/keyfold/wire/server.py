@@ -87,6 +87,7 @@ class Server:
         else:
             self._listener = TlsListener(self._registry, listener, tls, _BACKLOG)
         self.port = listener.getsockname()[1]
+        self._engine.endpoint = f"{self._settings.host}:{self.port}"
         self._ticking = asyncio.create_task(self._tick_forever())
         if self._sweeps:
             self._sweeper = Sweeper(self._engine, _SWEEP_SECONDS)

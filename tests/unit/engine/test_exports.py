@@ -338,3 +338,73 @@ def test_an_export_in_ion_has_every_kind_of_value(engine: Engine, tmp_path: Path
         '"none":null,"words":$dynamodb_SS::["a","b"],"sizes":$dynamodb_NS::[1.,2.5],'
         '"blobs":$dynamodb_BS::[{{AA==}}],"list":[7.,"x"],"map":{"inner":false}}}'
     )
+
+
+def _import(engine: Engine, name: str, **source: str) -> dict[str, Any]:
+    request = {
+        "S3BucketSource": {"S3Bucket": "files", **source},
+        "InputFormat": "CSV",
+        "ClientToken": f"token-{name}",
+        "TableCreationParameters": _creation(name),
+    }
+    answer: dict[str, Any] = engine.call("ImportTable", request)["ImportTableDescription"]
+    return answer
+
+
+def test_a_prefix_is_the_beginning_of_a_name(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "files" / "more").mkdir(parents=True)
+    for name, number in (("x.csv", 1), ("x2.csv", 2), ("y.csv", 3), ("more/x.csv", 4)):
+        (tmp_path / "files" / name).write_text(f"pk\n{number}\n")
+    assert _import(engine, "Some", S3KeyPrefix="x")["ImportStatus"] == "COMPLETED"
+    assert _numbers(engine, "Some") == {1, 2}
+    _import(engine, "Inner", S3KeyPrefix="more/x")
+    assert _numbers(engine, "Inner") == {4}
+
+
+def test_a_failed_import_does_not_tell_where_the_server_keeps_its_files(
+    engine: Engine, tmp_path: Path
+) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "rows.csv").write_bytes(b"pk\n\xff\n")
+    failed = _import(engine, "Broken")
+    assert failed["FailureMessage"].startswith("s3://files/rows.csv, after line")
+    assert str(tmp_path) not in str(failed)
+
+
+def test_exports_and_imports_tell_what_they_were_asked_with(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "rows.csv").write_text("pk\n1\n")
+    assert _import(engine, "Rows")["ClientToken"] == "token-Rows"
+    asked = {
+        "ClientToken": "again",
+        "S3BucketOwner": "1" * 12,
+        "S3Prefix": "here",
+        "S3SseAlgorithm": "KMS",
+        "S3SseKmsKeyId": "key",
+    }
+    request = {"TableArn": _fill(engine, range(1)), "S3Bucket": "exports", **asked}
+    export = engine.call("ExportTableToPointInTime", request)["ExportDescription"]
+    assert {name: export[name] for name in asked} == asked
+
+
+def test_imports_are_listed_by_tokens_of_the_shape_that_amazon_asks_for(
+    engine: Engine, tmp_path: Path, clock: ManualClock
+) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "rows.csv").write_text("pk\n1\n")
+    for number in range(3):
+        _import(engine, f"Rows{number}")
+        clock.advance(1)
+    listed = []
+    request: dict[str, Any] = {"PageSize": 1}
+    while True:
+        answer = engine.call("ListImports", request)
+        listed += answer["ImportSummaryList"]
+        if "NextToken" not in answer:
+            break
+        request["NextToken"] = answer["NextToken"]
+        assert len(answer["NextToken"]) >= 112
+    assert len({each["ImportArn"] for each in listed}) == 3
+    assert all({"StartTime", "EndTime"} <= each.keys() for each in listed)
+    with pytest.raises(ValidationError, match="112"):
+        engine.call("ListImports", {"NextToken": "short"})

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -281,3 +282,18 @@ def test_any_request_is_accepted_or_refused_in_either_dialect(data: st.DataObjec
             assert shapes.check(operation, typed, dialect) == typed
             continue
         assert told.message
+
+
+@pytest.mark.parametrize("text", ["AB==", "AAB=", "//=="])
+@pytest.mark.parametrize("wrapped", [lambda t: {"B": t}, lambda t: {"BS": [t]}])
+def test_base64_may_not_have_stray_bits_behind_its_last_byte(text: str, wrapped: Any) -> None:
+    request = {"TableName": "abc", "Item": {"x": wrapped(text)}}
+    with pytest.raises(SerializationError) as caught:
+        shapes.check("PutItem", request, CURRENT)
+    assert caught.value.message == "Invalid last non-pad Base64 character dectected"
+
+
+@given(st.binary(max_size=20))
+def test_base64_of_any_bytes_is_right(content: bytes) -> None:
+    request = {"TableName": "abc", "Item": {"x": {"B": b64encode(content).decode()}}}
+    assert shapes.check("PutItem", request, CURRENT) == request

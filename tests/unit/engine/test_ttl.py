@@ -108,8 +108,8 @@ def test_the_stream_names_the_service_and_indexes_forget_the_item(
     inserted, removed = engine.call("GetRecords", place)["Records"]
     assert "userIdentity" not in inserted
     assert removed["userIdentity"] == {
-        "type": "Service",
-        "principalId": "dynamodb.amazonaws.com",
+        "Type": "Service",
+        "PrincipalId": "dynamodb.amazonaws.com",
     }
     assert removed["dynamodb"]["OldImage"]["pk"] == {"S": "a"}
     assert engine.call("Scan", {"TableName": "Fading", "IndexName": "by_expiry"})["Count"] == 0

@@ -12,6 +12,13 @@ from keyfold.engine.vectors import rules
 from keyfold.errors import NamedTableInUse, NamedTableNotFound, RecoveryUnavailable, ValidationError
 
 BACKUPS_PER_PAGE = 100
+_INDEX_MEMBERS = (
+    "IndexName",
+    "KeySchema",
+    "Projection",
+    "ProvisionedThroughput",
+    "OnDemandThroughput",
+)
 
 
 def create_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -117,6 +124,11 @@ def restore_table_to_point_in_time(database: Database, request: dict[str, Any]) 
 
 def update_continuous_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     wish = request["PointInTimeRecoverySpecification"]
+    if not wish["PointInTimeRecoveryEnabled"] and "RecoveryPeriodInDays" in wish:
+        raise ValidationError(
+            "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time "
+            "recovery."
+        )
 
     def work(session: Session) -> TableDefinition:
         table = _table(database, session, request["TableName"])
@@ -195,7 +207,7 @@ def _description(document: dict[str, Any], status: str = "AVAILABLE") -> dict[st
     for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
         if source.get(member):
             features[member] = [
-                {name: index[name] for name in ("IndexName", "KeySchema", "Projection")}
+                {name: index[name] for name in _INDEX_MEMBERS if name in index}
                 for index in source[member]
             ]
     if source.get("VectorIndexes"):
@@ -210,9 +222,13 @@ def _description(document: dict[str, Any], status: str = "AVAILABLE") -> dict[st
             "TimeToLiveStatus": "ENABLED",
             "AttributeName": source["TimeToLive"],
         }
+    if "SSE" in source:
+        features["SSEDescription"] = source["SSE"]
+    limits = {name: source[name] for name in ("OnDemandThroughput",) if name in source}
     return {
         "BackupDetails": _details(document, status),
         "SourceTableDetails": {
+            **limits,
             "TableName": source["TableName"],
             "TableId": source["TableId"],
             "TableArn": source["TableArn"],

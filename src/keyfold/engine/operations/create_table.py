@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from keyfold.engine import catalog, definitions, describe, streams
+from keyfold.engine import catalog, definitions, describe, encryption, streams
 from keyfold.engine.database import Database
 from keyfold.engine.operations.resource_policies import read
-from keyfold.engine.operations.tags import check_tags
+from keyfold.engine.operations.tags import read_tags
 from keyfold.engine.policies import store
 from keyfold.engine.storage import Session
 from keyfold.errors import TableInUse
@@ -18,8 +18,7 @@ _COPIED = ("OnDemandThroughput", "TableClass", "ProvisionedThroughput", "WarmThr
 
 def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     definitions.check_creation(request)
-    tags = {tag["Key"]: tag["Value"] for tag in request.get("Tags") or ()}
-    check_tags(tags)
+    tags = read_tags(request.get("Tags") or ())
     name = request["TableName"].rpartition(":table/")[2]
     policy = None
     if (text := request.get("ResourcePolicy")) is not None:
@@ -78,17 +77,7 @@ def _definition(
         if request.get(member) is not None:
             definition[member] = request[member]
     if (request.get("SSESpecification") or {}).get("Enabled"):
-        definition["SSE"] = sse_description(database, request["SSESpecification"])
+        definition["SSE"] = encryption.described(database, request["SSESpecification"])
     if tags:
         definition["Tags"] = tags
     return definition
-
-
-def sse_description(database: Database, specification: dict[str, Any]) -> dict[str, Any]:
-    key = specification.get("KMSMasterKeyId") or "alias/aws/dynamodb"
-    arn = f"arn:aws:kms:{database.region}:{database.account}:{key}"
-    return {
-        "Status": "ENABLED",
-        "SSEType": specification.get("SSEType", "KMS"),
-        "KMSMasterKeyArn": key if key.startswith("arn:") else arn,
-    }

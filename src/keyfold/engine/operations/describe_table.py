@@ -6,13 +6,17 @@ from typing import Any
 
 from keyfold.engine import describe
 from keyfold.engine.database import Database
+from keyfold.errors import ValidationError
 
 NAMES_PER_PAGE = 100
 
 
 def describe_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    name = request["TableName"]
+    if name.startswith("arn:") and name.split(":")[3:4] != [database.region]:
+        raise ValidationError(f"1 validation error detected: Invalid AWS region in '{name}'")
     with database.snapshot() as session:
-        table = database.catalog.named(session, request["TableName"])
+        table = database.catalog.named(session, name)
         return {"Table": describe.table(database, session, table)}
 
 

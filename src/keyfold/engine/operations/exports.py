@@ -25,6 +25,7 @@ from keyfold.errors import (
 
 _KIND = "export"
 EXPORTS_PER_PAGE = 25
+_ECHOED = ("ClientToken", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3SseKmsKeyId")
 _SHORTEST_WINDOW = 15 * 60
 _LONGEST_WINDOW = 24 * 3600
 
@@ -55,8 +56,8 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
             **spelled,
             "s3Bucket": request["S3Bucket"],
             "s3Prefix": request.get("S3Prefix"),
-            "s3SseAlgorithm": "AES256",
-            "s3SseKmsKeyId": None,
+            "s3SseAlgorithm": request.get("S3SseAlgorithm", "AES256"),
+            "s3SseKmsKeyId": request.get("S3SseKmsKeyId"),
             "exportType": kind,
         }
         written = exports.write(directory, export, bodies, description, form)
@@ -72,13 +73,12 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
         **{name: request[name] for name in ("FilterSpecification",) if request.get(name)},
         "S3Bucket": request["S3Bucket"],
         "S3SseAlgorithm": "AES256",
+        **{name: request[name] for name in _ECHOED if name in request},
         "ExportFormat": form.format,
         "ExportType": kind,
         "BilledSizeBytes": written.size,
         "ItemCount": written.count,
     }
-    if request.get("S3Prefix"):
-        document["S3Prefix"] = request["S3Prefix"]
     database.write(lambda session: session.keep_document(_KIND, arn, orjson.dumps(document)))
     return {"ExportDescription": document}
 

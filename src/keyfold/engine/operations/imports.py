@@ -29,23 +29,28 @@ _KIND = "import"
 _ITEMS_PER_COMMIT = 500
 _BYTES_PER_COMMIT = 4 * MB
 IMPORTS_PER_PAGE = 25
+_TOKEN_BYTES = 56
+_BLOCK_BYTES = 8
 
 
 def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if request["InputFormat"] == "ION" or request.get("InputCompressionType") == "ZSTD":
         raise ValidationError("keyfold imports DYNAMODB_JSON and CSV, plain or in GZIP")
     source = request["S3BucketSource"]
-    directory = bucket(database, source["S3Bucket"], source.get("S3KeyPrefix"))
+    root = bucket(database, source["S3Bucket"], None)
+    paths = _sources(bucket(database, source["S3Bucket"], source.get("S3KeyPrefix")), root)
     started = database.clock.now()
     table = create_table(database, request["TableCreationParameters"])["TableDescription"]
-    batches = _batches(_items(directory, request, table))
+    batches = _batches(_items(paths, request, table))
     counts = {"read": 0, "stored": 0, "errors": 0, "bytes": 0}
     failure: dict[str, str] = {}
     while True:
         try:
             batch = next(batches, None)
         except StorageError as unreadable:
-            failure = {"FailureCode": "InvalidSource", "FailureMessage": str(unreadable)}
+            # Whoever imports has no business with the server's directories.
+            told = str(unreadable).replace(str(root), f"s3://{source['S3Bucket']}")
+            failure = {"FailureCode": "InvalidSource", "FailureMessage": told}
             break
         if batch is None:
             break
@@ -55,6 +60,7 @@ def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         "ImportArn": arn,
         "ImportStatus": "FAILED" if failure else "COMPLETED",
         **failure,
+        **{name: request[name] for name in ("ClientToken",) if name in request},
         "TableArn": table["TableArn"],
         "TableId": table["TableId"],
         "S3BucketSource": source,
@@ -82,17 +88,43 @@ def describe_import(database: Database, request: dict[str, Any]) -> dict[str, An
 
 def list_imports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     limit = request.get("PageSize") or IMPORTS_PER_PAGE
-    after = request.get("NextToken") or ""
+    after = _arn(request["NextToken"]) if "NextToken" in request else ""
     with database.read() as session:
         found = [orjson.loads(body) for arn, body in session.documents(_KIND) if arn > after]
     wanted = [each for each in found if request.get("TableArn") in (None, each["TableArn"])]
-    shown = ("ImportArn", "ImportStatus", "TableArn", "S3BucketSource", "InputFormat")
+    shown = (
+        "ImportArn",
+        "ImportStatus",
+        "TableArn",
+        "S3BucketSource",
+        "InputFormat",
+        "StartTime",
+        "EndTime",
+    )
     answer: dict[str, Any] = {
         "ImportSummaryList": [{name: each[name] for name in shown} for each in wanted[:limit]]
     }
     if len(wanted) > limit:
-        answer["NextToken"] = wanted[limit - 1]["ImportArn"]
+        answer["NextToken"] = _token(wanted[limit - 1]["ImportArn"])
     return answer
+
+
+def _token(arn: str) -> str:
+    """An ARN as DynamoDB's tokens are written: hexadecimal digits in blocks of 16."""
+    raw = arn.encode()
+    room = max(_TOKEN_BYTES, -(-len(raw) // _BLOCK_BYTES) * _BLOCK_BYTES)
+    return raw.ljust(room, b"\0").hex()
+
+
+def _arn(token: str) -> str:
+    return bytes.fromhex(token).rstrip(b"\0").decode(errors="replace")
+
+
+def _sources(place: Path, root: Path) -> list[Path]:
+    """What a prefix means: a file or directory of that name, or all that begins with it."""
+    if place.exists() or not root.is_dir():
+        return [place]
+    return sorted(path for path in root.rglob("*") if str(path).startswith(str(place))) or [place]
 
 
 def _store(
@@ -130,18 +162,19 @@ def _batches(items: Iterator[tuple[Item, int]]) -> Iterator[list[Item]]:
 
 
 def _items(
-    directory: Path, request: dict[str, Any], table: dict[str, Any]
+    places: list[Path], request: dict[str, Any], table: dict[str, Any]
 ) -> Iterator[tuple[Item, int]]:
     """Items, and about how much room each takes."""
     if request["InputFormat"] == "DYNAMODB_JSON":
-        for body in exports.read(directory):
-            yield orjson.loads(body), len(body)
+        for place in places:
+            for body in exports.read(place):
+                yield orjson.loads(body), len(body)
         return
     options = (request.get("InputFormatOptions") or {}).get("Csv") or {}
     types = {a["AttributeName"]: a["AttributeType"] for a in table["AttributeDefinitions"]}
-    paths = [directory] if directory.is_file() else sorted(directory.rglob("*.csv*"))
-    for path in paths:
-        yield from _csv_items(path, options, types)
+    for place in places:
+        for path in [place] if place.is_file() else sorted(place.rglob("*.csv*")):
+            yield from _csv_items(path, options, types)
 
 
 def _csv_items(

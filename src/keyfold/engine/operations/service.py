@@ -24,7 +24,8 @@ def describe_endpoints(database: Database, _request: dict[str, Any]) -> dict[str
     return {
         "Endpoints": [
             {
-                "Address": f"dynamodb.{database.region}.amazonaws.com",
+                # Amazon's own host would lead a client's next requests there.
+                "Address": database.endpoint,
                 "CachePeriodInMinutes": _ENDPOINT_MINUTES,
             }
         ]

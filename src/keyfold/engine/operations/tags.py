@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from unicodedata import category
 
@@ -19,9 +19,8 @@ _TABLE_ARN = re.compile(r"arn:aws:dynamodb:[^:]+:\d+:table/[^/]{3,}").fullmatch
 
 
 def tag_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    added = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
     _check_arn(request["ResourceArn"])
-    check_tags(added)
+    added = read_tags(request["Tags"])
     if not added:
         raise ValidationError("Atleast one Tag needs to be provided as Input.")
     return _change(database, request, lambda tags: {**tags, **added})
@@ -61,8 +60,15 @@ def _change(
     return {}
 
 
-def check_tags(tags: dict[str, str]) -> None:
-    """Refuse tags that no resource can have."""
+def read_tags(given: Sequence[dict[str, str]]) -> dict[str, str]:
+    """The tags of a request, by key, if a resource can have them."""
+    tags: dict[str, str] = {}
+    for tag in given:
+        if tag["Key"] in tags:
+            raise ValidationError(
+                "Duplicate Tag Keys provided as input: Duplicate Tag Key found " + tag["Key"]
+            )
+        tags[tag["Key"]] = tag["Value"]
     for text in (*tags, *tags.values()):
         if not all(category(each)[0] in "LZN" or each in _SIGNS for each in text):
             raise ValidationError(
@@ -70,8 +76,9 @@ def check_tags(tags: dict[str, str]) -> None:
             )
     for key in tags:
         if key.lower().startswith("aws:"):
-            raise ValidationError(f"{_INVALID}Tag keys that begin with aws: are reserved: {key}")
+            raise ValidationError(f"Tag Key cannot be prefixed with aws:, Key: {key}")
     _check_count(tags)
+    return tags
 
 
 def _check_count(tags: dict[str, str]) -> None:
@@ -82,6 +89,13 @@ def _check_count(tags: dict[str, str]) -> None:
 
 
 def _check_arn(arn: str) -> None:
+    if not arn.startswith("arn:"):
+        raise ValidationError(f"{_INVALID}ARNs must start with 'arn:': {arn}")
+    if "/index/" in arn:
+        raise ValidationError(
+            f"{_INVALID}Invalid resource arn provided, only table or stream is accepted. "
+            f"Provided resource arn: {arn}"
+        )
     if not _TABLE_ARN(arn):
         raise ValidationError(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
 

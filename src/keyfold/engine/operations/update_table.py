@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from keyfold.engine import backfill, definitions, describe, streams
+from keyfold.engine import throughput as units
+from keyfold.engine.combinations import check_combination
 from keyfold.engine.database import Database
-from keyfold.engine.operations.create_table import sse_description
+from keyfold.engine.encryption import check_encryption
+from keyfold.engine.encryption import described as encrypted
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.vectors import updates as vectors
@@ -15,29 +18,15 @@ from keyfold.errors import LimitExceeded, TableInUse, TableNotFound, ValidationE
 from keyfold.limits import INDEX_CHANGES_PER_UPDATE
 
 _INVALID = "One or more parameter values were invalid: "
-_CHANGES = (
-    "ProvisionedThroughput",
-    "BillingMode",
-    "StreamSpecification",
-    "GlobalSecondaryIndexUpdates",
-    "VectorIndexUpdates",
-    "SSESpecification",
-    "DeletionProtectionEnabled",
-    "TableClass",
-    "OnDemandThroughput",
-    "WarmThroughput",
-)
-
-_COPIED = ("DeletionProtectionEnabled", "TableClass", "WarmThroughput")
 _NO_LIMIT = -1
 
 
 def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    if all(request.get(change) in (None, []) for change in _CHANGES):
-        raise ValidationError(
-            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
-        )
+    check_combination(request)
+    definitions.check_table_class(request.get("TableClass"))
+    check_encryption(request.get("SSESpecification"))
+    if request.get("OnDemandThroughput") == {}:
+        raise ValidationError(f"{_INVALID}OnDemandThroughput has no limit in it")
     billing, throughput = request.get("BillingMode"), request.get("ProvisionedThroughput")
     if billing == "PAY_PER_REQUEST" and throughput is not None:
         raise ValidationError(
@@ -70,12 +59,14 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             )
         vectors.check_table(table, request)
         table = _with_settings(database, table, request)
-        table = _with_indexes(session, table, request, updates)
+        table = _with_indexes(session, table, request, updates, database.clock.now())
         table = vectors.apply(database, session, table, request)
         table = _with_stream(database, session, table, request.get("StreamSpecification"))
         session.define_table(table.id, table.stored())
         database.catalog.remember(table)
         answer = describe.table(database, session, table, status="UPDATING")
+        if "SSESpecification" in request:
+            answer["SSEDescription"] = {**answer.get("SSEDescription", {}), "Status": "UPDATING"}
         row = None
         for index in created:
             # The first step is part of this commit: a small table's index is complete at once.
@@ -130,7 +121,7 @@ def _with_settings(
                 "BillingMode is PAY_PER_REQUEST"
             )
         _refuse_same_throughput(table, throughput)
-        changes["ProvisionedThroughput"] = throughput
+        changes |= units.changed(table.definition, throughput, database.clock.now())
     definitions.check_most(
         request.get("OnDemandThroughput"),
         billing or current,
@@ -139,20 +130,26 @@ def _with_settings(
     )
     if billing is not None and billing != current:
         changes["BillingMode"] = billing
-        changes["BillingChanged"] = database.clock.now()
         if billing == "PAY_PER_REQUEST":
+            changes["BillingChanged"] = database.clock.now()
             changes["ProvisionedThroughput"] = None
         else:
             changes["OnDemandThroughput"] = None
-    for member in _COPIED:
-        if request.get(member) is not None:
-            changes[member] = request[member]
+    if request.get("TableClass") is not None:
+        changes["TableClass"] = request["TableClass"]
+        changes["TableClassChanged"] = database.clock.now()
+    if request.get("WarmThroughput") is not None:
+        warm = request["WarmThroughput"]
+        units.check_warmer(table.definition, current, warm, "table")
+        changes["WarmThroughput"] = {**table.definition.get("WarmThroughput", {}), **warm}
+    if request.get("DeletionProtectionEnabled") is not None:
+        changes["DeletionProtectionEnabled"] = request["DeletionProtectionEnabled"]
     if request.get("OnDemandThroughput") is not None:
         changes["OnDemandThroughput"] = _most(table, request["OnDemandThroughput"])
     encryption = request.get("SSESpecification")
     if encryption is not None:
         enabled = encryption.get("Enabled")
-        changes["SSE"] = sse_description(database, encryption) if enabled else None
+        changes["SSE"] = encrypted(database, encryption) if enabled else None
     return table.with_changes(**changes)
 
 
@@ -183,6 +180,7 @@ def _with_indexes(
     table: TableDefinition,
     request: dict[str, Any],
     updates: Sequence[dict[str, Any]],
+    now: float,
 ) -> TableDefinition:
     if sum("Update" not in update for update in updates) > INDEX_CHANGES_PER_UPDATE:
         raise LimitExceeded(
@@ -191,7 +189,10 @@ def _with_indexes(
         )
     for update in updates:
         ((kind, wish),) = update.items()
-        table = _INDEX_CHANGES[kind](session, table, wish, request)
+        if kind == "Update":
+            table = _update_index(table, wish, request, now)
+        else:
+            table = _INDEX_CHANGES[kind](session, table, wish, request)
     return table
 
 
@@ -242,12 +243,21 @@ def _delete_index(
 
 
 def _update_index(
-    _session: Session, table: TableDefinition, wish: dict[str, Any], _request: dict[str, Any]
+    table: TableDefinition, wish: dict[str, Any], request: dict[str, Any], now: float
 ) -> TableDefinition:
     index = table.indexes_by_name.get(wish["IndexName"])
     if index is None or index.is_local:
         raise TableNotFound("Requested resource not found")
+    billing = request.get("BillingMode") or table.definition["BillingMode"]
     changed = {**index.definition, **wish}
+    if "ProvisionedThroughput" in wish:
+        definitions.check_throughput(wish, billing)
+        changed |= units.changed(index.definition, wish["ProvisionedThroughput"], now)
+    if "WarmThroughput" in wish:
+        of = f"index {index.name}"
+        units.check_warmer(index.definition, billing, wish["WarmThroughput"], of)
+        warm = {**index.definition.get("WarmThroughput", {}), **wish["WarmThroughput"]}
+        changed["WarmThroughput"] = warm
     return table.with_changes(
         GlobalSecondaryIndexes=[
             changed if each is index else each.definition for each in table.global_indexes
@@ -255,7 +265,7 @@ def _update_index(
     )
 
 
-_INDEX_CHANGES = {"Create": _create_index, "Delete": _delete_index, "Update": _update_index}
+_INDEX_CHANGES = {"Create": _create_index, "Delete": _delete_index}
 
 
 def _with_stream(

@@ -139,7 +139,15 @@ REQUESTS: dict[str, Structure] = {
             Csv=structure(
                 "CsvOptions",
                 Delimiter=text(at_least(1), at_most(1), pattern(r"[,;:|\t ]")),
-                HeaderList=list_of(text(at_least(1), at_most(65536)), at_least(1), at_most(255)),
+                HeaderList=list_of(
+                    text(
+                        at_least(1),
+                        at_most(65536),
+                        pattern(r"[\x20-\x21\x23-\x2B\x2D-\x7E]*"),
+                    ),
+                    at_least(1),
+                    at_most(255),
+                ),
             ),
         ),
         InputCompressionType=text(one_of("GZIP", "ZSTD", "NONE")),
@@ -159,5 +167,10 @@ REQUESTS: dict[str, Structure] = {
         ),
     ),
     "DescribeImport": structure("DescribeImportInput", ImportArn=required(LONG_ARN)),
-    "ListImports": structure("ListImportsInput", TableArn=ARN, PageSize=_PAGE, NextToken=text()),
+    "ListImports": structure(
+        "ListImportsInput",
+        TableArn=ARN,
+        PageSize=_PAGE,
+        NextToken=text(at_least(112), at_most(1024), pattern(r"([0-9a-f]{16})+")),
+    ),
 }

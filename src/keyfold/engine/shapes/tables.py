@@ -53,7 +53,9 @@ _WARM = structure("WarmThroughput", ReadUnitsPerSecond=long(), WriteUnitsPerSeco
 _PROJECTION = structure(
     "Projection",
     ProjectionType=text(one_of("ALL", "INCLUDE", "KEYS_ONLY")),
-    NonKeyAttributes=list_of(text(at_least(1), at_most(255)), at_least(1), at_most(100)),
+    NonKeyAttributes=list_of(
+        text(at_least(1), at_most(255)), at_least(1), at_most(limits.INDEX_PROJECTED_ATTRIBUTES)
+    ),
 )
 LOCAL_INDEXES = list_of(
     structure(
@@ -102,7 +104,6 @@ ENCRYPTION = structure(
     SSEType=text(one_of("AES256", "KMS")),
     KMSMasterKeyId=text(),
 )
-_TABLE_CLASS = text(one_of("STANDARD", "STANDARD_INFREQUENT_ACCESS"))
 _TAG_KEY = text(at_least(1), at_most(128))
 _TAGS = list_of(
     structure("Tag", Key=required(_TAG_KEY), Value=required(text(at_least(0), at_most(256))))
@@ -122,7 +123,7 @@ REQUESTS: dict[str, Structure] = {
         StreamSpecification=_STREAM,
         SSESpecification=ENCRYPTION,
         Tags=_TAGS,
-        TableClass=_TABLE_CLASS,
+        TableClass=text(),
         DeletionProtectionEnabled=FLAG,
         OnDemandThroughput=ON_DEMAND,
         WarmThroughput=_WARM,
@@ -158,7 +159,7 @@ REQUESTS: dict[str, Structure] = {
         ),
         StreamSpecification=_STREAM,
         SSESpecification=ENCRYPTION,
-        TableClass=_TABLE_CLASS,
+        TableClass=text(),
         DeletionProtectionEnabled=FLAG,
         OnDemandThroughput=ON_DEMAND,
         WarmThroughput=_WARM,

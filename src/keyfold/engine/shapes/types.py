@@ -6,7 +6,6 @@ The answer is the request without nulls and members nobody knows, as DynamoDB's 
 from __future__ import annotations
 
 from binascii import Error as Base64Error
-from binascii import a2b_base64
 from collections.abc import Callable
 from functools import partial
 from math import floor
@@ -23,7 +22,7 @@ from keyfold.engine.shapes.kinds import (
     Text,
 )
 from keyfold.errors import SerializationError
-from keyfold.values.normal import at_sight
+from keyfold.values.normal import at_sight, binary_length
 
 _PACKAGE = "com.amazonaws.dynamodb.v20120810"
 _TRUE = frozenset(("TRUE", "1", "YES"))
@@ -182,8 +181,10 @@ def _blob(value: Any) -> str:
     if len(value) % 4:
         _refuse(f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(value)}")
     try:
-        a2b_base64(value, strict_mode=True)
+        is_exact = binary_length(value) is not None
     except (Base64Error, ValueError):
+        is_exact = False
+    if not is_exact:
         _refuse("Invalid last non-pad Base64 character dectected")
     return value
 

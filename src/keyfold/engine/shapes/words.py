@@ -28,7 +28,7 @@ LONG_ARN = text(at_least(37), at_most(1024))
 
 # Data operations take a table's name or its ARN.
 TABLE = Member(
-    text(at_least(1), unless_arn(at_most(255)), unless_arn(NAME_PATTERN)),
+    text(at_least(1), unless_arn(at_most(255)), unless_arn(NAME_PATTERN), at_most(1024)),
     required=True,
     alone=True,
 )

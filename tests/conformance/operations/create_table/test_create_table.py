@@ -92,7 +92,7 @@ def test_a_table_exists_once(call: Call, name: str) -> None:
                     )
                 ],
             },
-            "One or more parameter values were invalid: Duplicate value in NonKeyAttributes: a",
+            "One or more parameter values were invalid: Duplicate element in NonKeyAttributes: a",
         ),
         (
             {"BillingMode": None},

@@ -1,0 +1,33 @@
+"""Encryption of tables: what is asked for and what is told; nothing is encrypted here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from keyfold.errors import ValidationError
+
+if TYPE_CHECKING:
+    from keyfold.engine.database import Database
+
+_INVALID = "One or more parameter values were invalid: "
+
+
+def check_encryption(specification: dict[str, Any] | None) -> None:
+    """Refuse what DynamoDB cannot encrypt with."""
+    if not specification or not specification.get("Enabled"):
+        return
+    if specification.get("SSEType") == "AES256":
+        raise ValidationError(f"{_INVALID}SSEType AES256 is not supported")
+    if specification.get("KMSMasterKeyId") is not None and specification.get("SSEType") is None:
+        raise ValidationError(f"{_INVALID}SSEType KMS is required if KMSMasterKeyId is specified")
+
+
+def described(database: Database, specification: dict[str, Any]) -> dict[str, Any]:
+    """The SSEDescription of a table that is encrypted so."""
+    key = specification.get("KMSMasterKeyId") or "alias/aws/dynamodb"
+    arn = f"arn:aws:kms:{database.region}:{database.account}:{key}"
+    return {
+        "Status": "ENABLED",
+        "SSEType": "KMS",
+        "KMSMasterKeyArn": key if key.startswith("arn:") else arn,
+    }
