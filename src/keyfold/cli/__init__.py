@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "serve", "api", "client", "studio"),
     "Design": ("new", "inspect", "check", "rule", "docs"),
     "Advice": ("workload", "cost", "advise", "export"),
-    "Data": ("migrations", "backup", "dump", "load"),
+    "Data": ("migrations", "backup", "doctor", "dump", "load"),
     "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),
     "About": ("settings", "bench"),
 }

@@ -138,6 +138,11 @@ class Items(Connected):
         )
         return rows
 
+    def entry_at(self, table: int, index: int, place: bytes) -> tuple[int, int] | None:
+        """Size and row of one entry."""
+        row = self._one(f"SELECT size, row FROM index_{table}_{index} WHERE place = ?", (place,))
+        return None if row is None else (row[0], row[1])
+
     def count_entries(self, table: int, index: int) -> tuple[int, int]:
         count, size = self._execute(statements.entries(table, index).totals).fetchone()
         return count, int(size)

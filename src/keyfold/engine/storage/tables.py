@@ -26,12 +26,15 @@ class Tables(Connected):
     def create_table(self, name: str, definition: bytes) -> int:
         self._execute("INSERT INTO tables (name, definition) VALUES (?, ?)", (name, definition))
         table = self.connection.last_insert_rowid()
+        self.create_items(table)
+        return table
+
+    def create_items(self, table: int) -> None:
         self._execute(
             f"CREATE TABLE items_{table} (row INTEGER PRIMARY KEY, place BLOB NOT NULL UNIQUE, "
             "size INTEGER NOT NULL, expires INTEGER, body BLOB NOT NULL)"
         )
         self._execute(statements.create_expiry(table))
-        return table
 
     def define_table(self, table: int, definition: bytes) -> None:
         self._execute("UPDATE tables SET definition = ? WHERE id = ?", (definition, table))
