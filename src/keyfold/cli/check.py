@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     if not targets[0]:
         raise KeyfoldError("name a design: keyfold check package.module:design, or FILE.yaml")
     select, ignore = _codes(args.select), _codes(args.ignore)
-    schemas = [load_schema(target) for target in targets]
+    schemas = [_with_types(load_schema(target), target) for target in targets]
     if args.live:
         schemas = [_observed(schema, current, args.sample) for schema in schemas]
     reports = [check(schema, select=select, ignore=ignore) for schema in schemas]
@@ -69,6 +70,22 @@ def run(args: argparse.Namespace) -> int:
     elif written:
         print(written)
     return 1 if args.fail_on != "never" and report.fails(args.fail_on) else 0
+
+
+def _with_types(schema: Schema, target: str) -> Schema:
+    """The design with the files of written types that are not what it declares."""
+    from keyfold.design.target import FILES, load_design
+
+    if target.endswith(FILES):
+        return schema
+    try:
+        design = load_design(target)
+    except KeyfoldError:
+        return schema  # a Schema that Python made: no entities whose types could be written
+    from keyfold.review.typed import typed_modules
+
+    stale = [one.file for one in typed_modules(design.entities.values()) if one.stale]
+    return replace(schema, stale_types=tuple(os.path.relpath(file) for file in stale))
 
 
 def _observed(schema: Schema, current: settings.Settings, sample: int) -> Schema:

@@ -317,6 +317,8 @@ class Schema:
     """The design that the steps start from."""
     observed: Schema | None = None
     """What a table in use looks like, where one was looked at."""
+    stale_types: tuple[str, ...] = ()
+    """Files of written types that are not what the design declares."""
     enforced: bool = False
     """keyfold runs it: delimiters in values are refused, times have one format."""
     description: str = ""

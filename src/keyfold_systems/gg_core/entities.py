@@ -28,6 +28,7 @@ from keyfold import (
     Updated,
     Version,
 )
+from keyfold_systems.gg_core import entities_types as typed
 
 design = Design("gg_core", description="Goals, groups, quests, chat and a hybrid feed.")
 
@@ -51,7 +52,7 @@ LongText = Annotated[str, Field(max_length=4000)]
 Tags = Annotated[set[Annotated[str, Field(min_length=1, max_length=40)]], AtMost(20)]
 
 
-class User(Entity, table=table):
+class User(typed.User, Entity, table=table):
     """A person's profile."""
 
     id: Id
@@ -73,7 +74,7 @@ class User(Entity, table=table):
     one_email = Unique("email", normalise=str.casefold)
 
 
-class Follow(Entity, table=table):
+class Follow(typed.Follow, Entity, table=table):
     """One user follows another; the index shows it from the other side."""
 
     follower_id: Id
@@ -84,7 +85,7 @@ class Follow(Entity, table=table):
     followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
 
 
-class Block(Entity, table=table):
+class Block(typed.Block, Entity, table=table):
     """One user does not want to be followed by another."""
 
     user_id: Id
@@ -94,7 +95,7 @@ class Block(Entity, table=table):
     key = Key("USER#{user_id}", "BLOCK#{blocked_id}")
 
 
-class FollowersCounter(Entity, table=table):
+class FollowersCounter(typed.FollowersCounter, Entity, table=table):
     """How many follow a user."""
 
     user_id: Id
@@ -105,7 +106,7 @@ class FollowersCounter(Entity, table=table):
     key = Key("USER#{user_id}", "COUNTER#FOLLOWERS")
 
 
-class FollowingCounter(Entity, table=table):
+class FollowingCounter(typed.FollowingCounter, Entity, table=table):
     """How many a user follows."""
 
     user_id: Id
@@ -122,7 +123,7 @@ class Role(StrEnum):
     MEMBER = "member"
 
 
-class Group(Entity, table=table):
+class Group(typed.Group, Entity, table=table):
     """A project, or a community that stays."""
 
     group_id: Id
@@ -141,7 +142,7 @@ class Group(Entity, table=table):
     members = Cascade("GroupMember")
 
 
-class GroupMember(Entity, table=table):
+class GroupMember(typed.GroupMember, Entity, table=table):
     """A user in a group, also listed among the user's groups with the group's name."""
 
     group_id: Id
@@ -154,7 +155,7 @@ class GroupMember(Entity, table=table):
     by_user = On("GSI1", "USER#{user_id}", "ENTITY#Group#{joined_at:iso}#{group_id}")
 
 
-class Goal(Entity, table=table):
+class Goal(typed.Goal, Entity, table=table):
     """Something a user wants to reach."""
 
     user_id: Id
@@ -172,7 +173,7 @@ class Goal(Entity, table=table):
     tasks = Cascade("Task", via={"user_id": "user_id", "goal_id": "goal_id"})
 
 
-class Task(Entity, table=table):
+class Task(typed.Task, Entity, table=table):
     """A step towards a goal; with a due date it is also on the user's list of what is due."""
 
     user_id: Id
@@ -201,7 +202,7 @@ ObjectType = Literal["Goal", "Task", "Group", "Post"]
 Verb = Literal["post", "comment", "goal_update"]
 
 
-class Activity(Entity, table=table):
+class Activity(typed.Activity, Entity, table=table):
     """Something that a user or a group did: the one record of it."""
 
     actor_id: Id
@@ -219,7 +220,7 @@ class Activity(Entity, table=table):
     key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
 
 
-class FeedItem(Entity, table=table):
+class FeedItem(typed.FeedItem, Entity, table=table):
     """A copy of an activity in a follower's feed, for sources that push."""
 
     follower_id: Id
@@ -238,7 +239,7 @@ class FeedItem(Entity, table=table):
     key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
 
 
-class Promotion(Entity, table=table):
+class Promotion(typed.Promotion, Entity, table=table):
     """A person's decision about how a source reaches its followers."""
 
     user_id: Id
@@ -260,7 +261,7 @@ home = Feed(
 )
 
 
-class Quest(Entity, table=table):
+class Quest(typed.Quest, Entity, table=table):
     """A challenge with a reward: linked to goals and tasks, or counted."""
 
     user_id: Id
@@ -289,7 +290,7 @@ class Quest(Entity, table=table):
     steps = Cascade("QuestStep", via={"id": "quest_id"})
 
 
-class QuestStep(Entity, table=table):
+class QuestStep(typed.QuestStep, Entity, table=table):
     """A completed task that counted for a quest: once, whatever is delivered again."""
 
     quest_id: Id
@@ -300,7 +301,7 @@ class QuestStep(Entity, table=table):
     key = Key("QUEST#{quest_id}", "STEP#{task_id}")
 
 
-class Award(Entity, table=table):
+class Award(typed.Award, Entity, table=table):
     """Experience points given for a quest: one record a quest."""
 
     user_id: Id
@@ -311,7 +312,7 @@ class Award(Entity, table=table):
     key = Key("USER#{user_id}", "AWARD#{quest_id}")
 
 
-class Room(Entity, table=table):
+class Room(typed.Room, Entity, table=table):
     """Where people write to each other: those named in it, or all of a group."""
 
     room_id: Id
@@ -325,7 +326,7 @@ class Room(Entity, table=table):
     by_group = On("GSI1", "GROUP#{group_id}", "ENTITY#Room#{room_id}", when="group_id")
 
 
-class UserRoom(Pointer[Room], table=table, each="members"):
+class UserRoom(typed.UserRoom, Pointer[Room], table=table, each="members"):
     """A room as one of a user's rooms."""
 
     user_id: Id
@@ -335,7 +336,7 @@ class UserRoom(Pointer[Room], table=table, each="members"):
     key = Key("USER#{user_id}", "ROOM#{room_id}")
 
 
-class Message(Entity, table=table):
+class Message(typed.Message, Entity, table=table):
     """Something written in a room."""
 
     room_id: Id

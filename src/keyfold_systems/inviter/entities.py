@@ -23,6 +23,7 @@ from keyfold import (
     Version,
 )
 from keyfold.maintain import Cascade, Copied
+from keyfold_systems.inviter import entities_types as typed
 
 design = Design("inviter", description="Hangouts of groups of friends.")
 
@@ -66,7 +67,7 @@ class Answer(StrEnum):
     NOT_GOING = "not_going"
 
 
-class User(Entity, table=table):
+class User(typed.User, Entity, table=table):
     """A person."""
 
     user_id: Id
@@ -82,7 +83,7 @@ class User(Entity, table=table):
     responses = Cascade("Response", through="by_user")
 
 
-class Group(Entity, table=table):
+class Group(typed.Group, Entity, table=table):
     """The canonical record of a group."""
 
     group_id: Id
@@ -97,7 +98,7 @@ class Group(Entity, table=table):
     memberships = Cascade("Membership")
 
 
-class Membership(Entity, table=table):
+class Membership(typed.Membership, Entity, table=table):
     """A user in a group, with what a list shows of both."""
 
     group_id: Id
@@ -110,7 +111,7 @@ class Membership(Entity, table=table):
     by_user = On("UserGroupIndex", "USER#{user_id}", "GROUP#{group_id}")
 
 
-class Hangout(Entity, table=table):
+class Hangout(typed.Hangout, Entity, table=table):
     """The full, authoritative record of one hangout."""
 
     hangout_id: Id
@@ -135,7 +136,7 @@ class Hangout(Entity, table=table):
     responses = Cascade("Response")
 
 
-class Response(Entity, table=table):
+class Response(typed.Response, Entity, table=table):
     """One user's answer to a hangout."""
 
     hangout_id: Id
@@ -147,7 +148,7 @@ class Response(Entity, table=table):
     by_user = On("UserGroupIndex", "USER#{user_id}", "RESPONSE#{hangout_id}")
 
 
-class GroupHangout(Pointer[Hangout], table=table, each="group_ids"):
+class GroupHangout(typed.GroupHangout, Pointer[Hangout], table=table, each="group_ids"):
     """A hangout as a group's feed shows it."""
 
     group_id: Id
@@ -166,7 +167,7 @@ class GroupHangout(Pointer[Hangout], table=table, each="group_ids"):
     by_time = On("EntityTimeIndex", "GROUP#{group_id}", "{starts_at:epoch_ms}")
 
 
-class UserHangout(Pointer[Hangout], table=table, each="user_ids"):
+class UserHangout(typed.UserHangout, Pointer[Hangout], table=table, each="user_ids"):
     """A hangout as the list of a directly invited user shows it."""
 
     user_id: Id

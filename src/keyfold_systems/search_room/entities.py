@@ -26,6 +26,7 @@ from keyfold import (
     Version,
 )
 from keyfold.maintain import Cascade, Copied
+from keyfold_systems.search_room import entities_types as typed
 from keyfold_systems.search_room.wishes import Criterion, Level, Mode, Wishes
 
 design = Design("search_room", description="People look for a home together.")
@@ -85,7 +86,7 @@ class Status(StrEnum):
     ACCEPTED = "ACCEPTED"
 
 
-class Room(Entity, table=table):
+class Room(typed.Room, Entity, table=table):
     """Where a few people search together."""
 
     room_id: Id
@@ -109,7 +110,7 @@ class Room(Entity, table=table):
     compatibility = Cascade("Compatibility")
 
 
-class Member(Entity, table=table):
+class Member(typed.Member, Entity, table=table):
     """A user in a room; the one record of the relationship."""
 
     room_id: Id
@@ -121,7 +122,7 @@ class Member(Entity, table=table):
     key = Key("ROOM#{room_id}", "MEMBER#{user_id}")
 
 
-class UserRoom(Pointer[Member], table=table):
+class UserRoom(typed.UserRoom, Pointer[Member], table=table):
     """The same relationship, seen from the user."""
 
     user_id: Id
@@ -133,7 +134,7 @@ class UserRoom(Pointer[Member], table=table):
     key = Key("USER#{user_id}", "ROOM#{room_id}")
 
 
-class Invitation(Entity, table=table):
+class Invitation(typed.Invitation, Entity, table=table):
     """Somebody is asked into a room and has some days to answer."""
 
     room_id: Id
@@ -148,7 +149,7 @@ class Invitation(Entity, table=table):
     key = Key("ROOM#{room_id}", "INVITATION#{user_id}")
 
 
-class UserInvitation(Pointer[Invitation], table=table):
+class UserInvitation(typed.UserInvitation, Pointer[Invitation], table=table):
     """The same invitation, seen from who is asked; both expire at the same moment."""
 
     user_id: Id
@@ -163,7 +164,7 @@ class UserInvitation(Pointer[Invitation], table=table):
     key = Key("USER#{user_id}", "INVITATION#{room_id}")
 
 
-class Listing(Entity, table=table):
+class Listing(typed.Listing, Entity, table=table):
     """A property that somebody saved to a room."""
 
     listing_id: Id
@@ -191,7 +192,7 @@ class Listing(Entity, table=table):
     once_in_a_room = Unique("room_id", "source_brand", "external_id")
 
 
-class UserCriteria(Entity, table=table):
+class UserCriteria(typed.UserCriteria, Entity, table=table):
     """What one member looked for at one time; older versions expire once they are superseded."""
 
     room_id: Id
@@ -206,7 +207,7 @@ class UserCriteria(Entity, table=table):
     key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}#{criteria_id}")
 
 
-class LatestCriteria(Entity, table=table):
+class LatestCriteria(typed.LatestCriteria, Entity, table=table):
     """What each member looks for now: one record a member, so that a room is one query."""
 
     room_id: Id
@@ -220,7 +221,7 @@ class LatestCriteria(Entity, table=table):
     key = Key("ROOM#{room_id}", "CRITERIA_LATEST#{user_id}")
 
 
-class CombinedCriteria(Entity, table=table):
+class CombinedCriteria(typed.CombinedCriteria, Entity, table=table):
     """What a room looks for, merged from its members."""
 
     room_id: Id
@@ -236,7 +237,7 @@ class CombinedCriteria(Entity, table=table):
     key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}#{combined_id}")
 
 
-class Activity(Entity, table=table):
+class Activity(typed.Activity, Entity, table=table):
     """Something that happened in a room."""
 
     room_id: Id
@@ -251,7 +252,7 @@ class Activity(Entity, table=table):
     key = Key("ROOM#{room_id}", "ACTIVITY#{created_at:iso_ms}#{activity_id}")
 
 
-class Compatibility(Entity, table=table):
+class Compatibility(typed.Compatibility, Entity, table=table):
     """How well the wishes of a room's members fit, at one time."""
 
     room_id: Id

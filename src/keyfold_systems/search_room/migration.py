@@ -24,6 +24,7 @@ from keyfold.migrations import (
     rebuild,
     recount,
 )
+from keyfold_systems.search_room import migration_types as typed
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import (
     CombinedCriteria,
@@ -44,7 +45,7 @@ before = Design("search_room_before", description="Histories as the document has
 old_table = before.table(NAME, ttl="ttl", type_attribute="entityType")
 
 
-class UserCriteriaBefore(Entity, table=old_table):
+class UserCriteriaBefore(typed.UserCriteriaBefore, Entity, table=old_table):
     """What one member looked for, told apart by the moment alone."""
 
     room_id: Id
@@ -57,7 +58,7 @@ class UserCriteriaBefore(Entity, table=old_table):
     key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}")
 
 
-class CombinedCriteriaBefore(Entity, table=old_table):
+class CombinedCriteriaBefore(typed.CombinedCriteriaBefore, Entity, table=old_table):
     """What a room looked for, told apart by the moment alone."""
 
     room_id: Id
@@ -70,7 +71,7 @@ class CombinedCriteriaBefore(Entity, table=old_table):
     key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}")
 
 
-class CompatibilityBefore(Entity, table=old_table):
+class CompatibilityBefore(typed.CompatibilityBefore, Entity, table=old_table):
     """A score, told apart by the moment alone."""
 
     room_id: Id

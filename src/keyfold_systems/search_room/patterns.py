@@ -16,6 +16,7 @@ from keyfold_systems.search_room.entities import (
     Listing,
     Member,
     Room,
+    Status,
     UserCriteria,
     UserInvitation,
     UserRoom,
@@ -85,7 +86,7 @@ def room_listings(room_id: str, limit: int = 50) -> Query[Listing]:
 
 
 @design.pattern(requests=1)
-def listings_by_status(room_id: str, status: str, limit: int = 50) -> Query[Listing]:
+def listings_by_status(room_id: str, status: Status, limit: int = 50) -> Query[Listing]:
     """Get listings by status."""
     return Listing.by_status.query(room_id=room_id, status=status).limit(limit)
 

@@ -19,6 +19,7 @@ from keyfold import (
     Timestamp,
     get,
 )
+from keyfold_systems.sellers import current_types as typed
 from keyfold_systems.sellers.values import LineItem, PaymentMethod, Permissions, Product
 
 design = Design("sellers-current", description="Sellers before the restructuring.")
@@ -73,7 +74,7 @@ catalogs = design.table(
 )
 
 
-class Account(Entity, table=accounts):
+class Account(typed.Account, Entity, table=accounts):
     """Somebody who signs in, with a field that nothing reads any more."""
 
     account_id: str
@@ -86,7 +87,7 @@ class Account(Entity, table=accounts):
     by_email = On("email-index", "{email}")
 
 
-class Profile(Entity, table=profiles):
+class Profile(typed.Profile, Entity, table=profiles):
     """A seller: the METADATA record."""
 
     profile_id: str
@@ -99,7 +100,7 @@ class Profile(Entity, table=profiles):
     by_owner = On("ownerAccountId-index", "{owner_account_id}")
 
 
-class Share(Entity, table=profiles):
+class Share(typed.Share, Entity, table=profiles):
     """A permission: a SHARE# record of the profile."""
 
     profile_id: str
@@ -111,7 +112,7 @@ class Share(Entity, table=profiles):
     by_target = On("targetAccountId-index", "{target_account_id}")
 
 
-class Invite(Entity, table=profiles):
+class Invite(typed.Invite, Entity, table=profiles):
     """A code: an INVITE# record of the profile."""
 
     profile_id: str
@@ -126,7 +127,7 @@ class Invite(Entity, table=profiles):
     by_code = On("inviteCode-index", "{invite_code}")
 
 
-class Season(Entity, table=seasons):
+class Season(typed.Season, Entity, table=seasons):
     """A time of selling."""
 
     season_id: str
@@ -143,7 +144,7 @@ class Season(Entity, table=seasons):
     by_catalog = On("catalogId-index", "{catalog_id}")
 
 
-class Order(Entity, table=orders):
+class Order(typed.Order, Entity, table=orders):
     """What a customer ordered."""
 
     order_id: str
@@ -163,7 +164,7 @@ class Order(Entity, table=orders):
     by_profile = On("profileId-index", "{profile_id}", "{created_at:iso}")
 
 
-class Catalog(Entity, table=catalogs):
+class Catalog(typed.Catalog, Entity, table=catalogs):
     """What can be sold."""
 
     catalog_id: str

@@ -34,6 +34,7 @@ from keyfold import (
     Version,
     get,
 )
+from keyfold_systems.sellers import design_types as typed
 from keyfold_systems.sellers.values import (
     CleanId,
     LineItem,
@@ -101,7 +102,7 @@ catalogs = design.table(
 )
 
 
-class Account(Entity, table=accounts):
+class Account(typed.Account, Entity, table=accounts):
     """Somebody who signs in. Who is an administrator is said by the token's groups alone."""
 
     account_id: CleanId
@@ -114,7 +115,7 @@ class Account(Entity, table=accounts):
     one_email = Unique("email", normalise=str.casefold)
 
 
-class Profile(Entity, table=profiles):
+class Profile(typed.Profile, Entity, table=profiles):
     """A seller, under the account that owns it."""
 
     profile_id: CleanId
@@ -127,7 +128,7 @@ class Profile(Entity, table=profiles):
     key = Key("ACCOUNT#{owner_account_id}", "PROFILE#{created_at:iso}#{profile_id}")
 
 
-class ProfileById(Pointer[Profile], table=profiles, sync="transaction"):
+class ProfileById(typed.ProfileById, Pointer[Profile], table=profiles, sync="transaction"):
     """A profile under its own id."""
 
     profile_id: CleanId
@@ -139,7 +140,7 @@ class ProfileById(Pointer[Profile], table=profiles, sync="transaction"):
     key = Key("PROFILE#{profile_id}", "PROFILE")
 
 
-class Share(Entity, table=shares):
+class Share(typed.Share, Entity, table=shares):
     """A permission of one account on one profile.
 
     It carries what a list shows of the profile; shares older than that field get it when the
@@ -157,7 +158,7 @@ class Share(Entity, table=shares):
     by_target = On("targetAccountId-index", "{target_account_id}", "{created_at:iso}")
 
 
-class Invite(Entity, table=invites):
+class Invite(typed.Invite, Entity, table=invites):
     """A code that becomes a share, once, before it expires."""
 
     invite_code: str
@@ -172,7 +173,7 @@ class Invite(Entity, table=invites):
     by_profile = On("profileId-index", "{profile_id}", "{created_at:iso}")
 
 
-class Season(Entity, table=seasons):
+class Season(typed.Season, Entity, table=seasons):
     """A time of selling from one catalog."""
 
     season_id: CleanId
@@ -187,7 +188,7 @@ class Season(Entity, table=seasons):
     key = Key("PROFILE#{profile_id}", "SEASON#{created_at:iso}#{season_id}")
 
 
-class SeasonById(Pointer[Season], table=seasons, sync="transaction"):
+class SeasonById(typed.SeasonById, Pointer[Season], table=seasons, sync="transaction"):
     """A season under its own id."""
 
     season_id: CleanId
@@ -202,7 +203,7 @@ class SeasonById(Pointer[Season], table=seasons, sync="transaction"):
     key = Key("SEASON#{season_id}", "SEASON")
 
 
-class CatalogUse(Pointer[Season], table=seasons, sync="transaction"):
+class CatalogUse(typed.CatalogUse, Pointer[Season], table=seasons, sync="transaction"):
     """A season under the catalog that it sells from: consistent, as no index is."""
 
     catalog_id: CleanId
@@ -212,7 +213,7 @@ class CatalogUse(Pointer[Season], table=seasons, sync="transaction"):
     key = Key("CATALOG#{catalog_id}", "SEASON#{season_id}")
 
 
-class Order(Entity, table=orders):
+class Order(typed.Order, Entity, table=orders):
     """What a customer ordered in a season."""
 
     order_id: CleanId
@@ -231,7 +232,7 @@ class Order(Entity, table=orders):
     by_profile = On("profileId-index", "{profile_id}", "{created_at:iso}")
 
 
-class OrderById(Pointer[Order], table=orders, sync="transaction"):
+class OrderById(typed.OrderById, Pointer[Order], table=orders, sync="transaction"):
     """Where an order is, by its own id."""
 
     order_id: CleanId
@@ -240,7 +241,7 @@ class OrderById(Pointer[Order], table=orders, sync="transaction"):
     key = Key("ORDER#{order_id}", "ORDER")
 
 
-class Catalog(Entity, table=catalogs):
+class Catalog(typed.Catalog, Entity, table=catalogs):
     """What can be sold in a season; public ones can be used by everybody."""
 
     catalog_id: CleanId

@@ -33,6 +33,7 @@ from keyfold import (
     Version,
     get,
 )
+from keyfold_systems.tamafriends import design_types as typed
 
 design = Design("tamafriends", description="Posts, comments, likes and follows.")
 
@@ -62,6 +63,7 @@ Handle = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{2,30}$")]
 
 
 class UserProfile(
+    typed.UserProfile,
     Entity,
     table=table,
     type_name="USER_PROFILE",
@@ -101,7 +103,7 @@ class UserProfile(
     blocks = Cascade("Block", sync="stream")
 
 
-class Credential(Entity, table=table):
+class Credential(typed.Credential, Entity, table=table):
     """What somebody proves themselves with, apart from the profile that everybody may read."""
 
     user_id: Id
@@ -111,7 +113,7 @@ class Credential(Entity, table=table):
     key = Key("USER#{user_id}", "CREDENTIAL")
 
 
-class Post(Entity, table=table, type_name="POST"):
+class Post(typed.Post, Entity, table=table, type_name="POST"):
     """Something a user shares, for good or for a while."""
 
     user_id: Id
@@ -152,7 +154,7 @@ class Post(Entity, table=table, type_name="POST"):
     )
 
 
-class Follow(Entity, table=table, type_name="FOLLOW"):
+class Follow(typed.Follow, Entity, table=table, type_name="FOLLOW"):
     """One user follows another."""
 
     follower_id: Id
@@ -163,7 +165,7 @@ class Follow(Entity, table=table, type_name="FOLLOW"):
     by_followee = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
 
 
-class Block(Entity, table=table, type_name="BLOCK"):
+class Block(typed.Block, Entity, table=table, type_name="BLOCK"):
     """One user does not want another around."""
 
     user_id: Id
@@ -174,6 +176,7 @@ class Block(Entity, table=table, type_name="BLOCK"):
 
 
 class Comment(
+    typed.Comment,
     Entity,
     table=table,
     type_name="COMMENT",
@@ -195,7 +198,7 @@ class Comment(
     by_user = On("GSI2", "USER#{user_id}", "COMMENT#{created_at:iso}#{comment_id}")
 
 
-class Like(Entity, table=table, type_name="LIKE"):
+class Like(typed.Like, Entity, table=table, type_name="LIKE"):
     """A user likes a post, at most once."""
 
     post_id: Id

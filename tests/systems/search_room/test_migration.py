@@ -12,7 +12,7 @@ from keyfold.errors import MigrationError
 from keyfold.maintain import repair, verify
 from keyfold.migrations import Backend, Migrator, backend_of
 from keyfold_systems.search_room.design import design
-from keyfold_systems.search_room.entities import CombinedCriteria, Compatibility, Listing
+from keyfold_systems.search_room.entities import CombinedCriteria, Compatibility, Listing, Status
 from keyfold_systems.search_room.migration import histories, migration
 from keyfold_systems.search_room.patterns import (
     listing_by_external_id,
@@ -114,7 +114,7 @@ def opened(backend: Backend) -> Db:
 
 def ends_right(backend: Backend) -> None:
     db = opened(backend)
-    seen = listings_by_status(db, "r1", "SEEN", limit=100)
+    seen = listings_by_status(db, "r1", Status.SEEN, limit=100)
     assert {one.listing_id for one in seen} == {f"l{n}" for n in range(1, 40, 2)}
     assert all(one.seen_by == {"mia"} for one in seen)
     found = listing_by_external_id(db, "r1", "homegate", "x7")
@@ -147,9 +147,9 @@ def test_the_running_system_goes_on_with_what_was_there(backend: Backend) -> Non
     ]
     assert [one.room_name for one in user_rooms(db, "jonas")] == ["Ours"]
     flat = db.get(Listing.key(room_id="r1", listing_id="l8"))
-    moved = db.update(flat, status="APPLIED")
+    moved = db.update(flat, status=Status.APPLIED)
     assert moved.version == flat.version + 1
-    assert [x.listing_id for x in listings_by_status(db, "r1", "APPLIED")] == ["l8"]
+    assert [x.listing_id for x in listings_by_status(db, "r1", Status.APPLIED)] == ["l8"]
 
 
 @pytest.mark.parametrize("writes", [3, 20, 60, 90])

@@ -222,7 +222,7 @@ ROWS: dict[str, Row[World]] = {
         lambda w: w["Listing"][:2],
     ),
     "listings_by_status": Row(
-        lambda db: listings_by_status(db, "r", "SEEN"),
+        lambda db: listings_by_status(db, "r", Status.SEEN),
         [
             query(
                 TABLE,

@@ -113,3 +113,15 @@ def claim_without_basis(facts: Reach) -> Iterator[Defect]:
                 f"{_quoted(claim)}, with no rate, size or number of items behind it",
                 "Give the rates and sizes that it follows from.",
             )
+
+
+@rule("D5", "types-stale", "warning", "The written types are not what the design declares")
+def types_stale(facts: Reach) -> Iterator[Defect]:
+    for file in facts.schema.stale_types:
+        yield Defect(
+            facts.schema,
+            file,
+            "the design has changed since its types were written, so that type checkers refuse "
+            "what is right or accept what is wrong",
+            "Run `keyfold types`, and `keyfold types --check` in continuous integration.",
+        )

@@ -1,0 +1,100 @@
+"""`keyfold types`: write the types of a design's entities for type checkers and editors."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+from keyfold.errors import KeyfoldError
+
+if TYPE_CHECKING:
+    from keyfold.design.design import Design
+    from keyfold.review.typed import TypedModule
+
+HELP = "Write the types of a design's entities, for type checkers and editors."
+SECONDS_BETWEEN_LOOKS = 0.3
+LINES_SHOWN = 12
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", nargs="?", help="package.module:design (default: the set design)")
+    add("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
+    add("--watch", action="store_true", help="write again whenever a module of the design is saved")
+    settings.add_flags(parser, "design")
+
+
+def run(args: argparse.Namespace) -> int:
+    target = args.target or settings.from_arguments(args).design
+    if not target or target.endswith((".yaml", ".yml")):
+        raise KeyfoldError("name a design: keyfold types package.module:design")
+    modules = _modules(_loaded(target, write=not args.check), target)
+    if args.check:
+        stale = [module for module in modules if module.stale]
+        for module in stale:
+            print(f"{_shown(module.file)} is stale; run: keyfold types {target}")
+            print("\n".join(_difference(module)))
+        return 1 if stale else 0
+    for module in modules:
+        state = "written" if module.write() else "up to date"
+        print(f"{_shown(module.file)}: {state}", file=sys.stderr)
+        if module.without:
+            names = ", ".join(module.without)
+            hint = f"write class {module.without[0]}(typed.{module.without[0]}, ...)"
+            print(f"{module.name}: without types: {names}; {hint}", file=sys.stderr)
+    return _watch(target, modules) if args.watch else 0
+
+
+def _loaded(target: str, *, write: bool) -> Design:
+    """The design, whose modules may import their types before anybody wrote them."""
+    from keyfold.design.target import load_design
+    from keyfold.review.typed import TwinFinder
+
+    if not write:
+        return load_design(target)
+    sys.meta_path.append(TwinFinder)
+    try:
+        return load_design(target)
+    finally:
+        sys.meta_path.remove(TwinFinder)
+
+
+def _modules(design: Design, target: str) -> list[TypedModule]:
+    from keyfold.review.typed import typed_modules
+
+    found = typed_modules(design.entities.values())
+    if not found:
+        raise KeyfoldError(
+            f"no entity of {target} takes written types; in app/entities.py write "
+            "`from app import entities_types as typed` and `class Room(typed.Room, Entity, ...)`"
+        )
+    return found
+
+
+def _difference(module: TypedModule) -> list[str]:
+    before = module.file.read_text(encoding="utf-8") if module.file.exists() else ""
+    lines = difflib.unified_diff(before.splitlines(), module.text.splitlines(), lineterm="", n=0)
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))][:LINES_SHOWN]
+
+
+def _watch(target: str, modules: list[TypedModule]) -> int:
+    """A new process for each change: a module cannot be declared twice in one."""
+    sources = [module.file.with_name(f"{module.name.rpartition('.')[2]}.py") for module in modules]
+    seen = [source.stat().st_mtime_ns for source in sources]
+    while True:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+        now = [source.stat().st_mtime_ns if source.exists() else 0 for source in sources]
+        if now != seen:
+            seen = now
+            subprocess.run([sys.executable, "-m", "keyfold", "types", target], check=False)
+
+
+def _shown(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -1,0 +1,314 @@
+"""The types of a design's entities, written beside their module for type checkers and editors.
+
+Two files for `entities.py`: `entities_types.pyi`, which no program reads, and `entities_types.py`,
+which gives an empty class for every name.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from keyfold.design.declared import Declared
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.keys import Key, On
+from keyfold.errors import KeyfoldError
+from keyfold.runtime.guard import is_counted
+
+SUFFIX = "_types"
+TWIN = '''"""Written by `keyfold types`; do not edit. The types stand in the .pyi beside it."""
+
+
+def __getattr__(name: str) -> type:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    found = globals()[name] = type(name, (), {"__module__": __name__, "__slots__": ()})
+    return found
+'''
+_NAMES = {
+    "typing": ("Any", "ClassVar", "Self", "TypeVar", "overload"),
+    "keyfold.design.entity": ("Entity",),
+    "keyfold.design.keys": ("Key", "KeyOf", "On", "Ref"),
+    "keyfold.design.read": ("Query",),
+    "keyfold.runtime.changes": ("Clear", "Given", "GivenList", "GivenNumber", "GivenSet"),
+}
+_RANGES = ("after", "since", "before", "until")
+_NUMBERS = ("integer", "float", "decimal")
+
+
+class TypedModule:
+    """A module of entities that take their types from the file beside it."""
+
+    def __init__(self, name: str, entities: Iterable[type[Entity]]) -> None:
+        self.name = name
+        source = Path(sys.modules[name].__file__ or "")
+        self.file = source.with_name(f"{source.stem}{SUFFIX}.pyi")
+        self.entities = [one for one in entities if _takes_types(one)]
+        self.without = [one.__name__ for one in entities if not _takes_types(one)]
+
+    @property
+    def text(self) -> str:
+        return _TypesText(self.name, self.entities).text()
+
+    @property
+    def stale(self) -> bool:
+        return not self.file.exists() or self.file.read_text(encoding="utf-8") != self.text
+
+    def write(self) -> bool:
+        """Write what has changed; says whether anything has."""
+        twin, changed = self.file.with_suffix(".py"), self.stale
+        if not twin.exists() or twin.read_text(encoding="utf-8") != TWIN:
+            twin.write_text(TWIN, encoding="utf-8")
+        if changed:
+            self.file.write_text(self.text, encoding="utf-8")
+        return changed
+
+
+def typed_modules(entities: Iterable[type[Entity]]) -> list[TypedModule]:
+    """The modules of a design in which at least one entity takes written types."""
+    declared: dict[str, list[type[Entity]]] = {}
+    for entity in entities:
+        # A module-level class alone has a name that other files can say.
+        if getattr(sys.modules.get(entity.__module__), entity.__name__, None) is entity:
+            declared.setdefault(entity.__module__, []).append(entity)
+    found = [TypedModule(name, members) for name, members in declared.items()]
+    return [module for module in found if module.entities]
+
+
+class TwinFinder:
+    """Writes the Python half of types that a design imports before anybody wrote them."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        beside = name.rpartition(".")[2].removesuffix(SUFFIX)
+        for folder in map(Path, sys.path if path is None else path):
+            if name.endswith(SUFFIX) and (folder / f"{beside}.py").exists():
+                (folder / f"{beside}{SUFFIX}.py").write_text(TWIN, encoding="utf-8")
+                PathFinder.invalidate_caches()
+                return PathFinder.find_spec(name, path, target)
+        return None
+
+
+def _takes_types(entity: type[Entity]) -> bool:
+    return any(base.__module__ == f"{entity.__module__}{SUFFIX}" for base in entity.__mro__)
+
+
+class _TypesText:
+    """The text of one module's types: the same for the same declarations."""
+
+    def __init__(self, module: str, entities: list[type[Entity]]) -> None:
+        self.module, self.entities = module, entities
+        self.imports: set[str] = {"collections.abc"}
+        self.ranges: dict[str, str] = {}
+        self.classes: list[str] = []
+
+    def text(self) -> str:
+        for entity in self.entities:
+            self._entity(entity.__spec__)
+        body = "\n".join([*self.ranges.values(), *self.classes]) + "\n"
+        used = set(re.findall(r"(?<![.\w])\w+", body)) | ({"TypeVar"} if self.ranges else set())
+        used |= {"Entity"} if self.ranges else set()
+        head = [
+            '"""Written by `keyfold types`; do not edit."""',
+            "# pyright: reportUnnecessaryTypeIgnoreComment=false",
+            "# pyright: reportIncompatibleVariableOverride=false",
+            "# ruff: noqa",
+            "# fmt: off",
+            "",
+            *sorted(f"import {name}" for name in self.imports),
+            *(
+                f"from {module} import {', '.join(names)}"
+                for module, wanted in _NAMES.items()
+                if (names := [name for name in wanted if name in used])
+            ),
+            "",
+            f"import {self.module} as of",
+            *(["", 'E = TypeVar("E", bound=Entity)'] if self.ranges else []),
+        ]
+        return "\n".join(head) + "\n" + body
+
+    # One entity
+
+    def _entity(self, spec: EntitySpec) -> None:
+        parents = [self._named(parent) for parent in _declaring_parents(spec.entity)]
+        ignored = "  # type: ignore[assignment]" if parents else ""
+        body: list[str] = []
+        for name, declared in _declarations(spec.entity):
+            if isinstance(declared, Key):
+                kind = "On" if isinstance(declared, On) else "Key"
+                own = self._key(spec, name, declared)
+                body.append(f"    {name}: ClassVar[{kind}[{own}]]{ignored}")
+            elif not parents:
+                body.append(f"    {name}: ClassVar[{self._named(type(declared))}]")
+        where = f"where: collections.abc.Callable[[of.{spec.name}], object] | None = ..."
+        changes = [f"{name}: {self._given(spec, name)} = ..." for name in _changeable(spec)]
+        body.append(self._method(spec, "__changes__", [where, *changes]))
+        if spec.role != "pointer":
+            moves = [f"{name}: {self._annotated(spec, name)} = ..." for name in _movable(spec)]
+            body.append(self._method(spec, "__moves__", moves))
+        bases = ", ".join(parents) or "Entity"
+        self.classes.append(f"\nclass {spec.name}({bases}):\n" + "\n".join(body))
+
+    def _method(self, spec: EntitySpec, name: str, parameters: list[str]) -> str:
+        lines = "".join(f"        {one},\n" for one in ["self", "*", *parameters])
+        # mypy alone minds that `where` is no longer followed by anything.
+        ignored = "  # type: ignore[override]" if name == "__changes__" else ""
+        return f"    def {name}({ignored}\n{lines}    ) -> of.{spec.name}: ..."
+
+    def _given(self, spec: EntitySpec, name: str) -> str:
+        """What an update may give a field: a value, or an operation that it has."""
+        annotation = _bare(spec.entity.model_fields[name].annotation)
+        optional = _is_optional(annotation)
+        present = _present(annotation)
+        origin, inner = get_origin(present), get_args(present)
+        if origin in (set, frozenset):
+            shown = f"GivenSet[{self._show(inner[0])}]"
+        elif origin is list:
+            shown = f"GivenList[{self._show(inner[0])}]"
+        elif spec.fields[name].kind in _NUMBERS:
+            shown = f"GivenNumber[{self._show(present)}]"
+        else:
+            shown = f"Given[{self._show(present)}]"
+        return f"{shown} | Clear | None" if optional else shown
+
+    def _annotated(self, spec: EntitySpec, name: str) -> str:
+        return self._show(spec.entity.model_fields[name].annotation)
+
+    # One key
+
+    def _key(self, spec: EntitySpec, name: str, key: Key[Any]) -> str:
+        own = f"{spec.name}{_camel(name)}"
+        templates = key.templates
+        partition = list(dict.fromkeys(templates.partition.fields))
+        sort = [f for f in templates.sort.fields if f not in partition] if templates.sort else []
+        sort = list(dict.fromkeys(sort))
+        gives = f"of.{spec.name}"
+        body: list[str] = []
+        if not isinstance(key, On):
+            fields = self._fields(spec, [*partition, *sort])
+            body.append(f"    def __call__({fields}) -> Ref[{gives}]: ...")
+        several = "    @overload\n" if sort else ""
+        for given in range(len(sort) + 1):
+            query = self._range(spec, sort[given]) if given < len(sort) else "Query"
+            fields = self._fields(spec, partition + sort[:given])
+            body.append(f"{several}    def query({fields}) -> {query}[{gives}]: ...")
+        self.classes.append(f"\nclass {own}(KeyOf[{gives}]):\n" + "\n".join(body))
+        return own
+
+    def _fields(self, spec: EntitySpec, names: list[str]) -> str:
+        shown = [f"{name}: {self._value(spec, name)}" for name in names]
+        return ", ".join(["self", "*", *shown]) if shown else "self"
+
+    def _value(self, spec: EntitySpec, name: str) -> str:
+        """The type of a field in a key, where it always has a value."""
+        return self._show(_present(_bare(spec.entity.model_fields[name].annotation)))
+
+    def _range(self, spec: EntitySpec, name: str) -> str:
+        shown = self._value(spec, name)
+        own = f"By{_camel(name)}"
+        lines = [f"    def {method}(self, *, {name}: {shown}) -> Self: ..." for method in _RANGES]
+        body = "(Query[E]):\n" + "\n".join(lines)
+        while own in self.ranges and self.ranges[own] != f"\nclass {own}{body}":
+            own += "_"
+        self.ranges[own] = f"\nclass {own}{body}"
+        return own
+
+    # One type
+
+    def _show(self, annotation: Any) -> str:
+        annotation = _bare(annotation)
+        origin, inner = get_origin(annotation), get_args(annotation)
+        if annotation is None or annotation is type(None):
+            return "None"
+        if annotation is Any:
+            return "Any"
+        if origin is Literal:
+            self.imports.add("typing")
+            return f"typing.Literal[{', '.join(map(repr, inner))}]"
+        if _is_union(annotation):
+            return " | ".join(self._show(one) for one in inner)
+        if origin is not None:
+            shown = ", ".join("..." if one is Ellipsis else self._show(one) for one in inner)
+            return f"{self._named(origin)}[{shown}]"
+        return self._named(annotation)
+
+    def _named(self, kind: Any) -> str:
+        module, name = getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")
+        if not name or "<locals>" in name:
+            raise KeyfoldError(f"{self.module}: the type {kind!r} has no name that a file can say")
+        if module == "builtins":
+            return str(name)
+        if module == self.module:
+            return f"of.{name}"
+        self.imports.add(module)
+        return f"{module}.{name}"
+
+
+def _changeable(spec: EntitySpec) -> Iterator[str]:
+    """The fields that an update may write; those of a pointer follow its canonical item."""
+    if spec.role == "pointer":
+        return
+    for name, field in spec.fields.items():
+        in_key = name in spec.key.templates.fields
+        if not (in_key or field is spec.version or is_counted(field)):
+            yield name
+
+
+def _movable(spec: EntitySpec) -> Iterator[str]:
+    for name, field in spec.fields.items():
+        if field is not spec.version and not is_counted(field):
+            yield name
+
+
+def _declaring_parents(entity: type[Entity]) -> list[type[Entity]]:
+    """The entities whose keys it inherits."""
+    return [
+        base
+        for base in entity.__bases__
+        if issubclass(base, Entity)
+        and any(isinstance(v, Declared) for owner in base.__mro__ for v in vars(owner).values())
+    ]
+
+
+def _declarations(entity: type[Entity]) -> Iterator[tuple[str, Declared]]:
+    found: dict[str, Declared] = {}
+    for owner in reversed(entity.__mro__):
+        found.update({n: v for n, v in vars(owner).items() if isinstance(v, Declared)})
+    yield from found.items()
+
+
+def _bare(annotation: Any) -> Any:
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation = get_args(annotation)[0]
+        elif type(annotation).__name__ == "TypeAliasType":
+            annotation = annotation.__value__
+        else:
+            return annotation
+
+
+def _present(annotation: Any) -> Any:
+    """The type without None."""
+    if not _is_optional(annotation):
+        return annotation
+    rest = tuple(one for one in get_args(annotation) if one is not type(None))
+    return _bare(Union[rest])  # noqa: UP007  # a union made of a tuple
+
+
+def _is_optional(annotation: Any) -> bool:
+    return _is_union(annotation) and type(None) in get_args(annotation)
+
+
+def _is_union(annotation: Any) -> bool:
+    return get_origin(annotation) in (Union, UnionType)
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))

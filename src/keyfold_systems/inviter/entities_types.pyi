@@ -1,0 +1,249 @@
+"""Written by `keyfold types`; do not edit."""
+# pyright: reportUnnecessaryTypeIgnoreComment=false
+# pyright: reportIncompatibleVariableOverride=false
+# ruff: noqa
+# fmt: off
+
+import collections.abc
+import datetime
+import keyfold.maintain.cascade
+from typing import ClassVar, Self, TypeVar, overload
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Key, KeyOf, On, Ref
+from keyfold.design.read import Query
+from keyfold.runtime.changes import Clear, Given, GivenSet
+
+import keyfold_systems.inviter.entities as of
+
+E = TypeVar("E", bound=Entity)
+
+class ByUserId(Query[E]):
+    def after(self, *, user_id: str) -> Self: ...
+    def since(self, *, user_id: str) -> Self: ...
+    def before(self, *, user_id: str) -> Self: ...
+    def until(self, *, user_id: str) -> Self: ...
+
+class ByGroupId(Query[E]):
+    def after(self, *, group_id: str) -> Self: ...
+    def since(self, *, group_id: str) -> Self: ...
+    def before(self, *, group_id: str) -> Self: ...
+    def until(self, *, group_id: str) -> Self: ...
+
+class ByHangoutId(Query[E]):
+    def after(self, *, hangout_id: str) -> Self: ...
+    def since(self, *, hangout_id: str) -> Self: ...
+    def before(self, *, hangout_id: str) -> Self: ...
+    def until(self, *, hangout_id: str) -> Self: ...
+
+class ByStartsAt(Query[E]):
+    def after(self, *, starts_at: datetime.datetime) -> Self: ...
+    def since(self, *, starts_at: datetime.datetime) -> Self: ...
+    def before(self, *, starts_at: datetime.datetime) -> Self: ...
+    def until(self, *, starts_at: datetime.datetime) -> Self: ...
+
+class UserKey(KeyOf[of.User]):
+    def __call__(self, *, user_id: str) -> Ref[of.User]: ...
+    def query(self, *, user_id: str) -> Query[of.User]: ...
+
+class User(Entity):
+    key: ClassVar[Key[UserKey]]
+    memberships: ClassVar[keyfold.maintain.cascade.Cascade]
+    hosted: ClassVar[keyfold.maintain.cascade.Cascade]
+    responses: ClassVar[keyfold.maintain.cascade.Cascade]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.User], object] | None = ...,
+        name: Given[str] = ...,
+        created_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.User: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        name: str = ...,
+        created_at: datetime.datetime | None = ...,
+    ) -> of.User: ...
+
+class GroupKey(KeyOf[of.Group]):
+    def __call__(self, *, group_id: str) -> Ref[of.Group]: ...
+    def query(self, *, group_id: str) -> Query[of.Group]: ...
+
+class Group(Entity):
+    key: ClassVar[Key[GroupKey]]
+    memberships: ClassVar[keyfold.maintain.cascade.Cascade]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Group], object] | None = ...,
+        name: Given[str] = ...,
+        owner_id: Given[str] = ...,
+        closing: Given[bool] = ...,
+        created_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Group: ...
+    def __moves__(
+        self,
+        *,
+        group_id: str = ...,
+        name: str = ...,
+        owner_id: str = ...,
+        closing: bool = ...,
+        created_at: datetime.datetime | None = ...,
+    ) -> of.Group: ...
+
+class MembershipKey(KeyOf[of.Membership]):
+    def __call__(self, *, group_id: str, user_id: str) -> Ref[of.Membership]: ...
+    @overload
+    def query(self, *, group_id: str) -> ByUserId[of.Membership]: ...
+    @overload
+    def query(self, *, group_id: str, user_id: str) -> Query[of.Membership]: ...
+
+class MembershipByUser(KeyOf[of.Membership]):
+    @overload
+    def query(self, *, user_id: str) -> ByGroupId[of.Membership]: ...
+    @overload
+    def query(self, *, user_id: str, group_id: str) -> Query[of.Membership]: ...
+
+class Membership(Entity):
+    key: ClassVar[Key[MembershipKey]]
+    by_user: ClassVar[On[MembershipByUser]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Membership], object] | None = ...,
+        group_name: Given[str] = ...,
+        user_name: Given[str] = ...,
+        joined_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Membership: ...
+    def __moves__(
+        self,
+        *,
+        group_id: str = ...,
+        user_id: str = ...,
+        group_name: str = ...,
+        user_name: str = ...,
+        joined_at: datetime.datetime | None = ...,
+    ) -> of.Membership: ...
+
+class HangoutKey(KeyOf[of.Hangout]):
+    def __call__(self, *, hangout_id: str) -> Ref[of.Hangout]: ...
+    def query(self, *, hangout_id: str) -> Query[of.Hangout]: ...
+
+class HangoutByHost(KeyOf[of.Hangout]):
+    @overload
+    def query(self, *, host_id: str) -> ByHangoutId[of.Hangout]: ...
+    @overload
+    def query(self, *, host_id: str, hangout_id: str) -> Query[of.Hangout]: ...
+
+class Hangout(Entity):
+    key: ClassVar[Key[HangoutKey]]
+    by_host: ClassVar[On[HangoutByHost]]
+    responses: ClassVar[keyfold.maintain.cascade.Cascade]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Hangout], object] | None = ...,
+        host_id: Given[str] = ...,
+        title: Given[str] = ...,
+        description: Given[str] = ...,
+        place: Given[str] = ...,
+        starts_at: Given[datetime.datetime] = ...,
+        ends_at: Given[datetime.datetime] = ...,
+        cancelled: Given[bool] = ...,
+        group_ids: GivenSet[str] = ...,
+        user_ids: GivenSet[str] = ...,
+        created_at: Given[datetime.datetime] | Clear | None = ...,
+        updated_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Hangout: ...
+    def __moves__(
+        self,
+        *,
+        hangout_id: str = ...,
+        host_id: str = ...,
+        title: str = ...,
+        description: str = ...,
+        place: str = ...,
+        starts_at: datetime.datetime = ...,
+        ends_at: datetime.datetime = ...,
+        cancelled: bool = ...,
+        group_ids: set[str] = ...,
+        user_ids: set[str] = ...,
+        created_at: datetime.datetime | None = ...,
+        updated_at: datetime.datetime | None = ...,
+    ) -> of.Hangout: ...
+
+class ResponseKey(KeyOf[of.Response]):
+    def __call__(self, *, hangout_id: str, user_id: str) -> Ref[of.Response]: ...
+    @overload
+    def query(self, *, hangout_id: str) -> ByUserId[of.Response]: ...
+    @overload
+    def query(self, *, hangout_id: str, user_id: str) -> Query[of.Response]: ...
+
+class ResponseByUser(KeyOf[of.Response]):
+    @overload
+    def query(self, *, user_id: str) -> ByHangoutId[of.Response]: ...
+    @overload
+    def query(self, *, user_id: str, hangout_id: str) -> Query[of.Response]: ...
+
+class Response(Entity):
+    key: ClassVar[Key[ResponseKey]]
+    by_user: ClassVar[On[ResponseByUser]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Response], object] | None = ...,
+        answer: Given[of.Answer] = ...,
+        at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Response: ...
+    def __moves__(
+        self,
+        *,
+        hangout_id: str = ...,
+        user_id: str = ...,
+        answer: of.Answer = ...,
+        at: datetime.datetime | None = ...,
+    ) -> of.Response: ...
+
+class GroupHangoutKey(KeyOf[of.GroupHangout]):
+    def __call__(self, *, group_id: str, hangout_id: str) -> Ref[of.GroupHangout]: ...
+    @overload
+    def query(self, *, group_id: str) -> ByHangoutId[of.GroupHangout]: ...
+    @overload
+    def query(self, *, group_id: str, hangout_id: str) -> Query[of.GroupHangout]: ...
+
+class GroupHangoutByTime(KeyOf[of.GroupHangout]):
+    @overload
+    def query(self, *, group_id: str) -> ByStartsAt[of.GroupHangout]: ...
+    @overload
+    def query(self, *, group_id: str, starts_at: datetime.datetime) -> Query[of.GroupHangout]: ...
+
+class GroupHangout(Entity):
+    key: ClassVar[Key[GroupHangoutKey]]
+    by_time: ClassVar[On[GroupHangoutByTime]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.GroupHangout], object] | None = ...,
+    ) -> of.GroupHangout: ...
+
+class UserHangoutKey(KeyOf[of.UserHangout]):
+    def __call__(self, *, user_id: str, hangout_id: str) -> Ref[of.UserHangout]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByHangoutId[of.UserHangout]: ...
+    @overload
+    def query(self, *, user_id: str, hangout_id: str) -> Query[of.UserHangout]: ...
+
+class UserHangoutByTime(KeyOf[of.UserHangout]):
+    @overload
+    def query(self, *, user_id: str) -> ByStartsAt[of.UserHangout]: ...
+    @overload
+    def query(self, *, user_id: str, starts_at: datetime.datetime) -> Query[of.UserHangout]: ...
+
+class UserHangout(Entity):
+    key: ClassVar[Key[UserHangoutKey]]
+    by_time: ClassVar[On[UserHangoutByTime]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.UserHangout], object] | None = ...,
+    ) -> of.UserHangout: ...

@@ -1,0 +1,428 @@
+"""Written by `keyfold types`; do not edit."""
+# pyright: reportUnnecessaryTypeIgnoreComment=false
+# pyright: reportIncompatibleVariableOverride=false
+# ruff: noqa
+# fmt: off
+
+import collections.abc
+import datetime
+import keyfold.maintain.cascade
+import keyfold.maintain.unique
+import keyfold_systems.search_room.wishes
+import typing
+from typing import Any, ClassVar, Self, TypeVar, overload
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Key, KeyOf, On, Ref
+from keyfold.design.read import Query
+from keyfold.runtime.changes import Clear, Given, GivenList, GivenNumber, GivenSet
+
+import keyfold_systems.search_room.entities as of
+
+E = TypeVar("E", bound=Entity)
+
+class ByUserId(Query[E]):
+    def after(self, *, user_id: str) -> Self: ...
+    def since(self, *, user_id: str) -> Self: ...
+    def before(self, *, user_id: str) -> Self: ...
+    def until(self, *, user_id: str) -> Self: ...
+
+class ByRoomId(Query[E]):
+    def after(self, *, room_id: str) -> Self: ...
+    def since(self, *, room_id: str) -> Self: ...
+    def before(self, *, room_id: str) -> Self: ...
+    def until(self, *, room_id: str) -> Self: ...
+
+class ByListingId(Query[E]):
+    def after(self, *, listing_id: str) -> Self: ...
+    def since(self, *, listing_id: str) -> Self: ...
+    def before(self, *, listing_id: str) -> Self: ...
+    def until(self, *, listing_id: str) -> Self: ...
+
+class ByStatus(Query[E]):
+    def after(self, *, status: of.Status) -> Self: ...
+    def since(self, *, status: of.Status) -> Self: ...
+    def before(self, *, status: of.Status) -> Self: ...
+    def until(self, *, status: of.Status) -> Self: ...
+
+class ByTimestamp(Query[E]):
+    def after(self, *, timestamp: datetime.datetime) -> Self: ...
+    def since(self, *, timestamp: datetime.datetime) -> Self: ...
+    def before(self, *, timestamp: datetime.datetime) -> Self: ...
+    def until(self, *, timestamp: datetime.datetime) -> Self: ...
+
+class ByCriteriaId(Query[E]):
+    def after(self, *, criteria_id: str) -> Self: ...
+    def since(self, *, criteria_id: str) -> Self: ...
+    def before(self, *, criteria_id: str) -> Self: ...
+    def until(self, *, criteria_id: str) -> Self: ...
+
+class ByCombinedId(Query[E]):
+    def after(self, *, combined_id: str) -> Self: ...
+    def since(self, *, combined_id: str) -> Self: ...
+    def before(self, *, combined_id: str) -> Self: ...
+    def until(self, *, combined_id: str) -> Self: ...
+
+class ByCreatedAt(Query[E]):
+    def after(self, *, created_at: datetime.datetime) -> Self: ...
+    def since(self, *, created_at: datetime.datetime) -> Self: ...
+    def before(self, *, created_at: datetime.datetime) -> Self: ...
+    def until(self, *, created_at: datetime.datetime) -> Self: ...
+
+class ByActivityId(Query[E]):
+    def after(self, *, activity_id: str) -> Self: ...
+    def since(self, *, activity_id: str) -> Self: ...
+    def before(self, *, activity_id: str) -> Self: ...
+    def until(self, *, activity_id: str) -> Self: ...
+
+class ByCompatibilityId(Query[E]):
+    def after(self, *, compatibility_id: str) -> Self: ...
+    def since(self, *, compatibility_id: str) -> Self: ...
+    def before(self, *, compatibility_id: str) -> Self: ...
+    def until(self, *, compatibility_id: str) -> Self: ...
+
+class RoomKey(KeyOf[of.Room]):
+    def __call__(self, *, room_id: str) -> Ref[of.Room]: ...
+    def query(self, *, room_id: str) -> Query[of.Room]: ...
+
+class Room(Entity):
+    key: ClassVar[Key[RoomKey]]
+    members: ClassVar[keyfold.maintain.cascade.Cascade]
+    invitations: ClassVar[keyfold.maintain.cascade.Cascade]
+    listings: ClassVar[keyfold.maintain.cascade.Cascade]
+    criteria: ClassVar[keyfold.maintain.cascade.Cascade]
+    latest_criteria: ClassVar[keyfold.maintain.cascade.Cascade]
+    combined_criteria: ClassVar[keyfold.maintain.cascade.Cascade]
+    activities: ClassVar[keyfold.maintain.cascade.Cascade]
+    compatibility: ClassVar[keyfold.maintain.cascade.Cascade]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Room], object] | None = ...,
+        name: Given[str] = ...,
+        created_by_user_id: Given[str] = ...,
+        search_type: Given[typing.Literal['buy', 'rent']] = ...,
+        context: Given[dict[str, Any]] = ...,
+        created_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Room: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        name: str = ...,
+        created_by_user_id: str = ...,
+        search_type: typing.Literal['buy', 'rent'] = ...,
+        context: dict[str, Any] = ...,
+        created_at: datetime.datetime | None = ...,
+    ) -> of.Room: ...
+
+class MemberKey(KeyOf[of.Member]):
+    def __call__(self, *, room_id: str, user_id: str) -> Ref[of.Member]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByUserId[of.Member]: ...
+    @overload
+    def query(self, *, room_id: str, user_id: str) -> Query[of.Member]: ...
+
+class Member(Entity):
+    key: ClassVar[Key[MemberKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Member], object] | None = ...,
+        role: Given[of.Role] = ...,
+        room_name: Given[str] = ...,
+        joined_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Member: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        user_id: str = ...,
+        role: of.Role = ...,
+        room_name: str = ...,
+        joined_at: datetime.datetime | None = ...,
+    ) -> of.Member: ...
+
+class UserRoomKey(KeyOf[of.UserRoom]):
+    def __call__(self, *, user_id: str, room_id: str) -> Ref[of.UserRoom]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByRoomId[of.UserRoom]: ...
+    @overload
+    def query(self, *, user_id: str, room_id: str) -> Query[of.UserRoom]: ...
+
+class UserRoom(Entity):
+    key: ClassVar[Key[UserRoomKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.UserRoom], object] | None = ...,
+    ) -> of.UserRoom: ...
+
+class InvitationKey(KeyOf[of.Invitation]):
+    def __call__(self, *, room_id: str, user_id: str) -> Ref[of.Invitation]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByUserId[of.Invitation]: ...
+    @overload
+    def query(self, *, room_id: str, user_id: str) -> Query[of.Invitation]: ...
+
+class Invitation(Entity):
+    key: ClassVar[Key[InvitationKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Invitation], object] | None = ...,
+        role: Given[of.Role] = ...,
+        status: Given[of.InvitationStatus] = ...,
+        room_name: Given[str] = ...,
+        invited_by: Given[str] = ...,
+        invited_at: Given[datetime.datetime] = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Invitation: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        user_id: str = ...,
+        role: of.Role = ...,
+        status: of.InvitationStatus = ...,
+        room_name: str = ...,
+        invited_by: str = ...,
+        invited_at: datetime.datetime = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.Invitation: ...
+
+class UserInvitationKey(KeyOf[of.UserInvitation]):
+    def __call__(self, *, user_id: str, room_id: str) -> Ref[of.UserInvitation]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByRoomId[of.UserInvitation]: ...
+    @overload
+    def query(self, *, user_id: str, room_id: str) -> Query[of.UserInvitation]: ...
+
+class UserInvitation(Entity):
+    key: ClassVar[Key[UserInvitationKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.UserInvitation], object] | None = ...,
+    ) -> of.UserInvitation: ...
+
+class ListingKey(KeyOf[of.Listing]):
+    def __call__(self, *, room_id: str, listing_id: str) -> Ref[of.Listing]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByListingId[of.Listing]: ...
+    @overload
+    def query(self, *, room_id: str, listing_id: str) -> Query[of.Listing]: ...
+
+class ListingByExternalId(KeyOf[of.Listing]):
+    @overload
+    def query(self, *, source_brand: str, external_id: str) -> ByRoomId[of.Listing]: ...
+    @overload
+    def query(self, *, source_brand: str, external_id: str, room_id: str) -> Query[of.Listing]: ...
+
+class ListingByStatus(KeyOf[of.Listing]):
+    @overload
+    def query(self, *, room_id: str) -> ByStatus[of.Listing]: ...
+    @overload
+    def query(self, *, room_id: str, status: of.Status) -> ByListingId[of.Listing]: ...
+    @overload
+    def query(self, *, room_id: str, status: of.Status, listing_id: str) -> Query[of.Listing]: ...
+
+class Listing(Entity):
+    key: ClassVar[Key[ListingKey]]
+    by_external_id: ClassVar[On[ListingByExternalId]]
+    by_status: ClassVar[On[ListingByStatus]]
+    once_in_a_room: ClassVar[keyfold.maintain.unique.Unique]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Listing], object] | None = ...,
+        source_brand: Given[str] = ...,
+        external_id: Given[str] | Clear | None = ...,
+        title: Given[str] = ...,
+        location: Given[str] = ...,
+        status: Given[of.Status] = ...,
+        seen_by: GivenSet[str] = ...,
+        added_at: Given[datetime.datetime] | Clear | None = ...,
+        updated_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Listing: ...
+    def __moves__(
+        self,
+        *,
+        listing_id: str = ...,
+        room_id: str = ...,
+        source_brand: str = ...,
+        external_id: str | None = ...,
+        title: str = ...,
+        location: str = ...,
+        status: of.Status = ...,
+        seen_by: set[str] = ...,
+        added_at: datetime.datetime | None = ...,
+        updated_at: datetime.datetime | None = ...,
+    ) -> of.Listing: ...
+
+class UserCriteriaKey(KeyOf[of.UserCriteria]):
+    def __call__(self, *, room_id: str, user_id: str, timestamp: datetime.datetime, criteria_id: str) -> Ref[of.UserCriteria]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByUserId[of.UserCriteria]: ...
+    @overload
+    def query(self, *, room_id: str, user_id: str) -> ByTimestamp[of.UserCriteria]: ...
+    @overload
+    def query(self, *, room_id: str, user_id: str, timestamp: datetime.datetime) -> ByCriteriaId[of.UserCriteria]: ...
+    @overload
+    def query(self, *, room_id: str, user_id: str, timestamp: datetime.datetime, criteria_id: str) -> Query[of.UserCriteria]: ...
+
+class UserCriteria(Entity):
+    key: ClassVar[Key[UserCriteriaKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.UserCriteria], object] | None = ...,
+        criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
+        weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
+        source: Given[typing.Literal['manual', 'ai_proposed']] = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.UserCriteria: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        user_id: str = ...,
+        timestamp: datetime.datetime = ...,
+        criteria_id: str = ...,
+        criteria: keyfold_systems.search_room.wishes.Wishes = ...,
+        weights: dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float] = ...,
+        source: typing.Literal['manual', 'ai_proposed'] = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.UserCriteria: ...
+
+class LatestCriteriaKey(KeyOf[of.LatestCriteria]):
+    def __call__(self, *, room_id: str, user_id: str) -> Ref[of.LatestCriteria]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByUserId[of.LatestCriteria]: ...
+    @overload
+    def query(self, *, room_id: str, user_id: str) -> Query[of.LatestCriteria]: ...
+
+class LatestCriteria(Entity):
+    key: ClassVar[Key[LatestCriteriaKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.LatestCriteria], object] | None = ...,
+        timestamp: Given[datetime.datetime] = ...,
+        criteria_id: Given[str] = ...,
+        criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
+        weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
+        source: Given[typing.Literal['manual', 'ai_proposed']] = ...,
+    ) -> of.LatestCriteria: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        user_id: str = ...,
+        timestamp: datetime.datetime = ...,
+        criteria_id: str = ...,
+        criteria: keyfold_systems.search_room.wishes.Wishes = ...,
+        weights: dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float] = ...,
+        source: typing.Literal['manual', 'ai_proposed'] = ...,
+    ) -> of.LatestCriteria: ...
+
+class CombinedCriteriaKey(KeyOf[of.CombinedCriteria]):
+    def __call__(self, *, room_id: str, timestamp: datetime.datetime, combined_id: str) -> Ref[of.CombinedCriteria]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByTimestamp[of.CombinedCriteria]: ...
+    @overload
+    def query(self, *, room_id: str, timestamp: datetime.datetime) -> ByCombinedId[of.CombinedCriteria]: ...
+    @overload
+    def query(self, *, room_id: str, timestamp: datetime.datetime, combined_id: str) -> Query[of.CombinedCriteria]: ...
+
+class CombinedCriteria(Entity):
+    key: ClassVar[Key[CombinedCriteriaKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.CombinedCriteria], object] | None = ...,
+        criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
+        weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
+        from_user_ids: GivenList[str] = ...,
+        combine_mode: Given[typing.Literal['all', 'mixed', 'strict']] = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.CombinedCriteria: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        timestamp: datetime.datetime = ...,
+        combined_id: str = ...,
+        criteria: keyfold_systems.search_room.wishes.Wishes = ...,
+        weights: dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float] = ...,
+        from_user_ids: list[str] = ...,
+        combine_mode: typing.Literal['all', 'mixed', 'strict'] = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.CombinedCriteria: ...
+
+class ActivityKey(KeyOf[of.Activity]):
+    def __call__(self, *, room_id: str, created_at: datetime.datetime, activity_id: str) -> Ref[of.Activity]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByCreatedAt[of.Activity]: ...
+    @overload
+    def query(self, *, room_id: str, created_at: datetime.datetime) -> ByActivityId[of.Activity]: ...
+    @overload
+    def query(self, *, room_id: str, created_at: datetime.datetime, activity_id: str) -> Query[of.Activity]: ...
+
+class Activity(Entity):
+    key: ClassVar[Key[ActivityKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Activity], object] | None = ...,
+        type: Given[str] = ...,
+        sender_type: Given[typing.Literal['user', 'ai_copilot', 'system']] = ...,
+        sender_id: Given[str] = ...,
+        text: Given[str] = ...,
+        ttl: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Activity: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        created_at: datetime.datetime = ...,
+        activity_id: str = ...,
+        type: str = ...,
+        sender_type: typing.Literal['user', 'ai_copilot', 'system'] = ...,
+        sender_id: str = ...,
+        text: str = ...,
+        ttl: datetime.datetime | None = ...,
+    ) -> of.Activity: ...
+
+class CompatibilityKey(KeyOf[of.Compatibility]):
+    def __call__(self, *, room_id: str, timestamp: datetime.datetime, compatibility_id: str) -> Ref[of.Compatibility]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByTimestamp[of.Compatibility]: ...
+    @overload
+    def query(self, *, room_id: str, timestamp: datetime.datetime) -> ByCompatibilityId[of.Compatibility]: ...
+    @overload
+    def query(self, *, room_id: str, timestamp: datetime.datetime, compatibility_id: str) -> Query[of.Compatibility]: ...
+
+class Compatibility(Entity):
+    key: ClassVar[Key[CompatibilityKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Compatibility], object] | None = ...,
+        score_percent: GivenNumber[int] = ...,
+        level: Given[typing.Literal['low', 'medium', 'high', 'excellent']] = ...,
+        comment: Given[str] = ...,
+        criteria_refs: GivenList[str] = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Compatibility: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        timestamp: datetime.datetime = ...,
+        compatibility_id: str = ...,
+        score_percent: int = ...,
+        level: typing.Literal['low', 'medium', 'high', 'excellent'] = ...,
+        comment: str = ...,
+        criteria_refs: list[str] = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.Compatibility: ...

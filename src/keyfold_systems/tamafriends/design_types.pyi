@@ -1,0 +1,322 @@
+"""Written by `keyfold types`; do not edit."""
+# pyright: reportUnnecessaryTypeIgnoreComment=false
+# pyright: reportIncompatibleVariableOverride=false
+# ruff: noqa
+# fmt: off
+
+import collections.abc
+import datetime
+import keyfold.maintain.cascade
+import keyfold.maintain.unique
+from typing import ClassVar, Self, TypeVar, overload
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Key, KeyOf, On, Ref
+from keyfold.design.read import Query
+from keyfold.runtime.changes import Clear, Given
+
+import keyfold_systems.tamafriends.design as of
+
+E = TypeVar("E", bound=Entity)
+
+class ByUserId(Query[E]):
+    def after(self, *, user_id: str) -> Self: ...
+    def since(self, *, user_id: str) -> Self: ...
+    def before(self, *, user_id: str) -> Self: ...
+    def until(self, *, user_id: str) -> Self: ...
+
+class ByCreatedAt(Query[E]):
+    def after(self, *, created_at: datetime.datetime) -> Self: ...
+    def since(self, *, created_at: datetime.datetime) -> Self: ...
+    def before(self, *, created_at: datetime.datetime) -> Self: ...
+    def until(self, *, created_at: datetime.datetime) -> Self: ...
+
+class ByPostId(Query[E]):
+    def after(self, *, post_id: str) -> Self: ...
+    def since(self, *, post_id: str) -> Self: ...
+    def before(self, *, post_id: str) -> Self: ...
+    def until(self, *, post_id: str) -> Self: ...
+
+class ByFolloweeId(Query[E]):
+    def after(self, *, followee_id: str) -> Self: ...
+    def since(self, *, followee_id: str) -> Self: ...
+    def before(self, *, followee_id: str) -> Self: ...
+    def until(self, *, followee_id: str) -> Self: ...
+
+class ByFollowerId(Query[E]):
+    def after(self, *, follower_id: str) -> Self: ...
+    def since(self, *, follower_id: str) -> Self: ...
+    def before(self, *, follower_id: str) -> Self: ...
+    def until(self, *, follower_id: str) -> Self: ...
+
+class ByBlockedId(Query[E]):
+    def after(self, *, blocked_id: str) -> Self: ...
+    def since(self, *, blocked_id: str) -> Self: ...
+    def before(self, *, blocked_id: str) -> Self: ...
+    def until(self, *, blocked_id: str) -> Self: ...
+
+class ByCommentId(Query[E]):
+    def after(self, *, comment_id: str) -> Self: ...
+    def since(self, *, comment_id: str) -> Self: ...
+    def before(self, *, comment_id: str) -> Self: ...
+    def until(self, *, comment_id: str) -> Self: ...
+
+class UserProfileKey(KeyOf[of.UserProfile]):
+    def __call__(self, *, user_id: str) -> Ref[of.UserProfile]: ...
+    def query(self, *, user_id: str) -> Query[of.UserProfile]: ...
+
+class UserProfileByEmail(KeyOf[of.UserProfile]):
+    @overload
+    def query(self, *, email: str) -> ByUserId[of.UserProfile]: ...
+    @overload
+    def query(self, *, email: str, user_id: str) -> Query[of.UserProfile]: ...
+
+class UserProfileByUsername(KeyOf[of.UserProfile]):
+    @overload
+    def query(self, *, username: str) -> ByUserId[of.UserProfile]: ...
+    @overload
+    def query(self, *, username: str, user_id: str) -> Query[of.UserProfile]: ...
+
+class UserProfileByHandle(KeyOf[of.UserProfile]):
+    @overload
+    def query(self, *, handle: str) -> ByUserId[of.UserProfile]: ...
+    @overload
+    def query(self, *, handle: str, user_id: str) -> Query[of.UserProfile]: ...
+
+class UserProfile(Entity):
+    key: ClassVar[Key[UserProfileKey]]
+    by_email: ClassVar[On[UserProfileByEmail]]
+    by_username: ClassVar[On[UserProfileByUsername]]
+    by_handle: ClassVar[On[UserProfileByHandle]]
+    one_email: ClassVar[keyfold.maintain.unique.Unique]
+    one_username: ClassVar[keyfold.maintain.unique.Unique]
+    one_handle: ClassVar[keyfold.maintain.unique.Unique]
+    credentials: ClassVar[keyfold.maintain.cascade.Cascade]
+    posts: ClassVar[keyfold.maintain.cascade.Cascade]
+    follows: ClassVar[keyfold.maintain.cascade.Cascade]
+    followed: ClassVar[keyfold.maintain.cascade.Cascade]
+    comments: ClassVar[keyfold.maintain.cascade.Cascade]
+    likes: ClassVar[keyfold.maintain.cascade.Cascade]
+    blocks: ClassVar[keyfold.maintain.cascade.Cascade]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.UserProfile], object] | None = ...,
+        email: Given[str] = ...,
+        username: Given[str] = ...,
+        handle: Given[str] = ...,
+        display_name: Given[str] = ...,
+        bio: Given[str] = ...,
+        created_at: Given[datetime.datetime] | Clear | None = ...,
+        updated_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.UserProfile: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        email: str = ...,
+        username: str = ...,
+        handle: str = ...,
+        display_name: str = ...,
+        bio: str = ...,
+        created_at: datetime.datetime | None = ...,
+        updated_at: datetime.datetime | None = ...,
+    ) -> of.UserProfile: ...
+
+class CredentialKey(KeyOf[of.Credential]):
+    def __call__(self, *, user_id: str) -> Ref[of.Credential]: ...
+    def query(self, *, user_id: str) -> Query[of.Credential]: ...
+
+class Credential(Entity):
+    key: ClassVar[Key[CredentialKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Credential], object] | None = ...,
+        salt: Given[bytes] = ...,
+        digest: Given[bytes] = ...,
+    ) -> of.Credential: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        salt: bytes = ...,
+        digest: bytes = ...,
+    ) -> of.Credential: ...
+
+class PostKey(KeyOf[of.Post]):
+    def __call__(self, *, user_id: str, created_at: datetime.datetime, post_id: str) -> Ref[of.Post]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByCreatedAt[of.Post]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime) -> ByPostId[of.Post]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime, post_id: str) -> Query[of.Post]: ...
+
+class PostById(KeyOf[of.Post]):
+    @overload
+    def query(self, *, post_id: str) -> ByUserId[of.Post]: ...
+    @overload
+    def query(self, *, post_id: str, user_id: str) -> Query[of.Post]: ...
+
+class Post(Entity):
+    key: ClassVar[Key[PostKey]]
+    by_id: ClassVar[On[PostById]]
+    its_comments: ClassVar[keyfold.maintain.cascade.Cascade]
+    its_likes: ClassVar[keyfold.maintain.cascade.Cascade]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Post], object] | None = ...,
+        text: Given[str] = ...,
+        updated_at: Given[datetime.datetime] | Clear | None = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Post: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        post_id: str = ...,
+        text: str = ...,
+        created_at: datetime.datetime = ...,
+        updated_at: datetime.datetime | None = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.Post: ...
+
+class FollowKey(KeyOf[of.Follow]):
+    def __call__(self, *, follower_id: str, followee_id: str) -> Ref[of.Follow]: ...
+    @overload
+    def query(self, *, follower_id: str) -> ByFolloweeId[of.Follow]: ...
+    @overload
+    def query(self, *, follower_id: str, followee_id: str) -> Query[of.Follow]: ...
+
+class FollowByFollowee(KeyOf[of.Follow]):
+    @overload
+    def query(self, *, followee_id: str) -> ByFollowerId[of.Follow]: ...
+    @overload
+    def query(self, *, followee_id: str, follower_id: str) -> Query[of.Follow]: ...
+
+class Follow(Entity):
+    key: ClassVar[Key[FollowKey]]
+    by_followee: ClassVar[On[FollowByFollowee]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Follow], object] | None = ...,
+        created_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Follow: ...
+    def __moves__(
+        self,
+        *,
+        follower_id: str = ...,
+        followee_id: str = ...,
+        created_at: datetime.datetime | None = ...,
+    ) -> of.Follow: ...
+
+class BlockKey(KeyOf[of.Block]):
+    def __call__(self, *, user_id: str, blocked_id: str) -> Ref[of.Block]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByBlockedId[of.Block]: ...
+    @overload
+    def query(self, *, user_id: str, blocked_id: str) -> Query[of.Block]: ...
+
+class Block(Entity):
+    key: ClassVar[Key[BlockKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Block], object] | None = ...,
+        created_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Block: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        blocked_id: str = ...,
+        created_at: datetime.datetime | None = ...,
+    ) -> of.Block: ...
+
+class CommentKey(KeyOf[of.Comment]):
+    def __call__(self, *, post_id: str, created_at: datetime.datetime, comment_id: str) -> Ref[of.Comment]: ...
+    @overload
+    def query(self, *, post_id: str) -> ByCreatedAt[of.Comment]: ...
+    @overload
+    def query(self, *, post_id: str, created_at: datetime.datetime) -> ByCommentId[of.Comment]: ...
+    @overload
+    def query(self, *, post_id: str, created_at: datetime.datetime, comment_id: str) -> Query[of.Comment]: ...
+
+class CommentById(KeyOf[of.Comment]):
+    @overload
+    def query(self, *, comment_id: str) -> ByPostId[of.Comment]: ...
+    @overload
+    def query(self, *, comment_id: str, post_id: str) -> Query[of.Comment]: ...
+
+class CommentByUser(KeyOf[of.Comment]):
+    @overload
+    def query(self, *, user_id: str) -> ByCreatedAt[of.Comment]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime) -> ByCommentId[of.Comment]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime, comment_id: str) -> Query[of.Comment]: ...
+
+class Comment(Entity):
+    key: ClassVar[Key[CommentKey]]
+    by_id: ClassVar[On[CommentById]]
+    by_user: ClassVar[On[CommentByUser]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Comment], object] | None = ...,
+        user_id: Given[str] = ...,
+        user_handle: Given[str] = ...,
+        text: Given[str] = ...,
+        post_user_id: Given[str] = ...,
+        post_created_at: Given[datetime.datetime] = ...,
+    ) -> of.Comment: ...
+    def __moves__(
+        self,
+        *,
+        post_id: str = ...,
+        comment_id: str = ...,
+        user_id: str = ...,
+        user_handle: str = ...,
+        text: str = ...,
+        post_user_id: str = ...,
+        post_created_at: datetime.datetime = ...,
+        created_at: datetime.datetime = ...,
+    ) -> of.Comment: ...
+
+class LikeKey(KeyOf[of.Like]):
+    def __call__(self, *, post_id: str, user_id: str) -> Ref[of.Like]: ...
+    @overload
+    def query(self, *, post_id: str) -> ByUserId[of.Like]: ...
+    @overload
+    def query(self, *, post_id: str, user_id: str) -> Query[of.Like]: ...
+
+class LikeByUser(KeyOf[of.Like]):
+    @overload
+    def query(self, *, user_id: str) -> ByCreatedAt[of.Like]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime) -> ByPostId[of.Like]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime, post_id: str) -> Query[of.Like]: ...
+
+class Like(Entity):
+    key: ClassVar[Key[LikeKey]]
+    by_user: ClassVar[On[LikeByUser]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *,
+        where: collections.abc.Callable[[of.Like], object] | None = ...,
+        post_user_id: Given[str] = ...,
+        post_created_at: Given[datetime.datetime] = ...,
+        created_at: Given[datetime.datetime] = ...,
+    ) -> of.Like: ...
+    def __moves__(
+        self,
+        *,
+        post_id: str = ...,
+        user_id: str = ...,
+        post_user_id: str = ...,
+        post_created_at: datetime.datetime = ...,
+        created_at: datetime.datetime = ...,
+    ) -> of.Like: ...
