@@ -184,7 +184,7 @@ class SearchRoom(CriteriaOperations, InvitationOperations, Service):
         if status is None:
             return await room_listings.after(page.cursor)(self.db, room_id, limit=page.limit)
         by_status = listings_by_status.after(page.cursor)
-        return await by_status(self.db, room_id, status.value, limit=page.limit)
+        return await by_status(self.db, room_id, status, limit=page.limit)
 
     @query("/rooms/{room_id}/listings/by-external-id", allow=member)
     async def listing_by_external_id(
