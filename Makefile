@@ -20,7 +20,7 @@ PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check bench docs dist peers browser fault fuzz migration-full pythons ci ci-tools clean
+.PHONY: help run test check audit bench docs dist peers browser fault fuzz migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -41,6 +41,13 @@ check: $(STAMP) ## formatting, lint, types, import layers
 
 bench: $(STAMP) ## side by side with peers; rewrites the table in the README
 	@$(BIN)/python -m bench
+
+audit: $(STAMP) ## dependencies fit together, and none has a known hole (without a network only the first)
+	@$(BIN)/python -m pip check
+	@if curl -sfm 5 -o /dev/null https://pypi.org/pypi/pip/json; then \
+	  $(BIN)/python -m pip install -qq pip-audit; \
+	  $(BIN)/python -m pip_audit -r constraints.txt --no-deps --disable-pip --progress-spinner off; \
+	else echo "audit: pypi.org cannot be reached, so known holes were not looked for"; fi
 
 docs: $(STAMP) ## the documentation, warnings as errors, into docs/_build
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
@@ -77,6 +84,7 @@ pythons: ## the suite on every installed Python from 3.11 to 3.13
 
 ci: ci-tools ## what continuous integration runs: nothing may be skipped
 	@$(MAKE) check
+	@$(MAKE) audit
 	@KEYFOLD_NO_SKIPS=1 $(MAKE) test
 	@$(MAKE) docs
 

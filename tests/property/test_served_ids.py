@@ -55,7 +55,7 @@ async def served() -> AsyncIterator[tuple[httpx.AsyncClient, DevelopmentTokens]]
     tokens = DevelopmentTokens()
     async with await design.open_async(":memory:") as db:
         transport = httpx.ASGITransport(rest_app(Dispatch(Boxes(db)), tokens))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client, tokens
 
 

@@ -103,7 +103,7 @@ class Asked:
             token = signing.issue(caller.id or "somebody", *caller.groups)
             headers["authorization"] = f"Bearer {token}"
         transport = httpx.ASGITransport(rest_app(Dispatch(scene.service), tokens))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             request = self._request(scene.service.operations[self.operation], scene.there)
             answer = await http.request(**request, headers=headers)
         return "yes" if answer.is_success else str(answer.status_code)

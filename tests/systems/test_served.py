@@ -187,7 +187,7 @@ def test_a_client_can_be_written(service: Service) -> None:
 
 async def test_the_index_leads_to_the_design_document(system: System, service: Service) -> None:
     transport = httpx.ASGITransport(create_app([service]))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         link = f"{service.name}/design"
         assert f'href="{link}"' in (await client.get("/")).text
         document = await client.get(f"/{link}")

@@ -28,6 +28,7 @@ from keyfold.api.auth import DevelopmentTokens, Tokens
 from keyfold.api.cors import cross_origin
 from keyfold.api.dispatch import Dispatch, OperationMetrics
 from keyfold.api.graphql import GraphQLEndpoint, graphql_routes
+from keyfold.api.guards import AdminPages, LocalHosts
 from keyfold.api.identity import Identity
 from keyfold.api.links import MediaStore
 from keyfold.api.media import LocalMedia
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
 log = logging.getLogger("keyfold.api")
+_PAGES = ("docs", "redoc", "graphql", "design", "openapi.json")
 RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
 
 
@@ -52,7 +54,8 @@ class ApiSettings:
     """How services are served; development mode adds the sign-in page and introspection.
 
     `people` are whom the sign-in page offers, under the names of what they use. `origins` are
-    those whose pages may call the services from a browser.
+    those whose pages may call the services from a browser. `open_pages` shows documentation,
+    designs and metrics to everybody; otherwise, but in development, to administrators.
     """
 
     development: bool = False
@@ -62,6 +65,7 @@ class ApiSettings:
     tracer: Tracer | None = None
     media: MediaStore | None = None
     origins: Sequence[str] = ()
+    open_pages: bool = False
     on_loop: OnLoop = "log"
     registry: metrics.MetricRegistry = field(default_factory=metrics.MetricRegistry)
 
@@ -109,14 +113,21 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
             routes += chosen.media.routes()
     return Starlette(
         routes=routes,
-        middleware=_middleware(chosen, paths),
+        middleware=_middleware(chosen, paths, tokens, names),
         exception_handlers=problem_handlers(),
         lifespan=_lifespan(services),
     )
 
 
-def _middleware(settings: ApiSettings, paths: Paths) -> list[Middleware]:
+def _middleware(
+    settings: ApiSettings, paths: Paths, tokens: Tokens | None, names: Sequence[str]
+) -> list[Middleware]:
     around = [Middleware(RequestScope), Middleware(Shortcut, paths)]
+    if settings.development:
+        around.insert(1, Middleware(LocalHosts))
+    elif not settings.open_pages:
+        shown = [f"/{name}/{page}" for name in names for page in _PAGES]
+        around.append(Middleware(AdminPages, ["/", "/metrics", *shown], tokens))
     if settings.origins:
         around.insert(1, cross_origin(settings.origins))
     if settings.tracer is not None:

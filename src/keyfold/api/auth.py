@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import secrets
 import urllib.request
 from collections import OrderedDict
@@ -180,9 +181,7 @@ class JwksTokens:
             log.warning("the keys of tokens could not be read at %s", self._url, exc_info=True)
         else:
             self._keys = {
-                one.key_id: one
-                for one in published.keys
-                if one.key_id and one.algorithm_name in ("RS256", "ES256")
+                one.key_id: one for one in published.keys if one.key_id and _is_for_signatures(one)
             }
         self._fetched = self._clock.now()
 
@@ -219,15 +218,31 @@ def _verified(
             },
         )
         now = clock.now()
-        if now >= float(claims["exp"]) + skew:
+        if now >= _seconds(claims["exp"]) + skew:
             raise NotAuthenticated("The token has expired.", code="TOKEN_EXPIRED")
-        if now < float(claims.get("nbf", 0)) - skew:
+        if now < _seconds(claims.get("nbf", 0)) - skew:
             raise NotAuthenticated("The token is not valid yet.", code="BAD_TOKEN")
     except (jwt.PyJWTError, ValueError, TypeError):
         raise NotAuthenticated("The token is not valid here.", code="BAD_TOKEN") from None
     if not isinstance(claims["sub"], str) or not claims["sub"]:
         raise NotAuthenticated("The token has no subject.", code="BAD_TOKEN")
     return claims
+
+
+def _seconds(claim: Any) -> float:
+    """A time as tokens have it: a number, and neither text nor infinity."""
+    if isinstance(claim, bool) or not isinstance(claim, int | float) or not math.isfinite(claim):
+        raise TypeError("a time that is no number")
+    return float(claim)
+
+
+def _is_for_signatures(key: jwt.PyJWK) -> bool:
+    operations = key._jwk_data.get("key_ops", ["verify"])
+    return (
+        key.algorithm_name in ("RS256", "ES256")
+        and key.public_key_use in (None, "sig")
+        and "verify" in operations
+    )
 
 
 async def _fetch(url: str) -> bytes:

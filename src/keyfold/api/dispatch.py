@@ -114,6 +114,11 @@ class Dispatch:
         finally:
             self.note(operation, code, caller, surface, time.perf_counter() - started)
 
+    def admit(self, caller: Caller) -> None:
+        """Count a request against the caller's rate."""
+        if self._limit is not None:
+            self._limit.take(caller.bucket)
+
     def note(
         self, operation: Operation, code: str, caller: Caller, surface: Surface, seconds: float
     ) -> None:
@@ -135,8 +140,7 @@ class Dispatch:
     async def _run(
         self, operation: Operation, parse: Callable[[], dict[str, Any]], caller: Caller
     ) -> Any:
-        if self._limit is not None:
-            self._limit.take(caller.bucket)
+        self.admit(caller)
         # Who must sign in first hears that, and nothing about the input.
         if caller.identity.is_anonymous and not operation.allow.anonymous:
             raise NotAuthenticated()

@@ -22,6 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens, JwksTokens, Tokens
+from keyfold.api.connections import BoundedConnection
 from keyfold.api.cors import cross_origin
 from keyfold.api.media import LocalMedia
 from keyfold.api.metrics import MetricRegistry
@@ -58,6 +59,7 @@ class ApiOptions:
     media_secret: str = ""
     origins: list[str] = field(default_factory=list)
     tracing: bool = False
+    open_pages: bool = False
     metrics_folder: str | None = None
 
     def check(self) -> None:
@@ -103,6 +105,7 @@ def run(options: ApiOptions) -> None:
             workers=options.workers if options.workers > 1 else None,
             access_log=False,
             log_level="warning",
+            http=BoundedConnection,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
 
@@ -180,6 +183,7 @@ def _settings(options: ApiOptions) -> ApiSettings:
         media = LocalMedia(Path(options.media), secret=bytes.fromhex(options.media_secret))
     return ApiSettings(
         development=options.development_key is not None,
+        open_pages=options.open_pages,
         tokens=tokens,
         limit=limit,
         media=media,

@@ -53,6 +53,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ORIGIN",
         help="let pages of this origin call from a browser; may be given several times, * is all",
     )
+    add(
+        "--open-pages",
+        action="store_true",
+        help="show documentation, designs and metrics to everybody, not to administrators only",
+    )
     add("--tracing", action="store_true", help="record operations as OpenTelemetry spans")
 
 
@@ -84,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
         media_secret=secrets.token_hex(32),
         origins=args.cors_origin,
         tracing=args.tracing,
+        open_pages=args.open_pages,
     )
     options.check()
     print(f"Serving on http://{args.host}:{args.port} (Ctrl-C stops)", flush=True)

@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 
 from keyfold.api.app import ApiSettings as WebSettings
 from keyfold.api.app import create_app
+from keyfold.api.connections import BoundedConnection
 from keyfold.api.media import LocalMedia
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.demo.data import catch_up, fill, open_data, unfilled
@@ -124,7 +125,11 @@ class PageServer(uvicorn.Server):
     """Uvicorn, quiet, and without signal handlers of its own: the demo stops both servers."""
 
     def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
-        super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3))
+        super().__init__(
+            uvicorn.Config(
+                app, log_level="warning", http=BoundedConnection, timeout_graceful_shutdown=3
+            )
+        )
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

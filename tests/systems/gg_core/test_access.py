@@ -212,7 +212,7 @@ def test_every_mutation_takes_a_request_id() -> None:
 async def test_an_address_is_shown_to_its_owner_alone(world: World) -> None:
     tokens = DevelopmentTokens()
     transport = httpx.ASGITransport(rest_app(Dispatch(world.service), tokens))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
         for who in ("olga", "sam"):
             headers = {"authorization": f"Bearer {tokens.issue(who)}"}
             for path in ("/users/olga", "/nicknames/olga"):

@@ -174,7 +174,7 @@ async def test_a_mutation_happens_once_for_a_request_id_and_is_announced_once(
     token = tokens.issue(who, *(["admin"] if who == "root" else []))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app),
-        base_url=f"http://test/{world.service.name}",
+        base_url=f"http://localhost/{world.service.name}",
         headers={"authorization": f"Bearer {token}", "idempotency-key": "once"},
     ) as http:
 

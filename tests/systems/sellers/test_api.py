@@ -61,7 +61,9 @@ def tokens() -> DevelopmentTokens:
 @pytest.fixture
 def http(proposed_world: World, tokens: DevelopmentTokens) -> httpx.AsyncClient:
     app = create_app([proposed_world.service], ApiSettings(development=True, tokens=tokens))
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/sellers")
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://localhost/sellers"
+    )
 
 
 def signed_in(tokens: DevelopmentTokens, who: str) -> dict[str, str]:

@@ -131,7 +131,7 @@ def http(world: World, tokens: DevelopmentTokens) -> httpx.AsyncClient:
     """What Lena sends with."""
     return httpx.AsyncClient(
         transport=httpx.ASGITransport(rest_app(Dispatch(world.service), tokens)),
-        base_url="http://test",
+        base_url="http://localhost",
         headers={"authorization": f"Bearer {tokens.issue('lena')}"},
     )
 

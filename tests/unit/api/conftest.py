@@ -258,5 +258,5 @@ def people(tokens: DevelopmentTokens) -> dict[str, dict[str, str]]:
 async def rest(clubs: Clubs, tokens: DevelopmentTokens) -> AsyncIterator[httpx.AsyncClient]:
     app = rest_app(Dispatch(clubs), tokens)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client

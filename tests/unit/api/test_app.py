@@ -22,7 +22,7 @@ from keyfold.errors import DeclarationError, KeyfoldError
 
 def client_of(app: Any) -> httpx.AsyncClient:
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://test")
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost")
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def linked(page: httpx.Response) -> list[str]:
 async def test_the_index_links_to_pages_that_exist(site: httpx.AsyncClient) -> None:
     links = linked(await site.get("/"))
     names = ("docs", "redoc", "graphql", "openapi.json")
-    assert {f"http://test/clubs/{name}" for name in names} <= set(links)
+    assert {f"http://localhost/clubs/{name}" for name in names} <= set(links)
     for link in links:
         assert (await site.get(link)).status_code == 200, link
 
@@ -71,7 +71,7 @@ async def test_pages_load_nothing_from_elsewhere(site: httpx.AsyncClient) -> Non
         answer = await site.get(page)
         assert answer.headers["content-security-policy"].startswith("default-src 'self'")
         for link in linked(answer):
-            assert link.startswith("http://test/")
+            assert link.startswith("http://localhost/")
             assert (await site.get(link)).status_code == 200, link
 
 

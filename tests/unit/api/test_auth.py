@@ -103,6 +103,10 @@ WRONG_CLAIMS: dict[str, dict[str, Any]] = {
     "no subject": {"sub": None},
     "an empty subject": {"sub": ""},
     "an expiry that is no number": {"exp": "tomorrow"},
+    "an expiry as text": {"exp": "99999999999"},
+    "an expiry without end": {"exp": float("inf")},
+    "an expiry that is true": {"exp": True},
+    "a beginning as text": {"nbf": "0"},
 }
 
 
@@ -111,6 +115,15 @@ async def test_tokens_with_wrong_claims_are_refused(
     tokens: JwksTokens, clock: ManualClock, claims: dict[str, Any]
 ) -> None:
     assert await refusal(tokens, signed(clock, **claims)) == "BAD_TOKEN"
+
+
+@pytest.mark.parametrize("purpose", [{"use": "enc"}, {"key_ops": ["encrypt"]}])
+async def test_a_key_for_encryption_signs_nothing(
+    tokens: JwksTokens, issuer: Issuer, clock: ManualClock, purpose: dict[str, Any]
+) -> None:
+    issuer.keys = [published(EC_KEY, "e1"), {**published(RSA_KEY, "r1"), **purpose}]
+    assert await refusal(tokens, signed(clock)) == "BAD_TOKEN"
+    assert await tokens.identity(signed(clock, EC_KEY, "e1", "ES256"))
 
 
 async def test_tokens_signed_by_another_key_or_not_at_all_are_refused(

@@ -11,12 +11,16 @@ from graphql import execute, get_introspection_query, parse
 from graphql.execution import Executor
 from starlette.applications import Starlette
 
-from keyfold.api import Identity
+from keyfold.api import ANONYMOUS, Identity
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.api.graphql import build_schema, graphql_routes
+from keyfold.api.graphql.endpoint import KEPT_CHARACTERS, GraphQLRequest
+from keyfold.api.graphql.endpoint import Executor as RequestExecutor
 from keyfold.api.graphql.execution import PlainFieldsFirst
 from keyfold.api.graphql.schema import GraphQLContext
+from keyfold.api.ratelimit import RateLimit
+from keyfold.clock import ManualClock
 
 Ask = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 
@@ -25,7 +29,7 @@ Ask = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 async def http(clubs: Any, tokens: DevelopmentTokens) -> AsyncIterator[httpx.AsyncClient]:
     app = Starlette(routes=graphql_routes(Dispatch(clubs), tokens, introspection=True))
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client
 
 
@@ -217,6 +221,33 @@ async def test_a_body_that_is_no_request_is_refused(http: httpx.AsyncClient, bod
     assert answer.status_code == 422
 
 
+async def test_a_whole_number_with_a_point_costs_what_it_asks_for(ask: Ask) -> None:
+    pages = " ".join(
+        f'a{n}: posts(clubId: "chess", first: $n) {{ nodes {{ text kind postId }} }}'
+        for n in range(30)
+    )
+    answer = await ask("query ($n: Int) { " + pages + "}", n=100.0)
+    assert codes(answer) == ["QUERY_TOO_COMPLEX"]
+
+
+async def test_reading_documents_counts_and_few_of_them_are_kept(clubs: Any) -> None:
+    limit = RateLimit(1, 30, clock=ManualClock())
+    executor = RequestExecutor(Dispatch(clubs, limit=limit), introspection=False)
+    nobody, other = Caller(ANONYMOUS, "1.2.3.4"), Caller(ANONYMOUS, "5.6.7.8")
+    seen = []
+    for number in range(60):
+        query = "{ __typename " + f"#{number}" + "x" * 15_000 + "\n}"
+        status, answer = await executor.run(GraphQLRequest(query=query), nobody)
+        seen.append(codes(answer)[0] if status == 400 else "OK")
+    assert seen[:30] == ["OK"] * 30
+    assert "OK" not in seen[30:]
+    assert sum(map(len, executor._documents)) <= KEPT_CHARACTERS
+    # Others, and documents that are known, are not affected.
+    for caller in (other, nobody):
+        status, _ = await executor.run(GraphQLRequest(query="{ __typename }"), caller)
+        assert status == 200
+
+
 async def test_a_bad_token_is_refused(http: httpx.AsyncClient) -> None:
     headers = {"authorization": "Bearer x.y.z"}
     answer = await http.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
@@ -228,7 +259,7 @@ async def test_tools_can_introspect_in_development_only(clubs: Any, ask: Ask) ->
     assert "__schema" in (await ask(query))["data"]
     closed = Starlette(routes=graphql_routes(Dispatch(clubs)))
     transport = httpx.ASGITransport(closed)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         assert (await client.post("/graphql", json={"query": query})).status_code == 400
 
 

@@ -79,7 +79,7 @@ async def rest(service: Notes) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(rest_app(Dispatch(service), tokens))
     headers = {"authorization": f"Bearer {tokens.issue('mia')}"}
     async with httpx.AsyncClient(
-        transport=transport, base_url="http://test", headers=headers
+        transport=transport, base_url="http://localhost", headers=headers
     ) as client:
         yield client
 

@@ -32,7 +32,7 @@ def media(tmp_path: Path, clock: ManualClock) -> LocalMedia:
 @pytest.fixture
 async def web(media: LocalMedia) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(Starlette(routes=media.routes()))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client
 
 

@@ -58,7 +58,7 @@ def test_every_path_leads_where_the_router_would_lead(verb: str, path: str) -> N
 
 async def test_what_is_no_operation_goes_the_long_way(clubs: Service) -> None:
     transport = httpx.ASGITransport(create_app([clubs]))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         assert (await client.get("/clubs/clubs/chess")).status_code == 200
         head = await client.head("/clubs/clubs/chess")
         assert (head.status_code, head.headers["etag"]) == (200, '"3"')
@@ -101,7 +101,7 @@ class Days(Service):
 )
 async def test_the_narrower_path_wins_wherever_it_is_asked(path: str, answer: str) -> None:
     transport = httpx.ASGITransport(create_app([Days()]))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         assert (await client.get(f"/days/days/{path}")).json() == answer
 
     async def opened() -> Service:

@@ -77,7 +77,7 @@ async def site(exporter: InMemorySpanExporter) -> AsyncIterator[httpx.AsyncClien
         await db.create(Note(note_id="a", author_id="ada"))
         app = create_app([Notes(db)], ApiSettings(tracer=provider.get_tracer("keyfold")))
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client
 
 

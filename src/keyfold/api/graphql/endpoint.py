@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Mapping, Sequence
-from functools import lru_cache
 from types import CoroutineType
 from typing import Any, TypeGuard
 
@@ -49,7 +49,8 @@ from keyfold.api.identity import Identity
 from keyfold.api.problems import Problem, Refused, invalid_input, problem_for
 from keyfold.tracing import instance
 
-KEPT_DOCUMENTS = 512
+KEPT_CHARACTERS = 256 * 1024
+"""Of the queries whose documents are kept, which take about seventy bytes for each."""
 log = logging.getLogger("keyfold.api")
 
 
@@ -73,12 +74,13 @@ class Executor:
         self._schema: GraphQLSchema = strawberry_schema._schema
         extra = MaxIntrospectionDepthRule if introspection else NoSchemaIntrospectionCustomRule
         self._rules = [*specified_rules, extra]
-        self._document = lru_cache(KEPT_DOCUMENTS)(self._checked)
+        self._documents: OrderedDict[str, tuple[DocumentNode, Plans | None]] = OrderedDict()
+        self._kept_characters = 0
 
     async def run(self, request: GraphQLRequest, caller: Caller) -> tuple[int, dict[str, Any]]:
         """HTTP status and body; a request that cannot run at all is 400."""
         try:
-            document, kept = self._document(request.query)
+            document, kept = self._document(request.query, caller)
             operation = self._operation(document, request.operation_name)
             variables = request.variables or {}
             check(self._schema, document, operation, variables)
@@ -102,6 +104,19 @@ class Executor:
         if result.errors:
             body["errors"] = [_formatted(one) for one in result.errors]
         return 200, body
+
+    def _document(self, query: str, caller: Caller) -> tuple[DocumentNode, Plans | None]:
+        """The document of a query; one that has to be read counts as a request of its own."""
+        documents = self._documents
+        if (known := documents.get(query)) is not None:
+            documents.move_to_end(query)
+            return known
+        self._dispatch.admit(caller)
+        read = documents[query] = self._checked(query)
+        self._kept_characters += len(query)
+        while self._kept_characters > KEPT_CHARACTERS:
+            self._kept_characters -= len(documents.popitem(last=False)[0])
+        return read
 
     def _checked(self, query: str) -> tuple[DocumentNode, Plans | None]:
         """The document, and the plans that are made for it; with directives none can be kept."""

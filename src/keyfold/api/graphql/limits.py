@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -135,6 +136,7 @@ class _Measure:
                 value = int(argument.value.value)
             elif isinstance(argument.value, VariableNode):
                 value = self._variables.get(argument.value.name.value)
-            if isinstance(value, int):
-                return min(max(value, 1), MAX_LIMIT)
+            # A variable may be a whole number as 100.0; whatever else it is does not come to run.
+            if isinstance(value, int | float) and math.isfinite(value):
+                return min(max(int(value), 1), MAX_LIMIT)
         return DEFAULT_LIMIT

@@ -1,0 +1,69 @@
+"""Uvicorn's connections, with patience and numbers that end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from keyfold.limits import KB
+
+CONNECTIONS: Final = 1000
+"""At the same time, in one worker."""
+RECEIVE_SECONDS: Final = 30.0
+"""From a connection's or a request's first moment to the whole request."""
+HEAD_BYTES: Final = 64 * KB
+_REFUSAL: Final = b"HTTP/1.1 %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class BoundedConnection(HttpToolsProtocol):
+    """Closes what is too slow, too much or too long to be a request."""
+
+    receive_seconds = RECEIVE_SECONDS
+    most = CONNECTIONS
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._head = 0
+        self._in_head = False
+        self._patience = self.loop.call_later(self.receive_seconds, self._lose_patience)
+        if len(self.connections) > self.most:
+            self._turn_away(b"503 Service Unavailable")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._patience.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+        if self._in_head:
+            self._head += len(data)
+            if self._head > HEAD_BYTES:
+                self._turn_away(b"431 Request Header Fields Too Large")
+
+    def on_message_begin(self) -> None:
+        self._head, self._in_head = 0, True
+        self._patience.cancel()
+        self._patience = self.loop.call_later(self.receive_seconds, self._lose_patience)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._patience.cancel()
+        super().on_message_complete()
+
+    def _lose_patience(self) -> None:
+        if not self.transport.is_closing():
+            self._turn_away(b"408 Request Timeout")
+
+    def _turn_away(self, status: bytes) -> None:
+        cycle: Any = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:
+            self.transport.write(_REFUSAL % status)
+        self.transport.close()
