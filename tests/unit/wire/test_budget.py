@@ -6,7 +6,6 @@ import gc
 import select
 import socket
 import ssl
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import Any
 
 import orjson
 import pytest
+import trustme
 
 from keyfold.clients.signer import Credentials
 from keyfold.engine import Engine
@@ -137,9 +137,10 @@ def test_answers_that_nobody_takes_have_one_total(serve: Any, engine: Engine) ->
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
     made, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1"
-    named = ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(made)]
-    subprocess.run([*command.split(), *named], check=True, capture_output=True)
+    issued = trustme.CA().issue_cert("localhost")
+    issued.private_key_pem.write_to_path(key)
+    for part in issued.cert_chain_pems:
+        part.write_to_path(made, append=True)
     return made, key
 
 
@@ -152,8 +153,9 @@ def test_a_tls_connection_counts_before_its_handshake(
     silent = [asker.connect() for _ in range(3)]
     with asker.connect() as fourth:
         assert fourth.recv(1) == b""
-    context = ssl.create_default_context(cafile=str(made))
+    context = ssl.create_default_context()
     context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
 
     def is_answered() -> bool:
         try:
