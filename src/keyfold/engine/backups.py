@@ -65,7 +65,7 @@ def earliest_moment(database: Database, table: TableDefinition) -> float:
     """The earliest time that the table can be restored to."""
     recovery = table.definition["Recovery"]
     since: float = recovery["Since"]
-    oldest: float = database.clock.now() - recovery["Days"] * _DAY
+    oldest: float = database.horizon.now() - recovery["Days"] * _DAY
     return max(since, oldest)
 
 

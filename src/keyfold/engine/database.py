@@ -16,6 +16,7 @@ from keyfold.engine.delays import Delays
 from keyfold.engine.destinations import Deliveries
 from keyfold.engine.dialects import Dialect
 from keyfold.engine.faults import Heat
+from keyfold.engine.horizon import Horizon
 from keyfold.engine.item_cache import HotItems
 from keyfold.engine.lag import IndexLag
 from keyfold.engine.storage import StoredItem, translated
@@ -44,6 +45,7 @@ class Database:
         kinesis: str | None,
     ) -> None:
         self.clock = clock
+        self.horizon = Horizon(clock)
         self.lag = lag
         self.dialect = dialect
         self.endpoint = "localhost:8000"

@@ -24,6 +24,7 @@ from keyfold.engine import (
     shapes,
     storage,
     streams,
+    transactions,
     ttl,
 )
 from keyfold.engine.answers import encoded
@@ -250,6 +251,7 @@ class Engine:
         database = self._database
         database.write(lambda session: streams.trim(database, session))
         database.write(lambda session: backups.trim(database, session))
+        database.write(lambda session: transactions.correct(database, session))
         return ttl.sweep(database)
 
     def close(self) -> None:

@@ -161,7 +161,7 @@ def record(database: Database, session: Session, prepared: Prepared) -> None:
 
 def trim(database: Database, session: Session) -> None:
     """Drop records older than a day, and closed streams that have none left."""
-    before = database.clock.now() - STREAM_RETENTION_SECONDS
+    before = database.horizon.now() - STREAM_RETENTION_SECONDS
     session.trim_records(before)
     for number, _arn, definition in session.streams():
         ended = orjson.loads(definition).get("Ended")
@@ -237,13 +237,13 @@ def _since(
     now = database.clock.now()
     if timestamp > now:
         raise ValidationError(f"{_INVALID}Timestamp cannot be in the future: {timestamp}")
-    kept = max(timestamp, now - STREAM_RETENTION_SECONDS)
+    kept = max(timestamp, database.horizon.now() - STREAM_RETENTION_SECONDS)
     records = session.records(stream.id, shard, 0, kept, 1)
     return records[0][0] if records else session.next_sequence()
 
 
 def _oldest(database: Database, session: Session, stream: StreamDefinition, shard: int) -> int:
-    since = database.clock.now() - STREAM_RETENTION_SECONDS
+    since = database.horizon.now() - STREAM_RETENTION_SECONDS
     kept = session.records(stream.id, shard, 0, since, 1)
     return kept[0][0] if kept else stream.first
 
@@ -256,7 +256,7 @@ def read(
     if now - place.issued > STREAM_ITERATOR_SECONDS:
         raise ExpiredIterator("Iterator expired. The iterator is older than 15 minutes.")
     stream = find(session, place.arn)
-    since = now - STREAM_RETENTION_SECONDS
+    since = database.horizon.now() - STREAM_RETENTION_SECONDS
     rows = session.records(
         stream.id, place.shard, place.sequence, since, limit or STREAM_RECORDS_PER_READ
     )

@@ -116,6 +116,11 @@ def remember(
     session.remember_token(token, request_digest, now, answer)
 
 
+def correct(database: Database, session: Session) -> None:
+    """Let no token of a clock that was ahead keep those behind it from being forgotten."""
+    session.correct_tokens(database.clock.now(), TRANSACTION_TOKEN_SECONDS)
+
+
 def replay_cost(done: Sequence[Prepared]) -> bytes:
     """What asking again costs, to be remembered: transactional reads of the items."""
     units: dict[str, float] = {}

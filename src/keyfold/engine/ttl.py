@@ -78,7 +78,7 @@ def _delete(database: Database, name: str, session: Session) -> int:
     table = database.catalog.find(session, name)
     if table is None or table.ttl is None or table.expiry_noted_to is not None:
         return 0
-    now = int(database.clock.now())
+    now = int(database.horizon.now())
     # An expiry of more than five years ago is taken for a mistake and left alone.
     expired = session.expired(table.id, now, now - TTL_MAX_AGE_SECONDS, _ITEMS_PER_COMMIT)
     for place in expired:

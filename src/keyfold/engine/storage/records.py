@@ -31,6 +31,10 @@ class Records(Connected):
             "DELETE FROM tokens WHERE rowid = (SELECT min(rowid) FROM tokens) AND at < ?", (before,)
         )
 
+    def correct_tokens(self, now: float, ahead: float) -> None:
+        """Tokens of a clock that was far ahead would never be old: their time begins now."""
+        self._execute("UPDATE tokens SET at = ? WHERE at > ?", (now, now + ahead))
+
     # Streams
 
     def streams(self) -> list[tuple[int, str, bytes]]:
