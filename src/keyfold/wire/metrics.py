@@ -18,7 +18,8 @@ _WIDTH: Final = _BUCKET + len(BUCKETS) + 1
 _NAMES: Final = [target.operation for target in TARGETS.values()]
 _GAUGES: Final = ("connections", "refused_connections", "slow_clients")
 _PLACES: Final = {name: len(_NAMES) * _WIDTH + place for place, name in enumerate(_GAUGES)}
-_ROW: Final = len(_NAMES) * _WIDTH + len(_GAUGES)
+_TICKS: Final = len(_NAMES) * _WIDTH + len(_GAUGES)
+_ROW: Final = _TICKS + 1
 
 
 class Metrics:
@@ -50,6 +51,15 @@ class Metrics:
     def add(self, gauge: str, amount: float) -> None:
         """Change one of the counts that belong to no operation."""
         self._own[_PLACES[gauge]] += amount
+
+    def tick(self) -> None:
+        """Show that this worker is alive."""
+        self._own[_TICKS] += 1.0
+        self.publish()
+
+    def ticks(self, worker: int) -> float:
+        """A number that changes as long as a worker is alive."""
+        return self._numbers[worker * _ROW + _TICKS]
 
     def publish(self) -> None:
         """Show the other workers what this one has counted."""

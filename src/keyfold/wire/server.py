@@ -117,7 +117,7 @@ class Server:
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
-            self._metrics.publish()
+            self._metrics.tick()
             for log in self._logs:
                 log.flush()
 

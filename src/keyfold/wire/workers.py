@@ -18,6 +18,9 @@ from keyfold.wire.server import bind, run_worker
 from keyfold.wire.settings import ServeError, ServerSettings
 from keyfold.wire.tls import tls_context
 
+HANG_SECONDS = 30.0
+"""Long work is in threads: a loop that does not turn for so long does not turn any more."""
+_WATCH_SECONDS = 0.1
 _RESTART_SECONDS = 1.0
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 
@@ -52,6 +55,8 @@ class Workers:
         self._marks = marks
         self._metrics = Metrics(settings.workers)
         self._running: dict[int, int] = {}
+        self._seen: dict[int, tuple[float, float]] = {}
+        """The ticks of each process, and since when they are the same."""
         self._stopping = False
         self._lifeline = os.pipe()
         """Nothing is ever written: the workers see its end when this process has gone."""
@@ -109,8 +114,13 @@ class Workers:
 
     def _watch(self) -> None:
         while self._running:
-            process, status = os.wait()
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                self._end_hanging()
+                time.sleep(_WATCH_SECONDS)
+                continue
             worker = self._running.pop(process, None)
+            self._seen.pop(process, None)
             if worker is None or self._stopping:
                 continue
             code = os.waitstatus_to_exitcode(status)
@@ -118,6 +128,19 @@ class Workers:
             time.sleep(_RESTART_SECONDS)
             if not self._stopping:
                 os.close(self._start(worker))
+
+    def _end_hanging(self) -> None:
+        """Kill a worker whose loop has not turned for long; it is then started again as any."""
+        now = time.monotonic()
+        for process, worker in self._running.items():
+            ticks = self._metrics.ticks(worker)
+            seen, since = self._seen.get(process, (-1.0, now))
+            if ticks != seen:
+                self._seen[process] = ticks, now
+            elif now - since > HANG_SECONDS and not self._stopping:
+                print(f"keyfold: worker {worker} hangs; ending it", file=sys.stderr)
+                self._seen[process] = ticks, now
+                os.kill(process, signal.SIGKILL)
 
     def _stop(self) -> None:
         self._stopping = True

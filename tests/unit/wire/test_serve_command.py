@@ -35,9 +35,11 @@ TABLE: dict[str, Any] = {
 
 
 @contextmanager
-def serving(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(
+    *arguments: str, command: tuple[str, ...] = COMMAND, **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     process = subprocess.Popen(
-        [*COMMAND, "serve", "--port", "0", *arguments],
+        [*command, "serve", "--port", "0", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -157,6 +159,24 @@ def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         assert count(url) == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds workers through /proc")
+def test_a_worker_that_hangs_is_ended_and_started_again(tmp_path: Path) -> None:
+    hurried = "import sys; from keyfold.wire import workers; workers.HANG_SECONDS = 2.5; "
+    command = (*COMMAND[:2], hurried + "from keyfold.cli import main; sys.exit(main())")
+    data = str(tmp_path / "things.db")
+    with serving("--data", data, "--workers", "2", command=command) as (process, url):
+        connect(url).call("CreateTable", TABLE)
+        before = children(process.pid)
+        os.kill(before[0], signal.SIGSTOP)
+        deadline = time.monotonic() + 30
+        while before[0] in (found := children(process.pid)) or len(found) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert before[1] in found
+        for _ in range(10):
+            assert count(url) == 0
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds workers through /proc")
