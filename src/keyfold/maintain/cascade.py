@@ -17,11 +17,13 @@ from keyfold.design.follows import SUPPORT_TABLE, Follows
 from keyfold.design.keys import Ref
 from keyfold.errors import ConditionFailed, NotFound, TooManyWrites
 from keyfold.maintain.counter import Counter
+from keyfold.maintain.fact import NeedFact
 from keyfold.maintain.reconcile import raw, unchanged
 from keyfold.maintain.related import Related
+from keyfold.maintain.structure import KeptStructure
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Check, Delete, Intent
+from keyfold.runtime.intent import Delete, Intent
 from keyfold.runtime.writes import commit
 
 SMALL: Final = 40
@@ -190,7 +192,7 @@ class CascadeMaintainer:
             yield from self._delete(context, guard, refs[middle:])
 
 
-class OrphanMaintainer:
+class OrphanMaintainer(KeptStructure):
     """Keeps items from being added to a parent that is gone."""
 
     kind = "orphan"
@@ -220,11 +222,10 @@ class OrphanMaintainer:
             found=self.related.found,
         )
 
-    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
-        parent = None if new is None else self.related.parent_of(new)
-        before = None if old is None else self.related.parent_of(old)
-        if parent is not None and parent != before:
-            yield Check(parent)
+    def facts(self, item: Entity) -> Iterator[NeedFact]:
+        parent = self.related.parent_of(item)
+        if parent is not None:
+            yield NeedFact(parent)
 
     def reconcile(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Literal
@@ -15,9 +14,9 @@ from keyfold.design.place import caller
 from keyfold.design.predicate import Predicate
 from keyfold.design.recorder import record
 from keyfold.errors import DeclarationError
-from keyfold.maintain.shards import AMOUNT, shard_entity, shard_ref
-from keyfold.runtime.changes import Add
-from keyfold.runtime.intent import Intent, Update
+from keyfold.maintain.fact import AmountFact
+from keyfold.maintain.shards import shard_entity
+from keyfold.maintain.structure import KeptStructure
 
 Amount = int | Decimal
 _HOLDS = {
@@ -69,7 +68,7 @@ class Counter:
         design.when_complete(lambda: design.maintain(CounterMaintainer(self, entity, field)))
 
 
-class CounterMaintainer:
+class CounterMaintainer(KeptStructure):
     """What changes about one counter when a counted item changes."""
 
     kind = "counter"
@@ -130,34 +129,11 @@ class CounterMaintainer:
         values = {name: getattr(item, theirs) for name, theirs in self.via.items()}
         return None if None in values.values() else Ref(self.target, values)
 
-    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
-        deltas: dict[str, tuple[Ref[Any], Amount]] = {}
-        for item, sign in ((old, -1), (new, 1)):
-            if item is None:
-                continue
-            holder = self.holder(item)
-            if holder is not None:
-                _, sofar = deltas.get(str(holder), (holder, 0))
-                deltas[str(holder)] = (holder, sofar + sign * self.amount(item))
-        for holder, delta in deltas.values():
-            if delta and self.declared.shards > 1:
-                # Another shard is drawn whenever a transaction starts over, so that writers who
-                # met once part ways.
-                shard = random.randrange(self.declared.shards)
-                yield Update(
-                    shard_ref(holder, self.field, shard),
-                    {AMOUNT: Add(Decimal(delta))},
-                    counting=True,
-                    upsert=True,
-                )
-            elif delta:
-                yield Update(
-                    holder,
-                    {self.field: Add(delta)},
-                    counting=True,
-                    upsert=self.declared.creates,
-                    lenient=delta < 0 and not self.declared.creates,
-                )
+    def facts(self, item: Entity) -> Iterator[AmountFact]:
+        holder = self.holder(item)
+        if holder is not None:
+            creates, shards = self.declared.creates, self.declared.shards
+            yield AmountFact(holder, self.field, self.amount(item), creates, shards)
 
     @property
     def follows(self) -> Follows:

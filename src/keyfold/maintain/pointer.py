@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
 
 from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
 from keyfold.design.follows import Follows
+from keyfold.design.markers import Normalised
 from keyfold.design.table import Table
+from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError
+from keyfold.maintain.fact import CopyFact
 from keyfold.maintain.reconcile import AT_ONCE, reconcile
-from keyfold.runtime.changes import Add, Change, Set, clear
+from keyfold.maintain.structure import KeptStructure, Overflow, Sync
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Delete, Intent, Put, Update
 
 C = TypeVar("C", bound=Entity)
-Sync = Literal["transaction", "stream"]
-Overflow = Literal["refuse", "stream"]
+_HARMLESS = ("keyfold.", "annotated_types")
+"""Where the marks of a field come from that leave its value as it is."""
 
 
 class Pointer(Entity, Generic[C]):
@@ -65,7 +68,7 @@ class Pointer(Entity, Generic[C]):
 _LISTS = ("list", "string_set", "number_set", "binary_set")
 
 
-class PointerMaintainer:
+class PointerMaintainer(KeptStructure):
     """What changes about a canonical's pointers when the canonical changes."""
 
     kind = "pointer"
@@ -127,15 +130,31 @@ class PointerMaintainer:
     def fields(self) -> frozenset[str]:
         return frozenset(self.copied) | ({self.each} if self.each else frozenset())
 
-    def pointers(self, canonical: Entity | None) -> dict[Any, Entity]:
-        """The pointers that a canonical record should have, by target."""
-        if canonical is None:
-            return {}
-        values = {name: getattr(canonical, name) for name in self.copied}
+    def facts(self, item: Entity) -> Iterator[CopyFact]:
+        values = {name: getattr(item, name) for name in self.copied}
         if not self.each:
-            return {None: self.pointer(**values)}
-        targets = getattr(canonical, self.each) or ()
-        return {target: self.pointer(**values, **{self.target: target}) for target in targets}
+            yield CopyFact(self.pointer, values, {}, self._counted)
+            return
+        for target in getattr(item, self.each) or ():
+            yield CopyFact(
+                self.pointer, values, {self.target: target}, self._counted, self._distinct
+            )
+
+    @cached_property
+    def _distinct(self) -> bool:
+        """Whether different targets have different keys for certain."""
+        formats = [
+            slot.format.name
+            for attribute in self.pointer.__spec__.key.attributes
+            for slot in attribute.template.parts
+            if isinstance(slot, Slot) and slot.field == self.target
+        ]
+        marks = self.pointer.model_fields[self.target].metadata
+        return (
+            any(name == "" or name.endswith("d") for name in formats)
+            and self.pointer.__spec__.fields[self.target].mark(Normalised) is None
+            and all(type(mark).__module__.startswith(_HARMLESS) for mark in marks)
+        )
 
     def steady_counts(self, touched: frozenset[str] | None) -> frozenset[str]:
         """The counters that a change of these fields copies whole, not by their difference."""
@@ -143,43 +162,11 @@ class PointerMaintainer:
         return self._counted if touched is not None and placing & touched else frozenset()
 
     def copies(self, canonical: Entity | None) -> list[Entity]:
-        return list(self.pointers(canonical).values())
+        facts = () if canonical is None else self.facts(canonical)
+        return [fact.item for fact in facts]
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         return reconcile(context, self, old, new)
-
-    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
-        before, after = self.pointers(old), self.pointers(new)
-        for target in sorted(before.keys() - after.keys(), key=str):
-            yield Delete(before[target].ref())
-        for target in sorted(after, key=str):
-            pointer, previous = after[target], before.get(target)
-            if previous is None:
-                yield Put(pointer, absent=False)
-            elif pointer != previous:
-                yield from self._change(previous, pointer)
-
-    def _change(self, old: Entity, new: Entity) -> Iterator[Intent]:
-        if old.ref().wire() != new.ref().wire():
-            yield Delete(old.ref())
-            yield Put(new, absent=False)
-        elif self._counted:
-            yield Update(new.ref(), self._differences(old, new), counting=True)
-        else:
-            yield Put(new, absent=False)
-
-    def _differences(self, old: Entity, new: Entity) -> Mapping[str, Change]:
-        changes: dict[str, Change] = {}
-        for name in self.copied:
-            before, after = getattr(old, name), getattr(new, name)
-            if before == after:
-                continue
-            empty = after is None or (isinstance(after, set | frozenset) and not after)
-            if name in self._counted:
-                changes[name] = Add(after - before)
-            else:
-                changes[name] = clear if empty else Set(after)
-        return changes
 
     @property
     def follows(self) -> Follows:

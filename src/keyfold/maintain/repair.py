@@ -18,13 +18,14 @@ from keyfold.maintain.cascade import CascadeMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift, DriftReport
+from keyfold.maintain.fact import HOLDER
 from keyfold.maintain.feed.maintainers import Activities
 from keyfold.maintain.feed.verifying import fix as fix_feed
 from keyfold.maintain.pointer import PointerMaintainer
 from keyfold.maintain.reconcile import bring, raw, unchanged
 from keyfold.maintain.shards import AMOUNT, shard_ref, total
 from keyfold.maintain.survey import wrong_attributes
-from keyfold.maintain.unique import HOLDER, Unique
+from keyfold.maintain.unique import Unique
 from keyfold.runtime.changes import Add, Set
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db

@@ -12,17 +12,17 @@ from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
 from keyfold.design.template import DELIMITER
 from keyfold.errors import DeclarationError, UniqueTaken
+from keyfold.maintain.fact import HOLDER, ClaimFact
 from keyfold.maintain.reconcile import raw, unchanged
+from keyfold.maintain.structure import KeptStructure
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Intent, Marker
 from keyfold.runtime.writes import commit
 
 PREFIX = f"UNIQUE{DELIMITER}"
-HOLDER = "holder"
 
 
-class Unique(Declared):
+class Unique(KeptStructure, Declared):
     """No two items share these fields: `one_email = Unique("email", normalise=str.casefold)`.
 
     An item without a value in one of them does not take part.
@@ -111,44 +111,11 @@ class Unique(Declared):
             key[table.sort] = {"S": "UNIQUE"} if table.sort_type == "S" else {"N": "0"}
         return key
 
-    def marker(self, value: str, holder: Entity) -> dict[str, Any]:
-        """The marker item that says who holds a value."""
-        table = self.source.__table__.schema
-        item = {**self.key(value), HOLDER: {"M": holder.ref().wire()}}
-        if table.type_attribute is not None:
-            item[table.type_attribute] = {"S": "Unique"}
-        return item
-
-    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
-        before, after = self.value(old), self.value(new)
-        if before == after:
-            return
-        table = self.source.__table__
-        names = {"#key": table.schema.partition, "#holder": HOLDER}
-        if before is not None and old is not None:
-            yield Marker(
-                table,
-                "Delete",
-                {
-                    "Key": self.key(before),
-                    "ConditionExpression": "attribute_not_exists(#key) OR #holder = :former",
-                    "ExpressionAttributeNames": names,
-                    "ExpressionAttributeValues": {":former": {"M": old.ref().wire()}},
-                },
-            )
-        if after is not None and new is not None:
-            yield Marker(
-                table,
-                "Put",
-                {
-                    "Item": self.marker(after, new),
-                    "ConditionExpression": "attribute_not_exists(#key) OR #holder = :holder",
-                    "ExpressionAttributeNames": names,
-                    "ExpressionAttributeValues": {":holder": {"M": new.ref().wire()}},
-                    "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                },
-                self._taken(new),
-            )
+    def facts(self, item: Entity) -> Iterator[ClaimFact]:
+        value = self.value(item)
+        if value is not None:
+            table = self.source.__table__
+            yield ClaimFact(table, self.key(value), item.ref(), self._taken(item))
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         """Free the value that an item had, unless the item has it again."""
@@ -163,9 +130,8 @@ class Unique(Declared):
         yield from commit(context, [guard, *self.writes(old, None)])
 
     def _taken(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
-        shown = ", ".join(f"{name}={getattr(new, name)!r}" for name in self.names)
-
         def refusal(item: Mapping[str, Any] | None) -> Exception:
+            shown = ", ".join(f"{name}={getattr(new, name)!r}" for name in self.names)
             holder = (item or {}).get(HOLDER, {}).get("M", {})
             held = ", ".join(str(next(iter(v.values()))) for v in holder.values())
             return UniqueTaken(

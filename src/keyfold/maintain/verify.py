@@ -20,6 +20,7 @@ from keyfold.maintain.cascade import OrphanMaintainer
 from keyfold.maintain.copied import CopyMaintainer
 from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift, DriftReport, Kind, differences
+from keyfold.maintain.fact import HOLDER
 from keyfold.maintain.facts import Amount, Facts
 from keyfold.maintain.feed.audit import Audit
 from keyfold.maintain.feed.verifying import wrong_items
@@ -36,7 +37,7 @@ from keyfold.maintain.survey import (
     wire_bytes,
     wrong_attributes,
 )
-from keyfold.maintain.unique import HOLDER, Unique
+from keyfold.maintain.unique import Unique
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Call, Flow, Invoke

@@ -1,0 +1,310 @@
+"""Facts: what must hold because an item exists, and the writes between two sets of them.
+
+    copy     an item with these values is there
+    amount   a number that the item adds to a field of another
+    claim    a value that nobody else has
+    need     another item that is there when this one comes to it
+
+They differ in what two of them at one address are together, and in how one is made, changed and
+taken back. The difference asks for no more than that.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, Protocol
+
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.errors import PlanError
+from keyfold.maintain.shards import AMOUNT, shard_ref
+from keyfold.runtime.changes import Add, Change, Set, clear
+from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
+
+Number = int | float | Decimal
+Address = tuple[str, str]
+
+
+class Fact(Protocol):
+    """One thing that must hold."""
+
+    @property
+    def identity(self) -> Hashable:
+        """What tells it from the other facts of its structure; no key is rendered for it."""
+        ...
+
+    @property
+    def place(self) -> Hashable:
+        """The values of its key: facts with one identity and one place are at one address."""
+        ...
+
+    @property
+    def address(self) -> Address: ...
+
+    def joined(self, other: Any) -> Fact:
+        """Both of them, which one item says about one address."""
+        ...
+
+    def made(self) -> Iterator[Intent]: ...
+    def gone(self) -> Iterator[Intent]: ...
+    def changed(self, before: Any) -> Iterator[Intent]: ...
+
+
+def difference(before: Iterable[Fact], after: Iterable[Fact]) -> Iterator[Intent]:
+    """The writes that lead from one set of facts to another.
+
+    Those that stay where they are meet by identity, and their keys are rendered only if they are
+    written. The others meet by address: two spellings of one key are one item.
+    """
+    old, new = {fact.identity: fact for fact in before}, by_identity(after)
+    stay = {one for one, fact in new.items() if one in old and old[one].place == fact.place}
+    left = {fact.address: fact for one, fact in old.items() if one not in stay}
+    come = {fact.address for one, fact in new.items() if one not in stay} if left else set()
+    for fact in sorted(left.values(), key=_order):
+        if fact.address not in come:
+            yield from fact.gone()
+    for fact in sorted(new.values(), key=_order):
+        if fact.identity in stay:
+            yield from fact.changed(old[fact.identity])
+        elif left and fact.address in left:
+            yield from fact.changed(left[fact.address])
+        else:
+            yield from fact.made()
+
+
+def by_identity(facts: Iterable[Fact]) -> dict[Hashable, Fact]:
+    found: dict[Hashable, Fact] = {}
+    for fact in facts:
+        known = found.get(fact.identity)
+        found[fact.identity] = fact if known is None else known.joined(fact)
+    return found
+
+
+def _order(fact: Fact) -> str:
+    return str(fact.identity)
+
+
+def address_of(ref: Ref[Any]) -> Address:
+    """Table and rendered key: two spellings of one key are one address."""
+    wire, table = ref.wire(), ref.entity.__table__
+    return table.name, repr([wire[name] for name in table.schema.key_attributes])
+
+
+@dataclass(frozen=True)
+class CopyFact:
+    """An item that is there with these values; `counted` ones move by amounts.
+
+    It is built when it is written, and not before.
+    """
+
+    entity: type[Entity]
+    values: Mapping[str, Any]
+    target: Mapping[str, Any]
+    """What tells it from the other copies of its canonical."""
+    counted: frozenset[str] = frozenset()
+    distinct: bool = True
+    """Different targets have different keys; `{reader:lower}` makes one key of several."""
+
+    @cached_property
+    def identity(self) -> Hashable:
+        return tuple(self.target.values()) if self.distinct else self.address
+
+    @property
+    def place(self) -> Hashable:
+        fields = self.entity.__spec__.key.templates.fields
+        return tuple(self.values[f] for f in fields if f in self.values)
+
+    @cached_property
+    def item(self) -> Entity:
+        return self.entity(**self.values, **self.target)
+
+    @cached_property
+    def ref(self) -> Ref[Any]:
+        return self.item.ref()
+
+    @cached_property
+    def address(self) -> Address:
+        return address_of(self.ref)
+
+    def joined(self, other: CopyFact) -> CopyFact:
+        if self.item != other.item:
+            shown = " and ".join(repr(v) for one in (self, other) for v in one.target.values())
+            raise PlanError(
+                f"{shown} are one key of {self.entity.__name__}, {self.ref}: name one of them"
+            )
+        return self
+
+    def made(self) -> Iterator[Intent]:
+        yield Put(self.item, absent=False)
+
+    def gone(self) -> Iterator[Intent]:
+        yield Delete(self.ref)
+
+    def changed(self, before: CopyFact) -> Iterator[Intent]:
+        if self.values == before.values and self.target == before.target:
+            return
+        if not self.counted:
+            yield Put(self.item, absent=False)
+            return
+        yield Update(self.ref, dict(self._changes(before)), counting=True)
+
+    def _changes(self, before: CopyFact) -> Iterator[tuple[str, Change]]:
+        for name, new in self.values.items():
+            old = before.values[name]
+            if old == new:
+                continue
+            if name in self.counted:
+                yield name, Add(new - old)
+            else:
+                empty = new is None or (isinstance(new, set | frozenset) and not new)
+                yield name, clear if empty else Set(new)
+
+
+@dataclass(frozen=True)
+class AmountFact:
+    """A number that an item adds to one field of another.
+
+    `creates` lets the first amount make the holder. With `shards` it goes to one of several items
+    instead, drawn by lot each time, so that writers who met once part ways.
+    """
+
+    holder: Ref[Any]
+    field: str
+    number: Number
+    creates: bool = False
+    shards: int = 1
+
+    @cached_property
+    def identity(self) -> Hashable:
+        return tuple(self.holder.values.values())
+
+    @property
+    def place(self) -> Hashable:
+        return ()
+
+    @cached_property
+    def address(self) -> Address:
+        return address_of(self.holder)
+
+    def joined(self, other: AmountFact) -> AmountFact:
+        return replace(self, number=self.number + other.number)  # type: ignore[operator]
+
+    def made(self) -> Iterator[Intent]:
+        yield from self._moved(self.number)
+
+    def gone(self) -> Iterator[Intent]:
+        yield from self._moved(-self.number)
+
+    def changed(self, before: AmountFact) -> Iterator[Intent]:
+        yield from self._moved(self.number - before.number)  # type: ignore[operator]
+
+    def _moved(self, number: Number) -> Iterator[Intent]:
+        if not number:
+            return
+        if self.shards > 1:
+            shard = shard_ref(self.holder, self.field, random.randrange(self.shards))
+            yield Update(shard, {AMOUNT: Add(Decimal(number))}, counting=True, upsert=True)
+            return
+        yield Update(
+            self.holder,
+            {self.field: Add(number)},
+            counting=True,
+            upsert=self.creates,
+            lenient=number < 0 and not self.creates,
+        )
+
+
+HOLDER = "holder"
+
+
+@dataclass(frozen=True)
+class ClaimFact:
+    """A value that one owner has; the marker item at `key` says who."""
+
+    table: Any
+    key: Mapping[str, Any]
+    owner: Ref[Any]
+    refusal: Callable[[Mapping[str, Any] | None], Exception] = field(compare=False)
+
+    @cached_property
+    def identity(self) -> Hashable:
+        return repr(list(self.key.values()))
+
+    @property
+    def place(self) -> Hashable:
+        return ()
+
+    @property
+    def address(self) -> Address:
+        return self.table.name, str(self.identity)
+
+    def joined(self, other: ClaimFact) -> ClaimFact:  # noqa: ARG002 - one item owns both
+        return self
+
+    @property
+    def marker(self) -> dict[str, Any]:
+        """The item that says who has the value."""
+        item = {**self.key, HOLDER: {"M": self.owner.wire()}}
+        if self.table.schema.type_attribute is not None:
+            item[self.table.schema.type_attribute] = {"S": "Unique"}
+        return item
+
+    def made(self) -> Iterator[Intent]:
+        request = {
+            "Item": self.marker,
+            **self._asked(":holder"),
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
+        yield Marker(self.table, "Put", request, self.refusal)
+
+    def gone(self) -> Iterator[Intent]:
+        yield Marker(self.table, "Delete", {"Key": dict(self.key), **self._asked(":former")})
+
+    def changed(self, before: ClaimFact) -> Iterator[Intent]:
+        if self.owner.values != before.owner.values:
+            yield from self.made()
+
+    def _asked(self, value: str) -> dict[str, Any]:
+        return {
+            "ConditionExpression": f"attribute_not_exists(#key) OR #holder = {value}",
+            "ExpressionAttributeNames": {
+                "#key": self.table.schema.partition,
+                "#holder": HOLDER,
+            },
+            "ExpressionAttributeValues": {value: {"M": self.owner.wire()}},
+        }
+
+
+@dataclass(frozen=True)
+class NeedFact:
+    """Another item that must be there when this one comes to it."""
+
+    ref: Ref[Any]
+
+    @property
+    def identity(self) -> Hashable:
+        return tuple(self.ref.values.values())
+
+    @property
+    def place(self) -> Hashable:
+        return ()
+
+    @cached_property
+    def address(self) -> Address:
+        return address_of(self.ref)
+
+    def joined(self, other: NeedFact) -> NeedFact:  # noqa: ARG002 - one check serves both
+        return self
+
+    def made(self) -> Iterator[Intent]:
+        yield Check(self.ref)
+
+    def gone(self) -> Iterator[Intent]:
+        yield from ()
+
+    def changed(self, before: NeedFact) -> Iterator[Intent]:  # noqa: ARG002 - it still is there
+        yield from ()
