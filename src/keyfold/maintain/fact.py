@@ -147,21 +147,27 @@ class CopyFact:
     def changed(self, before: CopyFact) -> Iterator[Intent]:
         if self.values == before.values and self.target == before.target:
             return
-        if not self.counted:
-            yield Put(self.item, absent=False)
-            return
-        yield Update(self.ref, dict(self._changes(before)), counting=True)
-
-    def _changes(self, before: CopyFact) -> Iterator[tuple[str, Change]]:
-        for name, new in self.values.items():
-            old = before.values[name]
-            if old == new:
-                continue
+        changes: dict[str, Change] = dict(self._whole())
+        own = self.entity.__spec__.key.templates.fields
+        for name, new in {**self.values, **self.target}.items():
+            old = before.values[name] if name in self.values else before.target[name]
             if name in self.counted:
-                yield name, Add(new - old)
-            else:
-                empty = new is None or (isinstance(new, set | frozenset) and not new)
-                yield name, clear if empty else Set(new)
+                changes.pop(name)
+                changes |= {} if old == new else {name: Add(new - old)}
+            elif name in own and old != new:
+                changes[name] = Set(new)  # another spelling of the same key
+        yield Update(self.ref, changes, counting=True, upsert=True)
+
+    def brought(self) -> Intent:
+        """The write that makes it hold, whatever is there: what nobody declared is kept."""
+        return Update(self.ref, dict(self._whole()), counting=True, upsert=True)
+
+    def _whole(self) -> Iterator[tuple[str, Change]]:
+        own = self.entity.__spec__.key.templates.fields
+        for name, value in self.values.items():
+            if name not in own:
+                empty = value is None or (isinstance(value, set | frozenset) and not value)
+                yield name, clear if empty else Set(value)
 
 
 @dataclass(frozen=True)
@@ -301,7 +307,7 @@ class NeedFact:
         return self
 
     def made(self) -> Iterator[Intent]:
-        yield Check(self.ref)
+        yield Check(self.ref, lasting=True)
 
     def gone(self) -> Iterator[Intent]:
         yield from ()

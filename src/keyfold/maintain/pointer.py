@@ -110,6 +110,14 @@ class PointerMaintainer(KeptStructure):
                 place=place,
                 suggestion=f"Make {source.__name__}.{each} a set or a list.",
             )
+        if overflow == "stream" and source.__table__.schema.stream is None:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"overflow='stream' leaves pointers to the stream of {source.__table__.name}, "
+                "which has none.",
+                place=place,
+                suggestion="Declare the table with stream='NEW_AND_OLD_IMAGES'.",
+            )
         for name in self.copied:
             theirs, ours = canonical[name], own[name]
             may_be_empty = theirs.optional and not ours.optional

@@ -6,17 +6,20 @@ shuffled records all lead to the same end, and none brings back what is gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
-from keyfold.errors import VersionConflict
+from keyfold.errors import Undecodable, VersionConflict
 from keyfold.limits import TRANSACTION_ITEMS
+from keyfold.maintain.fact import Address, CopyFact, address_of
+from keyfold.maintain.structure import Sync
+from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.flow import Call, Flow, Pause
-from keyfold.runtime.intent import Delete, Intent, Marker, Put
+from keyfold.runtime.intent import Delete, Marker
 from keyfold.runtime.writes import commit
 
 WireItem = dict[str, Any]
@@ -26,47 +29,53 @@ AT_ONCE: Final = TRANSACTION_ITEMS // 2 - 1
 """A copy may itself have copies that join the transaction."""
 
 
-class Copies(Protocol):
-    """A maintainer whose structure is a function of one canonical item."""
-
-    source: type[Entity]
-
-    @property
-    def fields(self) -> frozenset[str]: ...
-
-    def copies(self, canonical: Entity | None) -> list[Entity]: ...
-
-
 class CanonicalMoved(VersionConflict):
     """The canonical changed between read and write; read it again."""
 
 
+class Copies(Protocol):
+    """A structure whose facts are copies."""
+
+    sync: Sync
+
+    @property
+    def fields(self) -> frozenset[str]: ...
+
+    def facts(self, item: Any) -> Iterable[CopyFact]: ...
+
+
 def reconcile(
-    context: Context, maintainer: Copies, old: Entity | None, new: Entity | None
+    context: Context, structure: Copies, old: Entity | None, new: Entity | None
 ) -> Flow[None]:
     """Bring the copies that a change touched to what the canonical says now."""
-    touched = {_address(ref): ref for ref in _touched(maintainer, old, new)}
-    if not touched:
-        return
     seen = old or new
     assert seen is not None, "a change has an item before or after"
-    yield from bring(context, maintainer, seen.ref(), list(touched.values()))
+    before, after = _by_address(structure, old), _by_address(structure, new)
+    touched = {
+        address: (after.get(address) or before[address]).ref
+        for address in before.keys() | after.keys()
+        if before.get(address) != after.get(address)
+    }
+    if touched:
+        yield from bring(context, structure, seen.ref(), list(touched.values()))
 
 
 def bring(
-    context: Context, maintainer: Copies, canonical: Ref[Any], touched: Sequence[Ref[Any]]
+    context: Context, structure: Copies, canonical: Ref[Any], touched: Sequence[Ref[Any]]
 ) -> Flow[None]:
     """Put the wanted copies at these addresses and delete the unwanted, guarded."""
     spec = canonical.entity.__spec__
     for attempt in range(ATTEMPTS):
         item = yield from raw(context, canonical)
-        present = None if item is None else spec.decode(item)
-        wanted = {_address(copy.ref()): copy for copy in maintainer.copies(present)}
-        intents: list[Intent] = []
-        for ref in touched:
-            copy = wanted.get(_address(ref))
-            intents.append(Delete(ref) if copy is None else Put(copy, absent=False))
-        guard = unchanged(canonical, item, maintainer.fields)
+        wanted = _by_address(structure, None if item is None else spec.decode(item))
+        if structure.sync == "transaction":
+            # Most of the time the transaction wrote them, and there is nothing left to do.
+            touched = yield from _differing(context, wanted, touched)
+        intents = [
+            Delete(ref) if fact is None else fact.brought()
+            for ref, fact in ((ref, wanted.get(address_of(ref))) for ref in touched)
+        ]
+        guard = unchanged(canonical, item, structure.fields)
         try:
             for start in range(0, len(intents), AT_ONCE):
                 yield from commit(context, [guard, *intents[start : start + AT_ONCE]])
@@ -74,6 +83,25 @@ def bring(
         except CanonicalMoved:
             yield Pause(0.002 * 2.0 ** min(attempt, 6))
     raise VersionConflict(f"{canonical} changes faster than its copies can follow")
+
+
+def _differing(
+    context: Context, wanted: Mapping[Address, CopyFact], touched: Sequence[Ref[Any]]
+) -> Flow[list[Ref[Any]]]:
+    try:
+        found = yield from get_many(context, touched)
+    except Undecodable:
+        return list(touched)
+    facts = [wanted.get(address_of(ref)) for ref in touched]
+    return [
+        ref
+        for ref, fact, item in zip(touched, facts, found, strict=True)
+        if item != (None if fact is None else fact.item)
+    ]
+
+
+def _by_address(structure: Copies, item: Entity | None) -> dict[Address, CopyFact]:
+    return {} if item is None else {fact.address: fact for fact in structure.facts(item)}
 
 
 def raw(context: Context, ref: Ref[Any]) -> Flow[WireItem | None]:
@@ -116,16 +144,3 @@ def unchanged(canonical: Ref[Any], item: WireItem | None, fields: frozenset[str]
         },
         lambda _: CanonicalMoved(f"{canonical} changed meanwhile"),
     )
-
-
-def _touched(maintainer: Copies, old: Entity | None, new: Entity | None) -> Iterator[Ref[Any]]:
-    """The addresses at which the change makes a difference."""
-    before = {_address(copy.ref()): copy for copy in maintainer.copies(old)}
-    after = {_address(copy.ref()): copy for copy in maintainer.copies(new)}
-    for address in before.keys() | after.keys():
-        if before.get(address) != after.get(address):
-            yield (after.get(address) or before[address]).ref()
-
-
-def _address(ref: Ref[Any]) -> tuple[str, str]:
-    return ref.entity.__name__, repr(sorted(ref.wire().items()))

@@ -27,12 +27,14 @@ class Put(Write[E], Generic[E]):
     """A whole item. `absent` makes it a create: it never overwrites.
 
     `unless_raced` marks a put that found nothing to replace: meeting an item now, it starts over.
+    `counted` marks an item that only a count on it makes: nobody may rely on it being there.
     """
 
     new: E
     absent: bool = True
     condition: Predicate | None = None
     unless_raced: bool = False
+    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,11 @@ class Delete(Write[T_co], Generic[T_co]):
 
 @dataclass(frozen=True)
 class Check(Write[None]):
-    """A condition on an item that is not written."""
+    """A condition on an item that is not written; `lasting`: it is there afterwards, too."""
 
     ref: Ref[Any]
     condition: Predicate | None = None
+    lasting: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from keyfold.design.entity import Entity
 from keyfold.design.predicate import Predicate
-from keyfold.errors import PlanError
+from keyfold.errors import NotFound, PlanError
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change
 from keyfold.runtime.context import Context
@@ -102,8 +102,15 @@ def _joined(first: Step, second: Step) -> Step | None:
         for name, one in second.intent.changes.items():
             merged[name] = _combined(merged.get(name), one)
         base = second.intent if first.intent.counting else first.intent
-        condition = _both(first.intent.condition, second.intent.condition)
-        joined = replace(base, changes=merged, condition=condition)
+        both = first.intent, second.intent
+        demanded = any(not (one.upsert or one.lenient) for one in both)
+        joined = replace(
+            base,
+            changes=merged,
+            condition=_both(first.intent.condition, second.intent.condition),
+            upsert=not demanded and any(one.upsert for one in both),
+            lenient=all(one.lenient for one in both),
+        )
         return Step(joined, first.old or second.old, second.new)
     if isinstance(first.intent, Put) and isinstance(second.intent, Update):
         assert second.new is not None
@@ -151,8 +158,20 @@ def _joined_markers(first: Marker, second: Marker) -> Marker:
 def _guarded(step: Step, check: Check) -> Step:
     """A write that also checks what a check of the same item asked for."""
     intent = step.intent
-    if check.condition is None or isinstance(intent, Marker):
+    if isinstance(intent, Marker):
         return step
+    if isinstance(intent, Put) and intent.counted:
+        raise NotFound(f"there is no {check.ref}")
+    if isinstance(intent, Delete):
+        if check.lasting:
+            raise PlanError(
+                f"one transaction deletes {check.ref} and adds an item to it; do one of them"
+            )
+        intent = replace(intent, must_exist=True)
+    elif isinstance(intent, Update):
+        intent = replace(intent, upsert=False, lenient=False)
+    elif isinstance(intent, Check):
+        intent = replace(intent, lasting=intent.lasting or check.lasting)
     both = _both(intent.condition, check.condition)
     return Step(replace(intent, condition=both), step.old, step.new)
 

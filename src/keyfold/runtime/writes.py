@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pydantic import ValidationError
+
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
 from keyfold.errors import (
@@ -183,7 +185,8 @@ def _expand_update(
     spec = intent.ref.entity.__spec__
     intent = edited(context, intent)
     touched = frozenset(intent.changes)
-    concerned = [m for m in transactional(spec) if m.fields & touched]
+    maintainers = transactional(spec)
+    concerned = [m for m in maintainers if m.fields & touched]
     address = _address(spec, intent.ref.wire())
     pending = plan.steps.get(address)
     if plan.is_deleted(address):
@@ -195,7 +198,9 @@ def _expand_update(
     old = pending.new if pending is not None and pending.new is not None else intent.known or read
     if old is not None and old is intent.known:
         old = yield from _with_present_counts(context, intent, old)
-    needs_old = bool(
+    # An item that this makes has all that follows from it.
+    made = intent.upsert and bool(maintainers)
+    needs_old = made or bool(
         concerned or intent.lenient or index_fields_missing(spec, intent) or looked_at(spec, intent)
     )
     if old is None and needs_old:
@@ -204,11 +209,33 @@ def _expand_update(
             return None
         if old is None and not intent.upsert:
             raise NotFound(f"there is no {intent.ref}")
+        if old is None and made:
+            first = Put(_first(intent), unless_raced=True, counted=True)
+            return (yield from _expand_put(context, plan, first))
     new = None if old is None else merged(old, intent)
     plan.add(address, Step(intent, old, new))
     if old is not None:
         plan.entail(concerned, old, new)
     return new
+
+
+def _first(intent: Update) -> Entity:
+    """The item that an update of a missing one makes."""
+    entity: type[Entity] = intent.ref.entity
+    defaults = {
+        name: info.get_default(call_default_factory=True)
+        for name, info in entity.model_fields.items()
+        if not info.is_required()
+    }
+    values = applied(intent.changes, {**defaults, **intent.ref.values})
+    try:
+        return entity.model_validate(values, by_name=True, by_alias=False)
+    except ValidationError as problem:
+        missing = ", ".join(str(one["loc"][0]) for one in problem.errors() if one["loc"])
+        raise PlanError(
+            f"there is no {intent.ref}, and a change of it cannot make it: {missing} would have no "
+            "value. Give it a default, or create the item first"
+        ) from None
 
 
 def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity | None]:

@@ -121,7 +121,7 @@ def update_write(
         actions.default(type_attribute, {"S": spec.type_name})
         for field in spec.key.templates.fields:
             named = spec.fields[field]
-            if named.attribute not in key:
+            if named.attribute not in key and field not in intent.changes:
                 actions.default(named.attribute, encoder(named)(intent.ref.values[field]))
     request = {
         "TableName": context.physical(spec.table.schema),
