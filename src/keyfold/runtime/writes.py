@@ -27,7 +27,7 @@ from keyfold.errors import (
 )
 from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.runtime import changes as change
-from keyfold.runtime.changes import Change, validate
+from keyfold.runtime.changes import Change, applied, validate
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.guard import Lingering, StoredOtherwise, is_counted, steady_counts
