@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -22,6 +23,9 @@ from keyfold.engine.lag import IndexLag
 from keyfold.engine.storage import StoredItem, translated
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.vectors.cache import VectorPartitions
+
+if TYPE_CHECKING:
+    from keyfold.engine.replication.regions import Regions
 
 
 class Database:
@@ -43,6 +47,7 @@ class Database:
         hot: HotItems | None,
         delays: Delays,
         kinesis: str | None,
+        regions: Regions | None,
     ) -> None:
         self.clock = clock
         self.horizon = Horizon(clock)
@@ -57,6 +62,7 @@ class Database:
         self.catalog = Catalog()
         self.hot = hot
         self.delays = delays
+        self.regions = regions
         self.caller: ContextVar[str | None] = ContextVar("caller", default=None)
         self.vectors = VectorPartitions()
         # Whether there may be resource policies; found out when somebody asks.

@@ -17,6 +17,9 @@ DelaySetting: TypeAlias = Literal["at once", "amazon"] | Mapping[str, float]
 _AMAZON: Final[Mapping[str, Mapping[str, float]]] = {
     "vector index": {"allocating": 40.0, "backfilling": 720.0, "unserved": 10.0},
     "bulk operation": {"queued bulk operation": 30.0},
+    "creating replica": {"creating replica": 30.0},
+    "creating witness": {"creating witness": 30.0},
+    "source of a replica": {"source of a replica": 86_400.0},
     "policy": {"changed policy": 15.0},
     "enabling insights": {"enabling insights": 8.0},
     "disabling insights": {"disabling insights": 2.0},

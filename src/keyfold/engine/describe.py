@@ -78,6 +78,8 @@ def table(
             _vector_index(database, table, index, held[index.name], status)
             for index in table.vector_indexes
         ]
+    if table.replicas:
+        answer.update(_replicas(database, table))
     answer.update(_warm(table, definition, status))
     answer.update(_stream(definition))
     if "TableClass" in definition:
@@ -145,6 +147,42 @@ def _vector_index(
     elif phase in ("allocating", "backfilling") or not index.is_filled:
         answer["IndexStatus"] = "CREATING"
         answer["Backfilling"] = phase != "allocating" and table_status == "ACTIVE"
+    return answer
+
+
+def _replicas(database: Database, table: TableDefinition) -> dict[str, Any]:
+    """The other regions of a global table."""
+    shown = []
+    for region, replica in table.replicas.items():
+        overrides = replica.get("Overrides", {})
+        creating = database.delays.phase("creating replica", replica.get("Since"))
+        told = {
+            "RegionName": region,
+            "ReplicaStatus": "CREATING" if creating else "ACTIVE",
+            "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
+            **{name: value for name, value in overrides.items() if name != "TableClassOverride"},
+        }
+        if not creating:
+            told.update(_warm(table, table.definition, "ACTIVE"))
+        if "TableClassOverride" in overrides:
+            told["ReplicaTableClassSummary"] = {"TableClass": overrides["TableClassOverride"]}
+        shown.append(told)
+    answer: dict[str, Any] = {
+        "GlobalTableVersion": "2019.11.21",
+        "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
+        "Replicas": shown,
+    }
+    if table.definition.get("Consistency") == "STRONG":
+        answer["MultiRegionConsistency"] = "STRONG"
+        if (witness := table.definition.get("Witness")) is not None:
+            creating = database.delays.phase("creating witness", witness["Since"])
+            status = "CREATING" if creating else "ACTIVE"
+            answer["GlobalTableWitnesses"] = [
+                {"RegionName": witness["RegionName"], "WitnessStatus": status}
+            ]
+    else:
+        protected = table.definition.get("DisassociationProtection", True)
+        answer["DisassociationProtectionEnabled"] = protected
     return answer
 
 

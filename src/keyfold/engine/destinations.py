@@ -11,13 +11,9 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from functools import partial
-from http.client import HTTPException
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.error import URLError
-from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
 import orjson
@@ -47,6 +43,8 @@ Records = list[tuple[str, bytes]]
 
 def check_target(target: str) -> None:
     """Refuse a server that is not on this machine."""
+    from urllib.parse import urlsplit
+
     if "://" in target and urlsplit(target).hostname not in _LOOPBACK:
         raise ValueError(f"kinesis is a directory or a server of this machine: {target!r}")
 
@@ -173,6 +171,9 @@ class Deliveries:
             "X-Amz-Target": "Kinesis_20131202.PutRecords",
             "X-Amzn-RequestId": str(uuid5(NAMESPACE_URL, arn)),
         }
+        # Only who delivers to a server pays for the import.
+        from urllib.request import Request, urlopen
+
         request = Request(self._target, orjson.dumps(body), headers, method="POST")
         with urlopen(request, timeout=_SEND_SECONDS) as answer:
             answer.read()
@@ -183,7 +184,7 @@ class Deliveries:
             self._news.clear()
             try:
                 self.deliver()
-            except (OSError, URLError, HTTPException):
+            except OSError:
                 # The stream is away: what is kept waits for it.
                 self._stopping.wait(_WAIT_SECONDS)
 

@@ -8,7 +8,7 @@ from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import apsw
 import orjson
@@ -50,6 +50,9 @@ from keyfold.errors import (
 )
 from keyfold.values import Item
 
+if TYPE_CHECKING:
+    from keyfold.engine.replication.regions import Regions
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -89,6 +92,7 @@ class Engine:
         hot: HotItems | None = None,
         delays: DelaySetting = "at once",
         kinesis: str | PathLike[str] | None = None,
+        regions: Regions | None = None,
     ) -> Engine:
         """Open a data file, making it if it is not there.
 
@@ -97,7 +101,8 @@ class Engine:
         `hot` keeps items in memory: only for a file that nobody else writes to than the processes
         that share its marks. `delays` says how long it takes until changes of tables are complete:
         no time, "amazon", or seconds by phase. `kinesis` is where changes go to for tables with a
-        Kinesis destination: a directory, or a server of this machine.
+        Kinesis destination: a directory, or a server of this machine. `regions` opens an engine as
+        one of several (see `Regions`).
         """
         if stream_shards < 1:
             raise ValueError(f"a stream has at least one shard: stream_shards={stream_shards}")
@@ -122,6 +127,7 @@ class Engine:
                 hot=hot,
                 delays=Delays(delays, clock),
                 kinesis=None if kinesis is None else fspath(kinesis),
+                regions=regions,
             ),
             faults,
         )
@@ -134,6 +140,11 @@ class Engine:
     @endpoint.setter
     def endpoint(self, address: str) -> None:
         self._database.endpoint = address
+
+    @property
+    def database(self) -> Database:
+        """What its operations work with; for the parts of the engine itself."""
+        return self._database
 
     @property
     def path(self) -> str:
@@ -361,6 +372,15 @@ class Engine:
             raise self._database.dialect.worded(operation, error, request) from None
 
     def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
+        regions = self._database.regions
+        if regions is not None and not regions.is_following:
+            # Most engines are alone, and start without this.
+            from keyfold.engine.replication import group
+
+            return group.carried_out(self._database, regions, self._tried, work, request)
+        return self._tried(work, request)
+
+    def _tried(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:
             return self._carry_out(work, request)
         except storage.SchemaMoved:

@@ -19,13 +19,32 @@ LagSetting: TypeAlias = float | tuple[float, float] | Literal["held"] | None
 NEVER = float("inf")
 
 
+class Lag:
+    """How long a change takes to arrive: seconds, a range of them, or until it is released."""
+
+    def __init__(self, setting: LagSetting, seed: int = 0) -> None:
+        self._setting = _checked(setting)
+        self._random = random.Random(seed)
+
+    def delay(self) -> float:
+        match self._setting:
+            case "held":
+                return NEVER
+            case (shortest, longest):
+                return self._random.uniform(shortest, longest)
+            case float() | int() as fixed:
+                return fixed
+            case _:
+                return 0.0
+
+
 class IndexLag:
     """The items that global indexes still see as they were."""
 
     def __init__(self, setting: LagSetting, clock: Clock, seed: int = 0) -> None:
-        self._setting = _checked(setting)
+        self._setting = setting
+        self._lag = Lag(setting, seed)
         self._clock = clock
-        self._random = random.Random(seed)
         self._lock = Lock()
         # By table and place: when each change reaches the indexes, and the body before it.
         self._changes: dict[int, dict[bytes, deque[tuple[float, bytes | None]]]] = {}
@@ -36,7 +55,7 @@ class IndexLag:
             return
         with self._lock:
             changes = self._changes.setdefault(table.id, {}).setdefault(place, deque())
-            arrives = self._clock.now() + self._delay()
+            arrives = self._clock.now() + self._lag.delay()
             # Changes of one item arrive in order.
             changes.append((max(arrives, changes[-1][0]) if changes else arrives, before))
 
@@ -58,17 +77,6 @@ class IndexLag:
                 if not changes:
                     del places[place]
             return {place: changes[0][1] for place, changes in places.items()}
-
-    def _delay(self) -> float:
-        match self._setting:
-            case "held":
-                return NEVER
-            case (shortest, longest):
-                return self._random.uniform(shortest, longest)
-            case float() | int() as fixed:
-                return fixed
-            case _:
-                return 0.0
 
 
 def _checked(setting: LagSetting) -> LagSetting:

@@ -170,8 +170,8 @@ class TableDefinition:
     __slots__ = (
         "arn", "definition", "destinations", "expiry_noted_to", "follows_changes",
         "global_indexes", "id", "indexes", "indexes_by_name", "keeps_history", "local_indexes",
-        "name", "restored_from", "schema", "stream", "tracks_changes", "ttl", "vector_indexes",
-        "view", "watched",
+        "name", "replicas", "restored_from", "schema", "stream", "tracks_changes", "ttl",
+        "vector_indexes", "view", "watched",
     )  # fmt: skip
 
     def __init__(self, id: int, definition: dict[str, Any]) -> None:
@@ -207,9 +207,13 @@ class TableDefinition:
         self.stream: int | None = stream["Number"] if stream else None
         self.view: str | None = stream["View"] if stream else None
         self.keeps_history: bool = "Recovery" in definition
+        # The other regions of a global table.
+        self.replicas: dict[str, dict[str, Any]] = definition.get("Replicas", {})
         self.destinations: list[dict[str, Any]] = definition.get("Destinations", [])
         delivers = any(each["Status"] == "ACTIVE" for each in self.destinations)
-        self.follows_changes = self.stream is not None or self.keeps_history or delivers
+        self.follows_changes = bool(
+            self.stream is not None or self.keeps_history or delivers or self.replicas
+        )
         # The modes of contributor insights by index, "" for the table itself.
         self.watched: dict[str, str] = {
             name: each["Mode"]

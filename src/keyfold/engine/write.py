@@ -66,7 +66,9 @@ class ItemWrite:
     checked. `needs` says how much of the old item the change or the answer looks at.
     """
 
-    __slots__ = ("change", "condition", "identity", "needs", "place", "returns_item", "table")
+    __slots__ = (
+        "change", "condition", "identity", "needs", "origin", "place", "returns_item", "table",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -78,7 +80,10 @@ class ItemWrite:
         returns_item: bool = False,
         needs: Old = Old.ITEM,
         identity: dict[str, str] | None = None,
+        origin: tuple[float, str] | None = None,
     ) -> None:
+        """`origin` is the moment and region of a change that was made in another region."""
+        self.origin = origin
         self.table = table
         self.place = place
         self.change = change
@@ -203,6 +208,8 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     if table.follows_changes and prepared.is_change():
         if table.stream is not None:
             streams.record(database, session, prepared)
+        if table.replicas and database.regions is not None:
+            database.regions.note(database, session, prepared)
         if table.destinations:
             destinations.keep(database, session, prepared)
         if table.keeps_history:

@@ -11,12 +11,18 @@ from keyfold.engine.operations.resource_policies import read
 from keyfold.engine.operations.tags import read_tags
 from keyfold.engine.policies import store
 from keyfold.engine.storage import Session
-from keyfold.errors import TableInUse
+from keyfold.errors import TableInUse, ValidationError
 
 _COPIED = ("OnDemandThroughput", "TableClass", "ProvisionedThroughput", "WarmThroughput")
 
 
 def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    for member in ("GlobalTableSourceArn", "GlobalTableSettingsReplicationMode"):
+        if request.get(member) is not None:
+            raise ValidationError(
+                f"keyfold has no replicas in other accounts: CreateTable cannot have {member}. Add "
+                "replicas of the same account with UpdateTable."
+            )
     definitions.check_creation(request)
     tags = read_tags(request.get("Tags") or ())
     name = request["TableName"].rpartition(":table/")[2]

@@ -7,6 +7,7 @@ from typing import Any
 from keyfold.engine import bulk, describe, streams
 from keyfold.engine.database import Database
 from keyfold.engine.policies import store
+from keyfold.engine.replication import members
 from keyfold.engine.storage import Session
 from keyfold.engine.vectors import updates as vectors
 from keyfold.errors import TableInUse, ValidationError
@@ -50,6 +51,7 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         database.catalog.drop(table)
         return {"TableDescription": answer}
 
+    members.leave(database, request["TableName"])
     answer = database.write(work)
     database.write(lambda session: session.give_back(PAGES_GIVEN_BACK))
     return answer

@@ -11,6 +11,7 @@ from keyfold.engine.combinations import check_combination
 from keyfold.engine.database import Database
 from keyfold.engine.encryption import check_encryption
 from keyfold.engine.encryption import described as encrypted
+from keyfold.engine.replication import members
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.vectors import updates as vectors
@@ -22,6 +23,8 @@ _NO_LIMIT = -1
 
 
 def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    if members.asks(request):
+        return members.update(database, request)
     check_combination(request)
     definitions.check_table_class(request.get("TableClass"))
     check_encryption(request.get("SSESpecification"))

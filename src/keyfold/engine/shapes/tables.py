@@ -110,6 +110,27 @@ _TAGS = list_of(
 )
 _RESOURCE = required(text(at_least(1), at_most(1283)))
 
+_REGION = required(text())
+_REPLICATION_MODE = text(one_of("ENABLED", "DISABLED", "ENABLED_WITH_OVERRIDES"))
+_READ_OVERRIDE = structure("ProvisionedThroughputOverride", ReadCapacityUnits=POSITIVE_LONG)
+_MOST_OVERRIDE = structure("OnDemandThroughputOverride", MaxReadRequestUnits=long())
+_REPLICA: dict[str, Member | Shape] = {
+    "RegionName": _REGION,
+    "KMSMasterKeyId": text(),
+    "ProvisionedThroughputOverride": _READ_OVERRIDE,
+    "OnDemandThroughputOverride": _MOST_OVERRIDE,
+    "GlobalSecondaryIndexes": list_of(
+        structure(
+            "ReplicaGlobalSecondaryIndex",
+            IndexName=required(NAME),
+            ProvisionedThroughputOverride=_READ_OVERRIDE,
+            OnDemandThroughputOverride=_MOST_OVERRIDE,
+        ),
+        at_least(1),
+    ),
+    "TableClassOverride": _TABLE_CLASS,
+}
+
 REQUESTS: dict[str, Structure] = {
     "CreateTable": structure(
         "CreateTableInput",
@@ -129,6 +150,8 @@ REQUESTS: dict[str, Structure] = {
         WarmThroughput=_WARM,
         ResourcePolicy=text(),
         VectorIndexes=VECTOR_INDEXES,
+        GlobalTableSourceArn=text(at_least(1), at_most(1024)),
+        GlobalTableSettingsReplicationMode=_REPLICATION_MODE,
     ),
     "UpdateTable": structure(
         "UpdateTableInput",
@@ -150,6 +173,32 @@ REQUESTS: dict[str, Structure] = {
                 Delete=structure("DeleteGlobalSecondaryIndexAction", IndexName=required(NAME)),
             )
         ),
+        ReplicaUpdates=list_of(
+            structure(
+                "ReplicationGroupUpdate",
+                Create=structure("CreateReplicationGroupMemberAction", **_REPLICA),
+                Update=structure("UpdateReplicationGroupMemberAction", **_REPLICA),
+                Delete=structure("DeleteReplicationGroupMemberAction", RegionName=_REGION),
+                Disassociate=structure(
+                    "DisassociateReplicationGroupMemberAction",
+                    RegionName=_REGION,
+                    DisassociationMode=required(text(one_of("WAIT_FOR_REPLICATION"))),
+                ),
+            ),
+            at_least(1),
+        ),
+        MultiRegionConsistency=text(one_of("EVENTUAL", "STRONG")),
+        GlobalTableWitnessUpdates=list_of(
+            structure(
+                "GlobalTableWitnessGroupUpdate",
+                Create=structure("CreateGlobalTableWitnessGroupMemberAction", RegionName=_REGION),
+                Delete=structure("DeleteGlobalTableWitnessGroupMemberAction", RegionName=_REGION),
+            ),
+            at_least(1),
+            at_most(1),
+        ),
+        GlobalTableSettingsReplicationMode=_REPLICATION_MODE,
+        DisassociationProtectionEnabled=FLAG,
         VectorIndexUpdates=list_of(
             structure(
                 "VectorIndexUpdate",

@@ -1,0 +1,73 @@
+"""Requests on tables of several regions: what is the same everywhere is done everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from keyfold.engine.database import Database
+from keyfold.engine.replication.regions import Regions
+from keyfold.engine.tables import TableDefinition
+from keyfold.errors import ValidationError
+
+Work = Callable[[Database, dict[str, Any]], dict[str, Any]]
+_Tried = Callable[[Work, dict[str, Any]], dict[str, Any]]
+
+# What an UpdateTable of one region does in the others too.
+_EVERYWHERE = frozenset(
+    (
+        "AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexUpdates",
+        "ProvisionedThroughput", "SSESpecification", "TimeToLiveSpecification",
+        "VectorIndexUpdates",
+    )
+)  # fmt: skip
+_NEVER_STRONG = frozenset(("transact_write_items", "execute_transaction", "update_time_to_live"))
+
+
+def carried_out(
+    database: Database, regions: Regions, tried: _Tried, work: Work, request: dict[str, Any]
+) -> dict[str, Any]:
+    """Carry out a request of one region, in step with the others where its table has to be."""
+    table = _table(database, request)
+    if table is None or not table.replicas:
+        return tried(work, request)
+    if table.definition.get("Consistency") == "STRONG" and work.__name__ in _NEVER_STRONG:
+        raise ValidationError(
+            "One or more parameter values were invalid: Transactions and time to live are not "
+            "supported for global tables with MultiRegionConsistency set to STRONG."
+        )
+    if work.__name__ == "update_table" and request.get("StreamSpecification") is not None:
+        raise ValidationError(
+            "One or more parameter values were invalid: Disabling Stream is not allowed for a "
+            "Global Table replica."
+        )
+    with regions.in_step(table):
+        answer = tried(work, request)
+    if work.__name__ in ("update_table", "update_time_to_live"):
+        _follow(regions, table, work, request)
+    return answer
+
+
+def _table(database: Database, request: dict[str, Any]) -> TableDefinition | None:
+    """The first table that a request names, as far as it is known."""
+    names = [request.get("TableName"), *(request.get("RequestItems") or ())]
+    for part in request.get("TransactItems") or ():
+        names += [wish.get("TableName") for wish in part.values()]
+    for name in names:
+        known = database.catalog.known(name) if isinstance(name, str) else None
+        if known is None and isinstance(name, str):
+            with database.read() as session:
+                known = database.catalog.find(session, name)
+        if known is not None:
+            return known
+    return None
+
+
+def _follow(regions: Regions, table: TableDefinition, work: Work, request: dict[str, Any]) -> None:
+    """Do in the other regions what the settings of a global table share."""
+    shared = {name: value for name, value in request.items() if name in _EVERYWHERE}
+    if not shared.keys() - {"AttributeDefinitions"}:
+        return
+    with regions.following():
+        for region in table.replicas:
+            work(regions.database(region), {**shared, "TableName": table.name})

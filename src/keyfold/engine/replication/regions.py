@@ -1,0 +1,213 @@
+"""The engines of several regions in one process, and the changes that go between them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from os import PathLike, fspath
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from keyfold.clock import Clock, SystemClock
+from keyfold.engine.lag import NEVER, Lag, LagSetting
+from keyfold.engine.replication import changes
+from keyfold.engine.storage import Session
+from keyfold.engine.tables import TableDefinition
+
+if TYPE_CHECKING:
+    from keyfold.engine.database import Database
+    from keyfold.engine.engine import Engine
+    from keyfold.engine.write import Prepared
+
+KNOWN = (
+    "us-east-1", "us-east-2", "us-west-1", "us-west-2", "ca-central-1", "sa-east-1", "eu-west-1",
+    "eu-west-2", "eu-west-3", "eu-central-1", "eu-central-2", "eu-north-1", "eu-south-1",
+    "eu-south-2", "af-south-1", "ap-east-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3",
+    "ap-south-1", "ap-south-2", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3",
+    "ap-southeast-4", "il-central-1", "me-central-1", "me-south-1",
+)  # fmt: skip
+_PER_DELIVERY = 100
+_IDLE_SECONDS = 0.5
+_PENDING_SECONDS = 0.02
+
+
+class Regions:
+    """Regions of one account, each with an engine of its own; replicas follow each other.
+
+    `lag` says when a change arrives in other regions: seconds, a range of them, or "held" until
+    `release`. Without it, a thread delivers changes as they come, and `settle` waits for them.
+    `scales_writes` counts tables with provisioned units as auto-scaled, which replicas ask for.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str] = ":memory:",
+        *,
+        lag: LagSetting = None,
+        scales_writes: bool = False,
+        clock: Clock | None = None,
+        **options: Any,
+    ) -> None:
+        self._path, self._options = fspath(path), options
+        self._clock = clock or SystemClock()
+        self._lag = Lag(lag)
+        self.scales_writes = scales_writes
+        self._engines: dict[str, Engine] = {}
+        self._isolated: set[str] = set()
+        self._lock = threading.RLock()
+        self._strong = threading.RLock()
+        self._news, self._stopping = threading.Event(), threading.Event()
+        self._following = threading.local()
+        self._thread = threading.Thread(target=self._run, name="keyfold-regions", daemon=True)
+        self._thread.start()
+
+    def engine(self, region: str) -> Engine:
+        """The engine of a region, opened when it is first asked for."""
+        from keyfold.engine.engine import Engine
+
+        if region not in KNOWN:
+            raise ValueError(f"no region is called {region!r}; there are: {', '.join(KNOWN)}")
+        with self._lock:
+            if region not in self._engines:
+                engine = Engine.open(
+                    self._path_of(region),
+                    clock=self._clock,
+                    region=region,
+                    regions=self,
+                    **self._options,
+                )
+                engine.on_commit(self._news.set)
+                self._engines[region] = engine
+            return self._engines[region]
+
+    def database(self, region: str) -> Database:
+        return self.engine(region).database
+
+    def settle(self) -> int:
+        """Deliver every change that is due; how many that were."""
+        with self._lock:
+            total = 0
+            while moved := self._deliver(released=False):
+                total += moved
+            return total
+
+    def release(self) -> int:
+        """Deliver every change now, whatever its lag; how many that were."""
+        with self._lock:
+            total = 0
+            while moved := self._deliver(released=True):
+                total += moved
+            return total
+
+    def isolate(self, region: str) -> None:
+        """Cut a region off: nothing comes from it or arrives there until it has rejoined."""
+        with self._lock:
+            self._isolated.add(region)
+
+    def rejoin(self, region: str) -> None:
+        with self._lock:
+            self._isolated.discard(region)
+        self._news.set()
+
+    def close(self) -> None:
+        """Close all engines; changes that wait are delivered when they are opened again."""
+        self._stopping.set()
+        self._news.set()
+        self._thread.join()
+        with self._lock:
+            for engine in self._engines.values():
+                engine.close()
+            self._engines.clear()
+
+    def __enter__(self) -> Regions:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # What the engines ask.
+
+    def due(self, now: float) -> float:
+        """When a change that is made now arrives elsewhere."""
+        return now + self._lag.delay()
+
+    def note(self, database: Database, session: Session, prepared: Prepared) -> None:
+        """A change of a replicated table is made."""
+        changes.note(database, session, prepared)
+
+    @property
+    def is_following(self) -> bool:
+        """Whether this thread does in one region what was done in another."""
+        return getattr(self._following, "is_set", False)
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        self._following.is_set = True
+        try:
+            yield
+        finally:
+            self._following.is_set = False
+
+    @contextmanager
+    def in_step(self, table: TableDefinition) -> Iterator[None]:
+        """Around work on a table that is the same in all regions at any moment."""
+        is_strong = table.definition.get("Consistency") == "STRONG" and not self.is_following
+        with self._strong if is_strong else nullcontext():
+            if is_strong:
+                self.release()
+            yield
+            if is_strong:
+                self.release()
+
+    def _path_of(self, region: str) -> str:
+        if self._path == ":memory:":
+            return self._path
+        path = Path(self._path)
+        return str(path.with_name(f"{path.stem}.{region}{path.suffix}"))
+
+    def _deliver(self, *, released: bool) -> int:
+        """Deliver a batch from each region to each other."""
+        now, moved = self._clock.now(), 0
+        for source, engine in list(self._engines.items()):
+            for target in list(self._engines):
+                if target != source and not self._isolated & {source, target}:
+                    moved += self._carry(engine.database, target, NEVER if released else now)
+        return moved
+
+    def _carry(self, source: Database, target: str, until: float) -> int:
+        with source.read() as session:
+            found = changes.waiting(session, target, _PER_DELIVERY)
+        due = [(order, change) for order, change in found if _is_due(change, until)]
+        with self.following():
+            for _order, change in due:
+                changes.apply(self.database(target), change)
+        if due:
+            source.write(partial(_drop, target, [order for order, _ in due]))
+        return len(due)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._news.wait(_IDLE_SECONDS)
+            self._news.clear()
+            if not self._stopping.is_set() and self._engines:
+                self.settle()
+            self._stopping.wait(_PENDING_SECONDS)
+
+
+def _is_due(change: dict[str, Any], until: float) -> bool:
+    # JSON has no infinity: a change that is held has no moment.
+    due = change["Due"]
+    return until == NEVER or (due is not None and due <= until)
+
+
+def _drop(target: str, orders: list[str], session: Session) -> None:
+    for order in orders:
+        session.drop_document(changes.kind_for(target), order)
