@@ -128,7 +128,7 @@ _REPLICA: dict[str, Member | Shape] = {
         ),
         at_least(1),
     ),
-    "TableClassOverride": _TABLE_CLASS,
+    "TableClassOverride": text(one_of("STANDARD", "STANDARD_INFREQUENT_ACCESS")),
 }
 
 REQUESTS: dict[str, Structure] = {
