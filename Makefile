@@ -64,7 +64,8 @@ browser: $(STAMP) ## the pages, in Chromium
 
 fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUNDS=20 for fewer
 	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$$(($(ROUNDS) / 20 + 1)) \
-	  MODEL_EXAMPLES=$(ROUNDS) FLIPS=$$((50 * $(ROUNDS))) DOCTOR_ROUNDS=$(ROUNDS) EXAMPLES=$$((5 * $(ROUNDS))) \
+	  MODEL_EXAMPLES=$(ROUNDS) FLIPS=$$((50 * $(ROUNDS))) DOCTOR_ROUNDS=$(ROUNDS) HISTORIES=$$(($(ROUNDS) / 10 + 1)) \
+	  EXAMPLES=$$((5 * $(ROUNDS))) \
 	  $(BIN)/pytest -q -n $(PYTEST_WORKERS) $(FAULT_TESTS)
 
 fuzz: $(STAMP) ## inputs that break something, looked for by coverage; SECONDS_EACH=600 for longer
