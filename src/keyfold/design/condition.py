@@ -122,6 +122,33 @@ def parsed(text: str) -> Condition:
     return literal_condition(text)
 
 
+def stored(condition: Condition, spec: EntitySpec) -> Condition:
+    """The condition over an item as it is stored: its fields under their names on disk."""
+
+    def named(one: Operand) -> Operand:
+        if isinstance(one, Path) and one.root in spec.fields:
+            return Path((spec.fields[one.root].attribute, *one.parts[1:]))
+        if isinstance(one, Function):
+            return Function(one.function, tuple(map(named, one.arguments)))
+        return one
+
+    match condition:
+        case And(terms):
+            return And(tuple(stored(term, spec) for term in terms))
+        case Or(terms):
+            return Or(tuple(stored(term, spec) for term in terms))
+        case Not(term):
+            return Not(stored(term, spec))
+        case Compare(operator, left, right):
+            return Compare(operator, named(left), named(right))
+        case Between(subject, low, high):
+            return Between(named(subject), named(low), named(high))
+        case In(subject, options):
+            return In(named(subject), tuple(map(named, options)))
+        case Function(name, arguments):
+            return Function(name, tuple(map(named, arguments)))
+
+
 def fields_of(condition: Condition | None) -> frozenset[str]:
     """The fields whose change may change whether it holds."""
     match condition:
@@ -147,6 +174,7 @@ __all__ = [
     "Condition",
     "fields_of",
     "parsed",
+    "stored",
     "there",
     "tree",
     "wire_operand",

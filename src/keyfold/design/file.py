@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from keyfold.design import records, shorthand
 from keyfold.design.change import PlannedStep, Retention, Statement
+from keyfold.design.condition import there
+from keyfold.design.derived import with_follows
 from keyfold.design.flow import ConsumerSchema, FeedSchema, OperationSchema
 from keyfold.design.follows import Follows
 from keyfold.design.nodes import DesignFileError as DesignFileError
@@ -88,7 +90,7 @@ def _schema(value: Node) -> Schema:
         "observed": lambda v: {"observed": _schema(v)},
     }
     stated = records.read(Schema, value, also=own)
-    return Schema(**{"name": "", **stated, "tables": tables, "entities": entities})
+    return with_follows(Schema(**{"name": "", **stated, "tables": tables, "entities": entities}))
 
 
 def _elsewhere(_: Node) -> dict[str, Any]:
@@ -322,7 +324,9 @@ def _by_attributes(entity: EntitySchema, table: TableSchema) -> Iterator[Placeme
         held = [plain[name] for name in names]
         templates = [shorthand.template(f"{{{attribute.field}}}") for attribute in held]
         when = tuple(attribute.field for attribute in held if attribute.optional)
-        yield Placement(index.name, index.name, KeyTemplates(*templates), when, place=entity.place)
+        yield Placement(
+            index.name, index.name, KeyTemplates(*templates), there(*when), place=entity.place
+        )
 
 
 def _attributes(value: Node) -> tuple[AttributeSchema, ...]:

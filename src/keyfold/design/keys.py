@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, cast, overload
 from typing_extensions import TypeVar
 
 from keyfold.design import schema
+from keyfold.design.condition import tree, written
 from keyfold.design.declared import Declared
+from keyfold.design.exclusion import excludes
 from keyfold.design.formats import as_stored
 from keyfold.design.markers import Normalised
 from keyfold.design.predicate import FieldPath as FieldPath
 from keyfold.design.predicate import Predicate, Test
-from keyfold.design.recorder import record
+from keyfold.design.recorder import declare
 from keyfold.design.signatures import Addresses, Changeable, Queries, Untyped
 from keyfold.design.template import Part, Slot, Template, parse_template
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField, PlanError
@@ -221,6 +223,8 @@ class On(Key[K_co]):
         self.index = index
         self._when = when
         self.condition: Predicate | None = None
+        self.when: schema.Condition | None = None
+        """The condition as data."""
 
     def attach(self, entity: type[Entity]) -> None:
         table = entity.__table__.schema
@@ -236,6 +240,8 @@ class On(Key[K_co]):
             )
         self._build(entity, found.partition, found.partition_type, found.sort, found.sort_type)
         self.condition = self._read_when(entity)
+        if self.condition is not None:
+            self.when = tree(self.condition, entity.__spec__)
         fields = entity.__spec__.fields
         covered = self.condition.present if self.condition is not None else frozenset()
         optional = [f for f in self.templates.fields if fields[f].optional and f not in covered]
@@ -247,12 +253,34 @@ class On(Key[K_co]):
                 place=place,
                 suggestion=f"Make it required, or say so with when={optional[0]!r}.",
             )
+        self._keep_apart(entity, place)
         entity.__spec__.placements[self.name] = self
+
+    def _keep_apart(self, entity: type[Entity], place: str) -> None:
+        """An item has one key in an index, so at most one placement may apply to it."""
+        for other in entity.__spec__.placements.values():
+            if other.index != self.index:
+                continue
+            both = [one for one in (other.when, self.when) if one is not None]
+            if len(both) == 2 and excludes(both[0], both[1], entity.__spec__):
+                continue
+            shown = " and ".join(f"{written(one)!r}" for one in both) or "no condition"
+            raise DeclarationError(
+                "K3",
+                f"{other.name} and {self.name} are both on {self.index}, and one item may be due "
+                f"in both: nothing shows that {shown} cannot hold together."
+                if len(both) == 2
+                else f"{other.name} and {self.name} are both on {self.index}, and an item has one "
+                "key there.",
+                place=place,
+                suggestion="Give each a when= that excludes the other, as "
+                "when=lambda item: item.open and when=lambda item: not_(item.open).",
+            )
 
     def _read_when(self, entity: type[Entity]) -> Predicate | None:
         names = frozenset(entity.__spec__.fields)
         if callable(self._when):
-            return record(self._when, entity, place=f"{self.place} {entity.__name__}.{self.name}")
+            return declare(self._when, entity, place=f"{self.place} {entity.__name__}.{self.name}")
         wanted = (self._when,) if isinstance(self._when, str) else self._when
         condition: Predicate | None = None
         for field in wanted:
@@ -277,13 +305,11 @@ class On(Key[K_co]):
         return frozenset(self.templates.fields) | extra
 
     def describe(self) -> schema.Placement:
-        when = tuple(sorted(self.condition.fields)) if self.condition is not None else ()
         return schema.Placement(
             name=self.name,
             index=self.index or "",
             key=self.templates,
-            when=when,
-            condition=str(self.condition) if self.condition is not None else "",
+            when=self.when,
             place=self.place,
             silences=self.silences,
         )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design import schema
+from keyfold.design.condition import tree
 from keyfold.design.projection import check_projected
 from keyfold.design.read import (
     Collection,
@@ -120,7 +121,7 @@ def _query(common: schema.PatternSchema, query: Query[Any]) -> schema.PatternSch
         descending=query.backwards,
         limit_parameter=query.size.name if isinstance(query.size, Param) else "",
         consistent=query.consistent_read,
-        filter=str(query.condition) if query.condition is not None else "",
+        filter=None if query.condition is None else tree(query.condition, query.entity.__spec__),
     )
 
 

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
+from pydantic import ValidationError as Invalid
 
 from keyfold.design import codes
+from keyfold.design.codec import document
+from keyfold.design.parameter import Param
 from keyfold.design.predicate import (
     FieldComparison,
     FieldPath,
@@ -20,18 +25,35 @@ from keyfold.design.predicate import (
     Predicate,
     Recorded,
     Test,
+    is_absent,
     predicate_of,
 )
-from keyfold.errors import DeclarationError
+from keyfold.errors import DeclarationError, KeyfoldError
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
 
 E = TypeVar("E", bound="Entity")
 _OPEN = (dict, Mapping, list, tuple, Sequence, Any, object)
+_HOLDERS = (dict, Mapping, list, tuple, set, frozenset, Sequence)
 _FUNCTIONS = (
     "Compare it, or use exists, missing, begins_with, contains, one_of, between or not_ of keyfold."
 )
+
+
+def declare(condition: Callable[[E], object], entity: type[E], *, place: str) -> Predicate:
+    """The predicate of a declaration, which must say the same whenever it is read."""
+    found = record(condition, entity, place=place)
+    if record(condition, entity, place=place) != found:
+        raise DeclarationError(
+            codes.PATTERN_BRANCHES,
+            "a condition gives another answer each time it is read: it would freeze the moment of "
+            "the import.",
+            place=place,
+            suggestion="Compare with a constant, or with a field that holds the moment; a time "
+            "that passes belongs into a query's filter, as a parameter.",
+        )
+    return found
 
 
 def record(condition: Callable[[E], object], entity: type[E], *, place: str = "") -> Predicate:
@@ -111,22 +133,22 @@ class _Field(Recorded):
         return _Field(path, annotation)
 
     def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
-        return FieldComparison(self._path, "=", _operand(other))
+        return FieldComparison(self._path, "=", self._given(other))
 
     def __ne__(self, other: object) -> Predicate:  # type: ignore[override]
-        return FieldComparison(self._path, "<>", _operand(other))
+        return FieldComparison(self._path, "<>", self._given(other))
 
     def __lt__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, "<", _operand(other))
+        return FieldComparison(self._path, "<", self._given(other))
 
     def __le__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, "<=", _operand(other))
+        return FieldComparison(self._path, "<=", self._given(other))
 
     def __gt__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, ">", _operand(other))
+        return FieldComparison(self._path, ">", self._given(other))
 
     def __ge__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, ">=", _operand(other))
+        return FieldComparison(self._path, ">=", self._given(other))
 
     def __and__(self, other: object) -> Predicate:
         return self.as_predicate() & other
@@ -140,7 +162,36 @@ class _Field(Recorded):
     def __bool__(self) -> bool:
         return bool(self.as_predicate())
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        raise self._refusal(f"looks {self._path} up", "Write one_of(field, *values).")
+
+    def __format__(self, _: str) -> str:
+        raise self._refusal(
+            f"puts {self._path} into a text", "Compare the field itself with a value or a field."
+        )
+
+    __str__ = __format__  # type: ignore[assignment]
+
+    def _given(self, value: object, *, element: bool = False) -> object:
+        """What the field is compared with: a field, a parameter, or a value that it can have."""
+        if isinstance(value, _Field):
+            return value._path
+        if not (isinstance(value, Param) or is_absent(value)):
+            self._check(value, element=element)
+        return value
+
+    def _check(self, value: object, *, element: bool) -> None:
+        try:
+            document(value)
+            fits = any(_is_of(kind, value) for kind in _kinds(self._type, element=element))
+        except (TypeError, ValueError, KeyfoldError):
+            fits = False
+        if not fits:
+            raise DeclarationError(
+                codes.PATTERN_BRANCHES,
+                f"a condition compares {self._path} with {value!r}, which it cannot be.",
+                suggestion="Compare it with a value of its own type.",
+            )
 
     def __call__(self, *_: object, **__: object) -> Any:
         raise self._refusal(f"calls {self._path}", _FUNCTIONS)
@@ -172,8 +223,32 @@ class _Field(Recorded):
         )
 
 
-def _operand(value: object) -> object:
-    return value._path if isinstance(value, _Field) else value
+def _kinds(annotation: Any, *, element: bool) -> list[Any]:
+    """The types that a value may have: of the field, or of what it holds."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kinds(inner[0], element=element)
+    if origin in (Union, types.UnionType):
+        return [kind for member in inner for kind in _kinds(member, element=element)]
+    if element and (origin in _HOLDERS or annotation in _HOLDERS):
+        return [Any] if not inner or origin in (dict, Mapping) else _kinds(inner[0], element=False)
+    return [annotation]
+
+
+def _is_of(kind: Any, value: object) -> bool:
+    """Whether a value is of a type as it stands, or as the text of an enum's member."""
+    if kind in (Any, object):
+        return True
+    try:
+        found = _adapter(kind).validate_python(value)
+    except Invalid:
+        return False
+    return bool(found == value or (isinstance(found, Enum) and found.value == value))
+
+
+@lru_cache(maxsize=4096)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
@@ -209,7 +284,11 @@ def _path(field: object) -> FieldPath:
 
 
 def _test(function: str, field: object, *arguments: object) -> bool:
-    return cast("bool", Test(function, _path(field), tuple(map(_operand, arguments))))
+    path = _path(field)
+    assert isinstance(field, _Field), f"{field!r} has a path"
+    element = function == "contains"
+    given = tuple(field._given(argument, element=element) for argument in arguments)
+    return cast("bool", Test(function, path, given))
 
 
 def exists(field: object) -> bool:

@@ -106,11 +106,11 @@ def template(value: Node) -> Template:
         value.refuse(f"{error.message} {error.suggestion}")
 
 
-def condition(value: Node) -> Condition:
+def condition(value: Node) -> Condition | None:
     """`state = "open"`, or the fields that have values."""
     if value.is_list:
         named = [each.text("a field") for each in value.elements("fields")]
-        return there(*named) or value.refuse("name at least one field")
+        return there(*named)
     text = value.text('a condition such as: state = "open"')
     try:
         return parsed(text)

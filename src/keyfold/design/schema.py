@@ -22,6 +22,7 @@ from keyfold.design.source import NOWHERE as NOWHERE
 from keyfold.design.source import Place as Place
 from keyfold.design.source import Silence as Silence
 from keyfold.design.template import Template
+from keyfold.expressions.ast import Condition as Condition
 
 KeyType = Choice["S", "N", "B"]
 Billing = Choice["PAY_PER_REQUEST", "PROVISIONED"]
@@ -69,17 +70,23 @@ class KeyTemplates:
 
 @dataclass(frozen=True)
 class Placement:
-    """An entity's appearance in an index; `when` names the fields it is sparse by."""
+    """An entity's appearance in an index; `when` says which items are there, if not all."""
 
     name: str
     index: str
     key: KeyTemplates
-    when: tuple[str, ...] = ()
-    condition: str = ""
+    when: Condition | None = None
+    note: str = ""
+    """Which items are there, in words, where no condition is known."""
     sharded: Template | None = None
     """The partition key that the document means to use when this one gets hot."""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only some of the items are in the index."""
+        return self.when is not None or bool(self.note)
 
 
 @dataclass(frozen=True)
@@ -170,7 +177,7 @@ class CounterSchema:
     """The fields of the counted item that hold the target's key."""
     creates: bool = False
     """The first count makes the target."""
-    where: str = ""
+    where: Condition | None = None
     sums: str = ""
     sync: Choice["transaction", "stream", "none"] = "transaction"
     shards: int = 1
@@ -274,7 +281,7 @@ class PatternSchema:
     limit_parameter: str = ""
     paged: bool = False
     consistent: bool = False
-    filter: str = ""
+    filter: Condition | None = None
     projection: tuple[str, ...] = ()
     requests: int | None = None
     order: str = ""

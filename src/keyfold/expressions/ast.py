@@ -49,6 +49,9 @@ class Value:
 
     content: AttributeValue
 
+    def __hash__(self) -> int:
+        return hash(str(self.content))
+
     @property
     def kind(self) -> str:
         return next(iter(self.content))

@@ -12,7 +12,7 @@ from keyfold.design.follows import Follows
 from keyfold.design.keys import Ref
 from keyfold.design.place import caller
 from keyfold.design.predicate import Predicate
-from keyfold.design.recorder import record
+from keyfold.design.recorder import declare
 from keyfold.errors import DeclarationError
 from keyfold.maintain.fact import AmountFact
 from keyfold.maintain.shards import shard_entity
@@ -104,7 +104,7 @@ class CounterMaintainer(KeptStructure):
                 suggestion="Declare it as int for counts and whole numbers, as Decimal for others.",
             )
         self.condition: Predicate | None = (
-            record(declared.where, self.source, place=f"{declared.place} {self.label}")
+            declare(declared.where, self.source, place=f"{declared.place} {self.label}")
             if declared.where is not None
             else None
         )
@@ -165,7 +165,7 @@ class CounterMaintainer(KeptStructure):
             attribute=self.field,
             via=tuple(self.via.values()),
             creates=self.declared.creates,
-            where=str(self.condition) if self.condition is not None else "",
+            where=self.follows.when,
             sums=self.declared.sums,
             sync=self.sync,
             shards=self.declared.shards,

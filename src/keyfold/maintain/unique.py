@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from keyfold.design import codes, schema
@@ -105,7 +105,7 @@ class Unique(KeptStructure, Declared):
     def key(self, value: str) -> dict[str, Any]:
         """The marker's key."""
         table = self.source.__table__.schema
-        text = f"{PREFIX}{self.source.__name__}{DELIMITER}{'+'.join(self.names)}{DELIMITER}{value}"
+        text = f"{marker_prefix(self.source.__name__, self.names)}{value}"
         key: dict[str, Any] = {table.partition: {"S": text}}
         if table.sort is not None:
             key[table.sort] = {"S": "UNIQUE"} if table.sort_type == "S" else {"N": "0"}
@@ -141,6 +141,11 @@ class Unique(KeptStructure, Declared):
             )
 
         return refusal
+
+
+def marker_prefix(entity: str, names: Sequence[str]) -> str:
+    """How the keys of a unique's markers begin."""
+    return f"{PREFIX}{entity}{DELIMITER}{'+'.join(names)}{DELIMITER}"
 
 
 def _called(function: Callable[[str], str] | None) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
+from keyfold.design.schema import Condition, EntitySchema, Follows, Index, Schema, TableSchema
+from keyfold.expressions.text import written
+from keyfold.migrations.snapshot import UNKNOWN
 
 ChangeKind = Literal[
     "table added",
@@ -28,21 +30,25 @@ ChangeKind = Literal[
     "unique added",
     "pointer added",
     "counter added",
+    "structure added",
+    "structure changed",
+    "structure removed",
 ]
 
 
+Side = TableSchema | Index | EntitySchema | Follows | None
 MOVES: tuple[ChangeKind, ...] = ("entity moved", "entity re-keyed")
 
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """One difference. `old` and `new` are the tables, indexes or entities concerned."""
+    """One difference. `old` and `new` are the tables, indexes, entities or records concerned."""
 
     kind: ChangeKind
     subject: str
     words: str
-    old: TableSchema | Index | EntitySchema | None = None
-    new: TableSchema | Index | EntitySchema | None = None
+    old: Side = None
+    new: Side = None
     detail: str = ""
 
     def __str__(self) -> str:
@@ -50,9 +56,9 @@ class SchemaChange:
 
 
 def diff(before: Schema, after: Schema) -> list[SchemaChange]:
-    """All differences of tables, entities and counters, tables first."""
+    """All differences of tables, entities and what follows from their writes, tables first."""
     entities = list(_entities(before, after))
-    return [*diff_tables(before, after), *entities, *_counters(before, after, entities)]
+    return [*diff_tables(before, after), *entities, *_structures(before, after, entities)]
 
 
 def diff_tables(before: Schema, after: Schema) -> list[SchemaChange]:
@@ -119,11 +125,13 @@ def _shape(index: Index) -> tuple[object, ...]:
 
 
 def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
+    copies, copied = _copies(after), _copies(before)
     for name, new in after.by_entity.items():
         old = before.by_entity.get(name)
         if old is None:
-            kind: ChangeKind = "pointer added" if new.role == "pointer" else "entity added"
-            yield SchemaChange(kind, name, f"{name} is new, in {new.table}", None, new)
+            kind: ChangeKind = "pointer added" if name in copies else "entity added"
+            words = f"{name} is new, in {new.table}"
+            yield SchemaChange(kind, name, words, None, new, copies.get(name, ""))
             continue
         if old.table != new.table:
             words = f"{name} moves from {old.table} to {new.table}"
@@ -134,37 +142,113 @@ def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
         else:
             yield from _places(old, new)
         yield from _attributes(old, new, _placed(new, after.by_table.get(new.table)))
-        for unique in new.uniques:
-            if unique.fields not in [u.fields for u in old.uniques]:
-                words = f"{' + '.join(unique.fields)} of {name} is unique now"
-                yield SchemaChange("unique added", name, words, old, new)
     for name, old in before.by_entity.items():
         if name not in after.by_entity:
-            yield SchemaChange("entity removed", name, f"{name} is gone from {old.table}", old)
+            words = f"{name} is gone from {old.table}"
+            yield SchemaChange("entity removed", name, words, old, None, copied.get(name, ""))
 
 
-def _counters(
+def _copies(schema: Schema) -> dict[str, str]:
+    """The entities that are copies, with what they are copies of."""
+    return {each.target: each.source for each in schema.follows if each.fact == "copy"}
+
+
+def _structures(
     before: Schema, after: Schema, entities: list[SchemaChange]
 ) -> Iterator[SchemaChange]:
-    """New counters, and those whose counted items move: copying does not count."""
-    known = {counter.name for counter in before.counters}
+    """What follows from writes: new, otherwise, or no more."""
+    known = {each.name: each for each in before.follows}
     moved = {c.subject for c in entities if c.kind in MOVES}
-    for counter in after.counters:
-        if counter.name not in known:
-            words = f"{counter.name} counts {counter.counts}"
-        elif counter.counts in moved:
-            words = f"{counter.name} is counted again, because {counter.counts} moves"
-        else:
+    for new in after.follows:
+        old = known.pop(new.name, None)
+        if old is None:
+            yield from _added(before, after, new)
+        elif changes := list(_differences(old, new)):
+            words = f"{new.name}: {', '.join(changes)}"
+            yield SchemaChange("structure changed", new.source, words, old, new, new.name)
+        elif new.fact == "amount" and new.source in moved:
+            name = new.name.removeprefix("counter ")
+            words = f"{name} is counted again, because {new.source} moves"
+            yield SchemaChange("counter added", new.target, words, detail=name)
+    for old in known.values():
+        if old.fact not in ("need", "job") and (not old.target or old.target in after.by_entity):
+            words = f"{old.name} is kept no more"
+            yield SchemaChange("structure removed", old.source, words, old, None, old.name)
+
+
+def _added(before: Schema, after: Schema, new: Follows) -> Iterator[SchemaChange]:
+    old_entity, new_entity = before.by_entity.get(new.source), after.by_entity.get(new.source)
+    if new.fact == "amount":
+        name = new.name.removeprefix("counter ")
+        yield SchemaChange("counter added", new.target, f"{name} counts {new.source}", detail=name)
+    elif new.fact == "claim" and old_entity is not None:
+        words = f"{' + '.join(new.writes)} of {new.source} is unique now"
+        yield SchemaChange("unique added", new.source, words, old_entity, new_entity)
+    elif new.fact == "shown" and old_entity is not None:
+        words = f"{new.source}.{', '.join(new.writes)} shows what {new.target} has"
+        yield SchemaChange("structure added", new.source, words, None, new, new.name)
+
+
+_COMPARED: Final = (
+    *("source", "target", "writes", "adds", "via", "each", "when", "sums", "normalise"),
+    *("creates", "shards", "sync", "overflow", "fields"),
+)
+
+
+def _differences(old: Follows, new: Follows) -> Iterator[str]:
+    """What is otherwise, in words; of what was not noted down, only what has a condition."""
+    if old.when == UNKNOWN:
+        if new.when is not None:
+            yield f"where {written(new.when)}, before a condition that was not noted down"
+        return
+    for name in _COMPARED:
+        before, after = getattr(old, name), getattr(new, name)
+        if before == after or (name == "fields" and (old.when, old.via) != (new.when, new.via)):
             continue
-        yield SchemaChange("counter added", counter.target, words, detail=counter.name)
+        if name == "when":
+            yield f"{_condition(_text(after))}, before {_condition(_text(before))}"
+        else:
+            yield f"{name} is {_shown_value(after)}, before {_shown_value(before)}"
+
+
+def _text(condition: Condition | None) -> str:
+    return "" if condition is None else written(condition)
+
+
+def _shown_value(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_shown_value, value)) or "nothing"
+    return str(value).lower() if isinstance(value, bool) else str(value) or "nothing"
 
 
 def _places(old: EntitySchema, new: EntitySchema) -> Iterator[SchemaChange]:
-    before = {(p.index, str(p.key), p.when) for p in old.placements}
-    after = {(p.index, str(p.key), p.when) for p in new.placements}
-    for index in sorted({index for index, _, _ in after - before}):
-        words = f"items of {new.name} get other keys in {index}"
+    for index in sorted({p.index for p in (*old.placements, *new.placements)}):
+        before, after = _keys(old, index), _keys(new, index)
+        if before == after:
+            continue
+        if not after:
+            words = f"items of {new.name} are in {index} no more"
+        elif {key for key, _ in before} != {key for key, _ in after}:
+            words = f"items of {new.name} get other keys in {index}"
+        else:
+            words = f"items of {new.name} are in {index} {_when(after)}, before {_when(before)}"
         yield SchemaChange("index keys changed", new.name, words, old, new, index)
+
+
+def _keys(entity: EntitySchema, index: str) -> list[tuple[str, str]]:
+    """The keys of an entity in an index, each with its condition."""
+    places = entity.placement(index)
+    return sorted((str(p.key), "" if p.when is None else written(p.when)) for p in places)
+
+
+def _when(keys: list[tuple[str, str]]) -> str:
+    return " and ".join(_condition(text) for _, text in keys)
+
+
+def _condition(text: str) -> str:
+    if text == written(UNKNOWN):
+        return "by a condition that was not noted down"
+    return f"where {text}" if text else "always"
 
 
 def _placed(entity: EntitySchema, table: TableSchema | None) -> set[str | None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from keyfold.errors import MigrationError
-from keyfold.migrations.moves import Derive, Move, Recount, Route
+from keyfold.migrations.moves import Derive, Move, Restore, Route
 from keyfold.migrations.operations import CreateTable, DropTable, TableChange
 from keyfold.migrations.rewrites import Rewrite
 
@@ -37,7 +37,7 @@ PHASES: Final[tuple[Phase, ...]] = (
 """In order; a migration's phase is the last one that is complete."""
 
 Side = Literal["old", "new"]
-Step = TableChange | Move | Derive | Recount | Rewrite
+Step = TableChange | Move | Derive | Restore | Rewrite
 
 
 def reached(phase: Phase, wanted: Phase) -> bool:
@@ -54,7 +54,7 @@ class Migration:
     description: str = ""
 
     def __post_init__(self) -> None:
-        recounted = {label for step in self.recounts for label in step.labels}
+        recounted = {label for step in self.restores for label in step.labels}
         for move in self.moves:
             if left := sorted(set(move.counters) - recounted):
                 raise MigrationError(
@@ -63,8 +63,8 @@ class Migration:
                 )
 
     @property
-    def recounts(self) -> list[Recount]:
-        return [step for step in self.steps if isinstance(step, Recount)]
+    def restores(self) -> list[Restore]:
+        return [step for step in self.steps if isinstance(step, Restore)]
 
     def operations(self, when: str) -> list[TableChange]:
         return [s for s in self.steps if isinstance(s, TableChange) and s.when == when]

@@ -74,14 +74,17 @@ class Derive:
 
 
 @dataclass(frozen=True)
-class Recount:
-    """Counters made right from what they count, when the items are where they belong."""
+class Restore:
+    """Structures brought to what their declaration asks for, when the items are where they belong.
+
+    What is missing is written, what is no longer due is removed, numbers are counted again.
+    """
 
     design: Design
     labels: tuple[str, ...]
 
     def words(self) -> str:
-        return f"recount {', '.join(self.labels)}"
+        return f"restore {', '.join(self.labels)}"
 
     def run(self, backend: Backend) -> None:
         """While traffic goes on; it looks again until nothing differs."""
@@ -95,14 +98,23 @@ class Recount:
         rebuild_structures(opened, self.labels)
 
 
-def recount(design: Design, *fields: str) -> Recount:
+def restore(design: Design, *labels: str) -> Restore:
+    """Make structures right, named as verify names them: `pointer OrderById`."""
+    design.complete()
+    known = [m.label for m in design.maintainers]
+    if unknown := [label for label in labels if label not in known]:
+        raise MigrationError(f"{design.name} has no {unknown[0]}; it has {', '.join(known)}")
+    return Restore(design, labels)
+
+
+def recount(design: Design, *fields: str) -> Restore:
     """Recount counters, named as `Catalog.uses`; without names all of the design."""
     design.complete()
     known = [m.label for m in design.maintainers if m.kind == "counter"]
     labels = tuple(f"counter {name}" for name in fields) or tuple(known)
     if unknown := [label for label in labels if label not in known]:
         raise MigrationError(f"{design.name} has no {unknown[0]}; it has {', '.join(known)}")
-    return Recount(design, labels)
+    return Restore(design, labels)
 
 
 def move(

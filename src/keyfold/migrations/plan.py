@@ -6,7 +6,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from keyfold import literals
 from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,
+    Follows,
     Index,
     KeyTemplates,
     Schema,
@@ -23,9 +24,10 @@ from keyfold.design.schema import (
 )
 from keyfold.design.target import importing
 from keyfold.errors import MigrationError
+from keyfold.expressions.text import written
 from keyfold.migrations.diff import MOVES, SchemaChange
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.snapshot import fingerprint
+from keyfold.migrations.snapshot import UNKNOWN, fingerprint
 
 _WIDTH: Final = 100
 
@@ -224,8 +226,34 @@ class _Writer:
                 yield self._call("EnableStream", _quoted(new.name), _quoted(new.stream))
         elif change.kind == "counter added":
             yield self._call("recount", "design", _quoted(change.detail))
+        elif isinstance(new, Follows):
+            yield from self._restored(change, new)
+        elif isinstance(old, Follows):
+            yield from self._cleaned(old)
         elif isinstance(new, EntitySchema) or isinstance(old, EntitySchema):
             yield from self._entity_step(change)
+
+    def _restored(self, change: SchemaChange, new: Follows) -> Iterator[str]:
+        """A structure that is otherwise: what was due and is no more goes, too."""
+        if new.fact == "amount":
+            yield self._call("recount", "design", _quoted(new.name.removeprefix("counter ")))
+        elif new.fact in ("copy", "claim", "shown") and not self._is_moved(new.source):
+            old = change.old
+            later = isinstance(old, Follows) and replace(old, sync=new.sync) == replace(
+                new, at_once=old.at_once
+            )
+            if not later:
+                yield self._call("restore", "design", _quoted(new.name))
+
+    def _cleaned(self, old: Follows) -> Iterator[str]:
+        """A unique that is kept no more leaves its markers."""
+        entity = self.before.by_entity.get(old.source) if self.before else None
+        table = self.before.by_table.get(entity.table) if self.before and entity else None
+        if old.fact != "claim" or table is None:
+            return
+        fields = old.name.partition(".")[2].split("+")
+        named = (table.name, table.partition, old.source, *fields)
+        yield self._call("remove_markers", *map(_quoted, named))
 
     def _entity_step(self, change: SchemaChange) -> Iterator[str]:
         old, new = change.old, change.new
@@ -235,18 +263,52 @@ class _Writer:
             assert isinstance(new, EntitySchema)
             yield self._rekey(old, new)
         elif change.kind == "index keys changed":
-            yield self._call("fill_indexes", entity)
+            yield self._call("fill_indexes", entity, *self._former_keys(old, new))
         elif change.kind == "unique added" and not self._is_moved(change.subject):
             yield self._call("rebuild", entity)
-        elif change.kind == "pointer added" and isinstance(new, EntitySchema) and new.copy:
-            if not self._is_moved(new.copy.of):
-                yield self._call("rebuild", f"design.entities[{_quoted(new.copy.of)}]")
+        elif change.kind == "pointer added":
+            if not self._is_moved(change.detail):
+                yield self._call("rebuild", f"design.entities[{_quoted(change.detail)}]")
+        elif change.kind == "entity removed" and isinstance(old, EntitySchema):
+            table = self.before.by_table.get(old.table) if self.before else None
+            gone = {c.subject for c in self.changes if c.kind == "table removed"}
+            if table and table.type_attribute and change.detail and old.table not in gone:
+                parts = [_quoted(old.table), _quoted(old.type_name or old.name)]
+                if table.type_attribute != "type":
+                    parts.append(_quoted(table.type_attribute))
+                yield self._call("remove_items", *parts)
         elif change.kind == "attribute added" and isinstance(new, EntitySchema):
             attribute = next(a for a in new.attributes if a.name == change.detail)
             if not attribute.optional and _stays(old, new) and not self._is_counted(change):
                 yield self._filled(old, new, attribute)
         elif change.kind == "attribute removed" and isinstance(new, EntitySchema):
             yield self._call("drop_attribute", entity, _quoted(change.detail))
+
+    def _former_keys(self, old: object, new: object) -> list[str]:
+        """What an entity had as keys of the indexes that are changed."""
+        if not isinstance(old, EntitySchema) or not isinstance(new, EntitySchema):
+            return []
+        gone = {
+            c.old.name
+            for c in self.changes
+            if c.kind == "index removed" and c.subject == new.table and isinstance(c.old, Index)
+        }
+        places: dict[str, list[str]] = {}
+        for place in old.placements:
+            if place.when == UNKNOWN and place.index not in gone:
+                self.questions.append(
+                    f"{new.name}: under which condition its items were in {place.index} was not "
+                    "noted down; going back takes them out of it"
+                )
+            if place.when == UNKNOWN or place.index in gone:
+                continue
+            text = _quoted("" if place.when is None else written(place.when))
+            key = f"({_tuple(_key_texts(place.key))}, {text})"
+            places.setdefault(place.index, []).append(key)
+        if not places:
+            return []
+        listed = [f"{_quoted(n)}: [{', '.join(keys)}]" for n, keys in places.items()]
+        return [f"before={_wrapped('{', listed, '}', 12)}"]
 
     def _is_moved(self, entity: str) -> bool:
         """A move brings pointers and markers along, and a new entity writes them itself."""

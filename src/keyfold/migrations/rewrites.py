@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from keyfold.design.entity import Entity
+from keyfold.design.condition import stored
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
+from keyfold.expressions.evaluate import compiled
+from keyfold.expressions.parser import literal_condition
+from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item
 from keyfold.values.codec import decode, encode
 
-Change = Callable[[Item], Item]
+Change = Callable[[Item], Item | None]
+"""What an item becomes; None takes it away."""
 
 
 @dataclass(frozen=True)
@@ -147,17 +153,81 @@ def _once_and_for_all(function: Callable[[Any], Any], value: Any) -> Any:
     return once
 
 
-def fill_indexes(entity: type[Entity]) -> Rewrite:
-    """Give an entity's items the index keys that its declaration asks for."""
+def fill_indexes(
+    entity: type[Entity], before: Mapping[str, Sequence[tuple[tuple[str, ...], str]]] | None = None
+) -> Rewrite:
+    """Give an entity's items the index keys that its declaration asks for, and no others.
+
+    `before` says what it asked for until now, so that going back gives those keys again: for each
+    index its key templates with the condition, which is empty where there was none.
+    """
     spec = entity.__spec__
     keys = {a.attribute for placement in spec.placements.values() for a in placement.attributes}
+    old = [
+        _OldPlace(spec, index, templates, condition)
+        for index, places in (before or {}).items()
+        for templates, condition in places
+    ]
+    keys |= {name for place in old for name in place.templates}
+    keys -= {*spec.by_attribute, *spec.table.schema.key_attributes}
+
+    def with_keys(item: Item, found: Item) -> Item:
+        return {name: wire for name, wire in item.items() if name not in keys} | found
 
     def change(item: Item) -> Item:
-        found = spec.index_attributes(spec.decode(item).__dict__)
-        return {**item, **found}
+        return with_keys(item, spec.index_attributes(spec.decode(item).__dict__))
 
     def undo(item: Item) -> Item:
-        own = set(spec.by_attribute) | set(spec.table.schema.key_attributes)
-        return {name: wire for name, wire in item.items() if name in own or name not in keys}
+        found: Item = {}
+        for place in old:
+            found |= place.keys(item)
+        return with_keys(item, found)
 
     return _rewrite("fill the index keys", entity, change, undo)
+
+
+class _OldPlace:
+    """What an entity's items had as keys of an index before."""
+
+    def __init__(
+        self, spec: EntitySpec, index: str, templates: tuple[str, ...], condition: str
+    ) -> None:
+        found = spec.table.schema.index(index)
+        if found is None:
+            raise MigrationError(f"the table {spec.table.name} has no index {index}")
+        names = [name for name in (found.partition, found.sort) if name]
+        kinds = (found.partition_type, found.sort_type)
+        self._spec = spec
+        self.templates = dict(zip(names, map(parse_template, templates), strict=True))
+        self._kinds = dict(zip(names, kinds, strict=False))
+        self._holds = compiled(stored(literal_condition(condition), spec)) if condition else None
+
+    def keys(self, item: Item) -> Item:
+        if self._holds is not None and not self._holds(item):
+            return {}
+        values = self._spec.decode(item).__dict__
+        if None in [values.get(f) for t in self.templates.values() for f in t.fields]:
+            return {}
+        owner = f"{self._spec.name}, back"
+        texts = {n: t.render(values, owner=owner) for n, t in self.templates.items()}
+        return {name: {self._kinds[name]: text} for name, text in texts.items()}
+
+
+def remove_items(table: str, type_name: str, type_attribute: str = "type") -> Rewrite:
+    """Take away the items of a copy that the design keeps no more, at the very end."""
+
+    def change(item: Item) -> Item | None:
+        return None if item.get(type_attribute, {}).get("S") == type_name else item
+
+    return Rewrite(f"remove all {type_name} of {table}", table, change, when="contract")
+
+
+def remove_markers(table: str, partition: str, entity: str, *fields: str) -> Rewrite:
+    """Take away the markers of a unique value that is unique no more, at the very end."""
+    prefix = marker_prefix(entity, fields)
+
+    def change(item: Item) -> Item | None:
+        return None if item.get(partition, {}).get("S", "").startswith(prefix) else item
+
+    named = "+".join(fields)
+    return Rewrite(f"remove the markers of {entity}.{named}", table, change, when="contract")

@@ -236,7 +236,7 @@ class Migrator:
 
                 Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
             copier.catch_up()
-            for step in self.migration.recounts:
+            for step in self.migration.restores:
                 step.run(self.backend)
 
     def _rewrite(self, sides: Sides, table: str, item: Item) -> None:
@@ -349,7 +349,7 @@ class Migrator:
 
     def _hold(self) -> None:
         """Changes of the new side reach the old one, so that going back loses nothing."""
-        for step in self.migration.recounts:
+        for step in self.migration.restores:
             step.run(self.backend)
         if self.migration.moves:
             self._copier("old").catch_up()

@@ -69,9 +69,10 @@ def rewrite_item(sides: Sides, table: str, item: Item) -> bool:
     All rewrites are one write: what one of them makes and the next one changes would otherwise
     come back by the stream and be made again, for ever.
     """
-    backend, changed = sides.backend, item
+    backend = sides.backend
+    changed: Item | None = item
     for rewrite in sides.rewrites:
-        if rewrite.table == table:
+        if rewrite.table == table and changed is not None:
             try:
                 changed = rewrite.change(changed)
             except Exception as problem:  # the user's function
@@ -82,6 +83,9 @@ def rewrite_item(sides: Sides, table: str, item: Item) -> bool:
         return False
     key = sides.key_of(table, item)
     request = {"TableName": backend.physical(table), "Key": key}
+    if changed is None:
+        backend.call("DeleteItem", request)
+        return True
     names: dict[str, str] = {}
     values: Item = {}
     sets, removes, conditions = [], [], []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,25 @@ import orjson
 
 from keyfold.design.schema import (
     AttributeSchema,
-    Copy,
-    CounterSchema,
+    Condition,
     EntitySchema,
+    Follows,
     Index,
     KeyTemplates,
     Placement,
     Schema,
     TableSchema,
-    UniqueSchema,
 )
 from keyfold.design.template import Template, parse_template
 from keyfold.errors import MigrationError
+from keyfold.expressions.ast import Function
+from keyfold.expressions.parser import literal_condition
+from keyfold.expressions.text import written
 
-FORMAT = 1
+FORMAT = 2
+UNKNOWN = Function("unknown", ())
+"""The condition of what the first format did not note down."""
+_NOT_COMPARED = ("place", "at_once", "fits")
 
 
 def dump(schema: Schema) -> bytes:
@@ -34,10 +40,7 @@ def dump(schema: Schema) -> bytes:
         "design": schema.name,
         "tables": [_table(table) for table in schema.tables],
         "entities": [_entity(entity) for entity in schema.entities],
-        "counters": [
-            {"name": c.name, "counts": c.counts, "target": c.target, "attribute": c.attribute}
-            for c in schema.counters
-        ],
+        "follows": [_record(each) for each in schema.follows],
     }
     return orjson.dumps(body, option=orjson.OPT_INDENT_2) + b"\n"
 
@@ -46,17 +49,18 @@ def load(data: bytes, origin: str = "the snapshot") -> Schema:
     """The schema that was dumped."""
     try:
         body = orjson.loads(data)
-        if body["format"] != FORMAT:
+        if body["format"] not in (1, FORMAT):
             raise MigrationError(
-                f"{origin} has format {body['format']}, this keyfold reads {FORMAT}; "
+                f"{origin} has format {body['format']}, this keyfold reads up to {FORMAT}; "
                 "upgrade keyfold"
             )
         return Schema(
             name=body["design"],
             tables=tuple(_read_table(table) for table in body["tables"]),
             entities=tuple(_read_entity(entity) for entity in body["entities"]),
-            # The first snapshots noted no counters: a plan then counts them anew, which is safe.
-            counters=tuple(CounterSchema(**counter) for counter in body.get("counters", ())),
+            follows=tuple(_read_record(each) for each in body["follows"])
+            if "follows" in body
+            else tuple(_first_records(body)),
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise MigrationError(f"{origin} is not a snapshot of a design: {problem!r}") from None
@@ -116,11 +120,10 @@ def _entity(entity: EntitySchema) -> dict[str, Any]:
             for a in entity.attributes
         ],
         "placements": [
-            {"name": p.name, "index": p.index, "key": _templates(p.key), "when": list(p.when)}
+            {"name": p.name, "index": p.index, "key": _templates(p.key)}
+            | ({"when": written(p.when)} if p.when is not None else {})
             for p in entity.placements
         ],
-        "uniques": [list(unique.fields) for unique in entity.uniques],
-        "copy_of": entity.copy.of if entity.copy else None,
     }
 
 
@@ -138,13 +141,45 @@ def _read_entity(body: dict[str, Any]) -> EntitySchema:
                 p["name"],
                 p["index"],
                 _read_templates(p["key"]) or KeyTemplates(Template(())),
-                tuple(p["when"]),
+                _read_condition(p.get("when")),
             )
             for p in body["placements"]
         ),
-        uniques=tuple(UniqueSchema(tuple(fields)) for fields in body["uniques"]),
-        copy=Copy(body["copy_of"]) if body["copy_of"] else None,
     )
+
+
+def _read_condition(noted: str | list[str] | None) -> Condition | None:
+    """The first format noted the names of its fields only."""
+    if isinstance(noted, list):
+        return UNKNOWN if noted else None
+    return None if noted is None else literal_condition(noted) if noted != _UNKNOWN else UNKNOWN
+
+
+def _record(each: Follows) -> dict[str, Any]:
+    body = _stated(each, _NOT_COMPARED)
+    return body | ({"when": written(each.when)} if each.when is not None else {})
+
+
+def _read_record(body: dict[str, Any]) -> Follows:
+    tuples = {n: tuple(v) for n, v in body.items() if isinstance(v, list)}
+    if "via" in body:
+        tuples["via"] = tuple(tuple(pair) for pair in body["via"])
+    return Follows(**{**body, **tuples, "when": _read_condition(body.get("when"))})
+
+
+def _first_records(body: dict[str, Any]) -> Iterator[Follows]:
+    """What the first format tells: that there was a structure, not how it was."""
+    for entity in body["entities"]:
+        for fields in entity["uniques"]:
+            name = f"unique {entity['name']}.{'+'.join(fields)}"
+            yield Follows(name, "unique", entity["name"], "", "claim", when=UNKNOWN)
+        if entity["copy_of"]:
+            name = f"pointer {entity['name']}"
+            yield Follows(name, "pointer", entity["copy_of"], entity["name"], "copy", when=UNKNOWN)
+    # The very first noted no counters: a plan then counts them anew, which is safe.
+    for counter in body.get("counters", ()):
+        name = f"counter {counter['name']}"
+        yield Follows(name, "counter", counter["counts"], counter["target"], "amount", when=UNKNOWN)
 
 
 def _templates(key: KeyTemplates | None) -> list[str] | None:
@@ -157,6 +192,9 @@ def _read_templates(texts: list[str] | None) -> KeyTemplates | None:
     if texts is None:
         return None
     return KeyTemplates(*(parse_template(text) for text in texts))
+
+
+_UNKNOWN = written(UNKNOWN)
 
 
 def _stated(record: Any, skip: tuple[str, ...]) -> dict[str, Any]:

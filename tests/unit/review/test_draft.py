@@ -12,6 +12,7 @@ import pytest
 
 from keyfold.cli import main
 from keyfold.clients import Client, connect
+from keyfold.design.condition import there
 from keyfold.design.file import load, loads
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
@@ -117,7 +118,7 @@ def test_drafted_python_declares_the_same_keys(social: ModuleType) -> None:
     }
     post = schema.by_entity["Post"]
     assert str(post.placements[0].key) == "TAG#{tag_id} / {start_timestamp:epoch_ms}"
-    assert post.placements[0].when == ("tag_id",)
+    assert post.placements[0].when == there("tag_id")
     assert schema.by_entity["PostCopy"].copy is not None
     assert schema.counters[0].counts == "Post"
     assert schema.by_entity["UserProfile"].uniques[0].fields == ("email",)
@@ -270,7 +271,7 @@ def test_a_table_is_drafted_from_its_items(backend: str) -> None:
     listing = schema.by_entity["Listing"]
     assert listing.description == "67% of the sample, 6 items"
     assert str(listing.placements[0].key) == "ROOM#{roomId} / STATUS#{status}#{listingId}"
-    assert listing.placements[0].condition == "present on 83% of them"
+    assert listing.placements[0].note == "present on 83% of them"
     kinds = {a.name: a.type for a in listing.attributes}
     assert kinds == {
         "roomId": "id",

@@ -110,11 +110,11 @@ def _indexes(
     for entity in entities:
         for placement in new.by_entity[entity.name].placements:
             was = [p for p in entity.placements if p.index == placement.index]
-            if placement.condition and was and not was[0].condition:
+            if placement.note and was and not was[0].note:
                 yield Recommendation(
                     "sparse",
                     f"{placement.index} with {entity.name} only where "
-                    f"{placement.condition}; nobody reads the others.",
+                    f"{placement.note}; nobody reads the others.",
                 )
 
 

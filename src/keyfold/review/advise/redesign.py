@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from keyfold.design.condition import there
 from keyfold.design.schema import (
     Copy,
     EntitySchema,
@@ -241,7 +242,7 @@ class _Builder:
         optional = tuple(
             f for f in access.shape.fields if (a := entity.by_field.get(f)) and a.optional
         )
-        return Placement(index.name, index.name, key, when=optional)
+        return Placement(index.name, index.name, key, there(*optional))
 
     def _index(
         self, entity: EntitySchema, access: Access, table: TableSchema, generic: bool

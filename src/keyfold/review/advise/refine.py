@@ -88,7 +88,7 @@ def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iter
     demands = Demands(figures)
     for entity, placement in schema.placed_on(name, index.name):
         fields = placement.key.partition.fields
-        if len(fields) != 1 or placement.condition or placement.when:
+        if len(fields) != 1 or placement.is_partial:
             continue
         asked = [d for d in demands.by_entity[entity.name] if d.pattern.index == index.name]
         others = [
@@ -99,7 +99,7 @@ def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iter
         few = figures.distinct(entity, fields) <= FEW
         if asked and few and not others and all(demand.constant for demand in asked):
             read = ", ".join(demand.name for demand in asked)
-            made = replace(placement, condition=f"{fields[0]} is the value that {read} reads")
+            made = replace(placement, note=f"{fields[0]} is the value that {read} reads")
             yield _with_placement(schema, entity, placement, made)
 
 

@@ -64,7 +64,7 @@ def redundant_index(facts: Reach) -> Iterator[Defect]:
             )
 
 
-def _shape(placement: Placement) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _shape(placement: Placement) -> tuple[object, ...]:
     sort = placement.key.sort.fields if placement.key.sort else ()
     return placement.key.partition.text, sort, placement.when
 
@@ -133,7 +133,7 @@ def not_sparse(facts: Reach) -> Iterator[Defect]:
 
 
 def _is_partial(entity: EntitySchema, placement: Placement | None, fields: tuple[str, ...]) -> bool:
-    if placement is not None and (placement.when or placement.condition):
+    if placement is not None and placement.is_partial:
         return True
     return any(f in entity.by_field and entity.by_field[f].optional for f in fields)
 

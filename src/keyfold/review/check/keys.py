@@ -91,7 +91,7 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                     (entity,),
                 )
             optional = [f for f in placement.key.fields if _is_optional(entity, f)]
-            if optional and not placement.when and not placement.condition:
+            if optional and not placement.is_partial:
                 yield Defect(
                     placement,
                     subject,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from keyfold.design.condition import fields_of
 from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema
 from keyfold.design.template import Slot, Template
 from keyfold.limits import PAGE_BYTES
@@ -22,7 +23,7 @@ def _shown(appearances: list[Appearance]) -> str:
 
 def _is_filtered_by_type(facts: Reach, pattern: PatternSchema) -> bool:
     marker = facts.schema.by_table[pattern.table].type_attribute
-    return bool(marker and marker in pattern.filter)
+    return bool(marker and marker in fields_of(pattern.filter))
 
 
 def _known(facts: Reach, pattern: PatternSchema) -> bool:
@@ -217,7 +218,9 @@ def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
         if entity.ttl is None or not entity.ttl.relied:
             continue
         for pattern in facts.schema.patterns:
-            if entity.name in pattern.entities and entity.ttl.attribute not in pattern.filter:
+            if entity.name in pattern.entities and entity.ttl.attribute not in fields_of(
+                pattern.filter
+            ):
                 yield Defect(
                     pattern,
                     pattern.name,

@@ -150,7 +150,7 @@ class Figures:
         stated = shares.get(placement.index, shares.get(placement.name))
         if stated is not None:
             return stated
-        if not placement.when and not placement.condition:
+        if not placement.is_partial:
             return 1.0
         self.assume(f"half of all {entity.name} are in {placement.index}")
         return 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
+from keyfold.design.condition import fields_of
 from keyfold.design.schema import Effect, EntitySchema, Index, Placement, TableSchema
 from keyfold.review.cost import sizes
 from keyfold.review.cost.figures import Figures
@@ -77,7 +78,7 @@ def _entry(
     if effect.action == "delete":
         return entry_units(size, None, moved=True, changed=True)
     touched = set(effect.fields)
-    moved = bool(touched & {*placement.key.fields, *placement.when})
+    moved = bool(touched & {*placement.key.fields, *fields_of(placement.when)})
     names = {a.field: a.name for a in entity.attributes}
     held = sizes.projected(table, index, {*names.values()})
     stamped = {f for f in (entity.version, "updated_at", "updatedAt") if f in names}

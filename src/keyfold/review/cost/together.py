@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from keyfold.design.condition import fields_of
 from keyfold.design.schema import CounterSchema, Effect, EntitySchema
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
@@ -75,7 +76,7 @@ def moved_counters(
     """The counters that a write changes."""
     for counter in figures.kept.counters[entity.name]:
         moved = effect.action != "update" or any(
-            field in counter.where or field == counter.sums or field in counter.via
+            field in fields_of(counter.where) or field == counter.sums or field in counter.via
             for field in effect.fields
         )
         if moved and counter.sync == sync:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any
 
+from keyfold.design.condition import written
 from keyfold.design.schema import PatternSchema, Schema, SortCondition
 from keyfold.design.shorthand import SIGNS
 from keyfold.design.template import Template
@@ -29,12 +29,6 @@ def _laid_out(body: dict[str, Any]) -> str:
     """JSON with one parameter to a line."""
     lines = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in body.items())
     return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def told(condition: str) -> str:
-    """A condition of a Python design in the words of a document: `{now}`, `'going'`."""
-    condition = re.sub(r"Param\('(\w+)'\)", r"{\1}", condition)
-    return re.sub(r"<[\w.]+: ([^<>]*)>", r"\1", condition)
 
 
 def _names(schema: Schema, pattern: PatternSchema) -> tuple[str, str | None, str, str]:
@@ -71,8 +65,8 @@ def _query(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
     body["KeyConditionExpression"] = asked
     body["ExpressionAttributeNames"] = names
     body["ExpressionAttributeValues"] = values
-    if pattern.filter:
-        body["FilterExpression"] = told(pattern.filter)
+    if pattern.filter is not None:
+        body["FilterExpression"] = written(pattern.filter)
     if pattern.descending:
         body["ScanIndexForward"] = False
     if pattern.kind == "count":

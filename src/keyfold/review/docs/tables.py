@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from keyfold.design.condition import written
 from keyfold.design.schema import AttributeSchema, EntitySchema, Schema, TableSchema
 from keyfold.review.docs.blocks import (
     Block,
@@ -14,7 +15,6 @@ from keyfold.review.docs.blocks import (
     anchor,
 )
 from keyfold.review.docs.key_map import key_map
-from keyfold.review.docs.requests import told
 
 
 def keys(template: object) -> str:
@@ -108,10 +108,10 @@ def _placed(entity: EntitySchema, index: str) -> str:
     for placement in entity.placement(index):
         key = placement.key
         cell = f"`{key.partition}` `{key.sort}`" if key.sort else f"`{key.partition}`"
-        if placement.when:
-            cell += f" when {', '.join(placement.when)} is there"
-        elif placement.condition:
-            cell += f" when {told(placement.condition)}"
+        if placement.when is not None:
+            cell += f" when `{written(placement.when)}`"
+        elif placement.note:
+            cell += f" ({placement.note})"
         cells.append(cell)
     return " and ".join(cells) or "–"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from keyfold.design.condition import written
 from keyfold.design.schema import Schema
 from keyfold.review.docs.blocks import (
     Block,
@@ -11,7 +12,7 @@ from keyfold.review.docs.blocks import (
     anchor,
 )
 from keyfold.review.docs.blocks import Grid as Grid
-from keyfold.review.docs.requests import told, write_units
+from keyfold.review.docs.requests import write_units
 from keyfold.review.docs.write_flow import flows, write_flow
 
 MANY_FLOWS = 12
@@ -46,7 +47,7 @@ def counters(schema: Schema) -> Iterator[Block]:
             f"**{counter.target}.{counter.attribute}**",
             (f"sum of {counter.sums} of " if counter.sums else "number of ")
             + counter.counts
-            + (f" where {told(counter.where)}" if counter.where else ""),
+            + (f" where `{written(counter.where)}`" if counter.where is not None else ""),
             SYNCS[counter.sync] if counter.exactly_once else "by adding: **a repeat counts twice**",
             str(counter.shards),
         )

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from keyfold.design.schema import AttributeSchema, CounterSchema, EntitySchema, Schema
 from keyfold.design.template import Slot, Template
-from keyfold.review.draft import names
+from keyfold.review.draft import conditions, names
 
 _TYPES = {
     "id": "Id",
@@ -139,6 +139,9 @@ def _counter(counter: CounterSchema, target: EntitySchema, schema: Schema) -> It
     if via:
         pairs = (f"{names.quoted(a)}: {names.quoted(b)}" for a, b in via.items())
         arguments.append(f"via={{{', '.join(pairs)}}}")
+    if counter.where is not None:
+        arguments.append(f"where={conditions.declared(counter.where, counted)}")
+    arguments += [f"sums={names.quoted(names.field(counter.sums))}"] if counter.sums else []
     arguments += ['sync="stream"'] if counter.sync == "stream" else []
     arguments += [f"shards={counter.shards}"] if counter.shards > 1 else []
     yield f"Counter({', '.join(arguments)})"

@@ -11,7 +11,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.literals import docstring
 from keyfold.review.check import check
 from keyfold.review.check.reach import Appearance, Reach
-from keyfold.review.draft import fields, names
+from keyfold.review.draft import conditions, fields, names
 from keyfold.review.draft.patterns import Unserved, function, placement_name
 
 BLOCKING = ("K2", "K3", "K4", "K12", "X1")
@@ -178,10 +178,8 @@ def _keys(entity: EntitySchema) -> Iterator[str]:
             names.quoted(placement.index),
             *_rendered(placement.key.partition, placement.key.sort),
         ]
-        if placement.when:
-            listed = [names.quoted(names.field(field)) for field in placement.when]
-            together = f"({', '.join(listed)})" if len(listed) > 1 else listed[0]
-            arguments.append(f"when={together}")
+        if placement.when is not None:
+            arguments.append(f"when={conditions.declared(placement.when, entity)}")
         yield names.call(f"{name} = On", arguments, indent=4)
 
 

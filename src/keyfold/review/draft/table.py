@@ -209,7 +209,7 @@ def _placements(table: TableSchema, group: list[Item]) -> Iterator[Placement]:
         key = KeyTemplates(partition, sort)
         share = 100 * len(present) / len(group)
         condition = f"present on {share:.0f}% of them" if len(present) < len(group) else ""
-        yield Placement(index.name, index.name, key, condition=condition)
+        yield Placement(index.name, index.name, key, note=condition)
 
 
 def _attributes(

@@ -113,14 +113,12 @@ def _read(schema: Schema) -> tuple[set[Place], set[Place], set[Place]]:
 
 
 def _swept(schema: Schema) -> set[Place]:
-    """Where a delete looks for what goes with it."""
-    found: set[Place] = set()
-    for each in schema.consumers:
-        for effect in each.effects if each.sync == "transaction" else ():
-            child = schema.by_entity.get(effect.entity)
-            if child is not None:
-                found.add((child.table, effect.via_index or None))
-    return found
+    """Where a write looks for what goes with it, in its own transaction."""
+    return {
+        (schema.by_entity[each.target].table, each.found or None)
+        for each in schema.follows
+        if each.fact == "job" and each.joins and each.target in schema.by_entity
+    }
 
 
 def _writes(schema: Schema) -> list[str]:
@@ -141,9 +139,7 @@ def _writes(schema: Schema) -> list[str]:
 
 def _is_kept(schema: Schema, entity: EntitySchema) -> bool:
     """Whether writes of an entity write more than its own item."""
-    copied = entity.copy is not None and entity.copy.sync == "transaction"
-    counted = any(c.counts == entity.name and c.sync == "transaction" for c in schema.counters)
-    return copied or counted or bool(entity.uniques) or bool(entity.cascades)
+    return any(each.source == entity.name and each.joins for each in schema.follows)
 
 
 def _touched(schema: Schema, of: StreamFunction) -> list[str]:
@@ -152,8 +148,7 @@ def _touched(schema: Schema, of: StreamFunction) -> list[str]:
     if any(not each.effects for each in mine):
         return [table.name for table in schema.tables]
     names = {effect.entity for each in mine for effect in each.effects}
-    names |= {name for name in of.keeps if name in schema.by_entity}
-    names |= {counter.target for counter in schema.counters if counter.name in of.keeps}
+    names |= {each.target or each.source for each in schema.follows if each.name in of.keeps}
     for feed in schema.feeds:
         names |= {feed.item, feed.edge, *feed.edges} if feed.name in of.keeps else set()
     homes = {schema.by_entity[name].table for name in names if name in schema.by_entity}

@@ -55,18 +55,15 @@ def plan(schema: Schema) -> Stack:
 def _kept(schema: Schema, table: TableSchema) -> Iterator[str]:
     """What a consumer of a table's stream does."""
     inside = {entity.name for entity in schema.entities_of(table.name)}
+    followed = [each.name for each in schema.follows if each.by_stream and each.source in inside]
     for consumer in schema.consumers:
         if consumer.table == table.name or set(consumer.entities) & inside:
             yield consumer.name
-    for entity in schema.entities:
-        if entity.copy and entity.copy.sync == "stream" and entity.copy.of in inside:
-            yield entity.name
-    for counter in schema.counters:
-        if counter.sync == "stream" and counter.counts in inside:
-            yield counter.name
     for feed in schema.feeds:
         if feed.post in inside:
             yield feed.name
+    stated = {consumer.name for consumer in schema.consumers}
+    yield from (name for name in followed if name not in stated)
 
 
 def identifier(*words: str) -> str:

@@ -159,7 +159,7 @@ def test_an_index_whose_readers_do_not_say_what_they_need_holds_everything() -> 
 def test_an_index_of_few_values_holds_only_the_one_that_is_read() -> None:
     advice = tickets()
     placed = advice.best.schema.by_entity["Ticket"].placement("status-index")
-    assert "open tickets" in placed[0].condition
+    assert "open tickets" in placed[0].note
     assert "sparse" in words(advice)
     assert advice.best.dollars < advice.before.dollars
 
