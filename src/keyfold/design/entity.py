@@ -249,21 +249,26 @@ class EntitySpec:
         )
 
 
+# A name instead of a literal: Pydantic's mypy plugin reads literals, and would make the fields of
+# drafts read-only. They are frozen all the same when the program runs.
+_VALUES: ConfigDict = ConfigDict(
+    ignored_types=(Declared,),
+    alias_generator=to_camel,
+    populate_by_name=True,
+    frozen=True,
+    use_attribute_docstrings=True,
+)
+
+
 class Entity(BaseModel):
     """A kind of item. Subclass it with `table=`, declare fields, and give it a `Key`.
 
     `per_partition` says how many of them one partition holds at most, for the reviewer.
 
-    Entities are values: a change goes through `db.update`, which gives the new one.
+    Entities are values: a change goes through `db.update` or `db.edit`.
     """
 
-    model_config = ConfigDict(
-        ignored_types=(Declared,),
-        alias_generator=to_camel,
-        populate_by_name=True,
-        frozen=True,
-        use_attribute_docstrings=True,
-    )
+    model_config = _VALUES
     __spec__: ClassVar[EntitySpec]
     __table__: ClassVar[Table]
     __version_field__: ClassVar[str | None] = None

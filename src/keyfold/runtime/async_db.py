@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
@@ -17,6 +17,7 @@ from keyfold.errors import PlanError, TableNotFound
 from keyfold.runtime import batch, idempotency, reads, tables, transaction, writes
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
+from keyfold.runtime.draft import Edit
 from keyfold.runtime.flow import Answer, Call, Flow, drive_async
 from keyfold.runtime.intent import Delete, Write, described
 from keyfold.runtime.metering import Meter
@@ -141,6 +142,20 @@ class AsyncDb:
             await self.transact(transaction.update(cast("Any", target), *args, **changes))
         )[0]
         return written
+
+    @asynccontextmanager
+    async def edit(
+        self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None
+    ) -> AsyncIterator[E]:
+        """A draft of an item to change in the block; leaving it writes the changes as one update.
+
+        A block that raises writes nothing. After it, the draft of an item shows what was written.
+        """
+        edit = Edit(target, where)
+        yield edit.draft
+        update = edit.update()
+        if update is not None:
+            edit.finish((await self.transact(update))[0])
 
     @overload
     async def delete(

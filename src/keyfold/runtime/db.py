@@ -18,6 +18,7 @@ from keyfold.errors import PlanError, TableNotFound
 from keyfold.runtime import batch, idempotency, reads, tables, transaction, writes
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
+from keyfold.runtime.draft import Edit
 from keyfold.runtime.flow import Answer, Call, Flow, drive
 from keyfold.runtime.intent import Delete, Write, described
 from keyfold.runtime.metering import Meter
@@ -135,6 +136,20 @@ class Db:
         """Change fields; None or `clear` takes a value away, fields not named stay."""
         written: E = self.transact(transaction.update(cast("Any", target), *args, **changes))[0]
         return written
+
+    @contextmanager
+    def edit(
+        self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None
+    ) -> Iterator[E]:
+        """A draft of an item to change in the block; leaving it writes the changes as one update.
+
+        A block that raises writes nothing. After it, the draft of an item shows what was written.
+        """
+        edit = Edit(target, where)
+        yield edit.draft
+        update = edit.update()
+        if update is not None:
+            edit.finish((self.transact(update))[0])
 
     @overload
     def delete(
