@@ -50,9 +50,9 @@ class LoopLane:
         self._seconds = seconds
         self._end = 0.0
 
-    def begin(self) -> None:
+    def begin(self, now: float | None = None) -> None:
         """The next call has all the time again."""
-        self._end = perf_counter() + self._seconds
+        self._end = (perf_counter() if now is None else now) + self._seconds
 
     def check(self, size: int = 0) -> None:
         if size > LOOP_BYTES or perf_counter() > self._end:

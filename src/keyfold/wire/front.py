@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from keyfold.clock import Clock
 from keyfold.engine.commit_group import GuardedEngine, Result, Writes, bare
-from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall
+from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall, here
 from keyfold.engine.policies.decision import Caller
 from keyfold.errors import (
     InternalFailure,
@@ -60,13 +60,8 @@ _ALLOWED_HEADERS = (
 )
 
 
-class Rendered(NamedTuple):
-    """An answer, ready to be sent."""
-
-    request_id: bytes
-    status: int
-    size: int
-    data: bytes
+Rendered = tuple[bytes, int, int, bytes]
+"""An answer, ready to be sent: its id, its status, the size of its body, and all of it."""
 
 
 class FrontDoor:
@@ -95,7 +90,7 @@ class FrontDoor:
         self._signed_alike: set[bytes] = set()
         """Well-formed `Authorization` headers, without the signature that ends them."""
         self._request_id = answer.RequestIds()
-        self._lane = Taken(LoopLane())
+        self._lane = LoopLane()
         self._trouble = TroubleLog()
         # Another worker may make a policy, and this one would not know.
         self._is_shared = settings.workers > 1
@@ -132,8 +127,12 @@ class FrontDoor:
             self._in_thread(request, target, started)
             return
         if target.run is _INLINE:
-            with self._lane:
+            lane = here.lane = self._lane
+            lane.begin(started)
+            try:
                 result = self._result(target.operation, body)
+            finally:
+                here.lane = None
             self._finish(request, target, started, result)
         else:
             done = partial(self._finish, request, target, started)
@@ -187,7 +186,7 @@ class FrontDoor:
         data = answer.render(
             status, result, request_id, request.content_type, request.extra, request.keep_alive
         )
-        return Rendered(request_id, status, len(result), data)
+        return request_id, status, len(result), data
 
     def _send(
         self, request: WireRequest, target: Target | None, started: float, made: Rendered | None

@@ -137,7 +137,10 @@ class Connection(asyncio.Protocol):
             return
         try:
             if len(data) <= _PIECE:
-                self._feed(data)
+                # The way of most requests, which are whole then.
+                self._parser.feed_data(data)
+                if self._receiving:
+                    self._measure(data)
             else:
                 self._feed_pieces(data)
         except httptools.HttpParserUpgrade:
@@ -173,7 +176,8 @@ class Connection(asyncio.Protocol):
         self._fields.clear()
         self._overhead = self._lines = 0
         if not self._busy:
-            self._wait_for_client(self._limits.receive_seconds)
+            now = self.waits_since = self._registry.now
+            self.deadline = now + self._limits.receive_seconds
 
     def on_url(self, url: bytes) -> None:
         self._url += url
@@ -197,15 +201,14 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         self._overhead -= len(body)
-        if not self._body:
-            self._body = body
-        else:
+        if self._body:
             if isinstance(self._body, bytes):
                 self._body = bytearray(self._body)
             self._body += body
-        size = len(self._body)
-        if size > self._uncounted:
-            self._check_body(size)
+        else:
+            self._body = body
+        if len(self._body) > self._uncounted:
+            self._check_body(len(self._body))
 
     def on_message_complete(self) -> None:
         self._receiving = False
@@ -213,11 +216,13 @@ class Connection(asyncio.Protocol):
             return
         parser = self._parser
         body, held = self._body, self._held_body
-        self._body, self._held_body = b"", 0
-        if not isinstance(body, bytes):
+        self._body = b""
+        self._held_body = 0
+        if isinstance(body, bytearray):
             body = bytes(body)
         keep_alive = parser.should_keep_alive()
-        self._ended = not keep_alive
+        if not keep_alive:
+            self._ended = True
         request = WireRequest(
             self, parser.get_method(), self._url, self._headers, body, keep_alive, held
         )
@@ -227,8 +232,9 @@ class Connection(asyncio.Protocol):
                 self._transport.pause_reading()
             return
         self._busy = True
-        self._wait_for_nobody()
-        self._handle(request)
+        self.waits_since = self.deadline = 0.0
+        self._held_request = held
+        self._front.handle(request)
 
     # What whoever answers calls.
 
@@ -251,17 +257,14 @@ class Connection(asyncio.Protocol):
         else:
             self._go_on()
 
-    def _handle(self, request: WireRequest) -> None:
-        self._held_request = request.held
-        self._front.handle(request)
-
     def _go_on(self) -> None:
         """Take the next request, or wait for one."""
         if self._waiting:
             request = self._waiting.popleft()
             if len(self._waiting) < _PIPELINE // 2:
                 self._transport.resume_reading()
-            self._handle(request)
+            self._held_request = request.held
+            self._front.handle(request)
             return
         self._busy = False
         if self._refusal is not None:
@@ -309,9 +312,9 @@ class Connection(asyncio.Protocol):
 
     # Reading.
 
-    def _feed(self, data: bytes) -> None:
-        self._parser.feed_data(data)
-        if self._receiving and not self._ended:
+    def _measure(self, data: bytes) -> None:
+        """Look at what has come of a request that is not whole yet."""
+        if not self._ended:
             self._overhead += len(data)
             if self._in_head:
                 # Those of requests before it, up to the end of the last whole head, do not count.
@@ -325,7 +328,10 @@ class Connection(asyncio.Protocol):
             end = at + _PIECE
             if self._receiving and not self._in_head:
                 end = max(end, at + self._length - len(self._body))
-            self._feed(data[at:end])
+            piece = data[at:end]
+            self._parser.feed_data(piece)
+            if self._receiving:
+                self._measure(piece)
             at = end
         if at < len(data):
             self._discard(len(data) - at)
