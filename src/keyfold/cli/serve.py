@@ -17,6 +17,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--workers", type=int, default=1, help="processes sharing the port and the file")
     add("--region", default="us-east-1", help="region in ARNs and signatures")
     add(
+        "--regions",
+        action="store_true",
+        help="tables of their own for each region that callers sign for; for global tables",
+    )
+    add(
         "--credentials",
         type=Path,
         metavar="FILE",
@@ -95,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
         port=args.port,
         workers=args.workers,
         region=args.region,
+        regions=args.regions,
         dialect=args.dialect,
         durability=args.durability,
         credentials=read_credentials(args.credentials, os.environ),

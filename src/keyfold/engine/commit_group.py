@@ -44,6 +44,11 @@ class GuardedEngine(CommittingEngine, Protocol):
 
     def is_restricted(self, caller: Caller) -> bool: ...
 
+    @property
+    def has_regions(self) -> bool: ...
+
+    def of_region(self, region: str) -> GuardedEngine: ...
+
 
 class Writes:
     """Gathers the writes of one turn of the loop, or of the commit before, into one commit.

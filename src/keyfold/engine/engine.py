@@ -142,6 +142,18 @@ class Engine:
         self._database.endpoint = address
 
     @property
+    def has_regions(self) -> bool:
+        """Whether it is one of several regions."""
+        return self._database.regions is not None
+
+    def of_region(self, region: str) -> Engine:
+        """The engine of a region; this one, where there is no other."""
+        regions = self._database.regions
+        if regions is None or region == self._database.region or region not in regions.known:
+            return self
+        return regions.engine(region)
+
+    @property
     def database(self) -> Database:
         """What its operations work with; for the parts of the engine itself."""
         return self._database

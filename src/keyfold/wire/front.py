@@ -92,6 +92,8 @@ class FrontDoor:
         self._request_id = answer.RequestIds()
         self._lane = LoopLane()
         self._trouble = TroubleLog()
+        self._clock, self._regions = clock, engine.has_regions
+        self._verifiers: dict[str, sigv4.SignatureVerifier] = {}
         # Another worker may make a policy, and this one would not know.
         self._is_shared = settings.workers > 1
 
@@ -114,6 +116,9 @@ class FrontDoor:
         target = TARGETS.get(headers.get(b"x-amz-target", b""))
         if target is None:
             self._finish(request, None, started, UnknownOperation())
+            return
+        if self._regions and self._serving(request)[0] is not self._engine:
+            self._in_thread(request, target, started)
             return
         if len(request.body) > _LARGE or target.run is _THREAD:
             self._in_thread(request, target, started)
@@ -162,7 +167,8 @@ class FrontDoor:
                     return None
                 body, caller = self._opened(request)
                 with Taken(ThreadLane(lambda: connection.gone)):
-                    result = self._result(target.operation, body, caller)
+                    engine = self._serving(request)[0]
+                    result = self._result(target.operation, body, caller, engine)
             except OperationError as refusal:
                 result = bare(refusal)
             return None if isinstance(result, CallerGone) else self._rendered(request, result)
@@ -225,9 +231,10 @@ class FrontDoor:
 
     def _check_signature(self, request: WireRequest) -> Caller | None:
         headers = request.headers
-        if self._verifier is not None:
+        verifier = self._serving(request)[1]
+        if verifier is not None:
             method = request.method.decode("latin-1")
-            known = self._verifier.verify(method, request.url, headers, request.body)
+            known = verifier.verify(method, request.url, headers, request.body)
             if known.principal is None:
                 return None
             return Caller(known.principal, request.connection.address)
@@ -246,11 +253,34 @@ class FrontDoor:
             self._signed_alike.add(header[:-64])
         return None
 
-    def _result(self, operation: str, body: bytes, caller: Caller | None = None) -> Result:
+    def _serving(
+        self, request: WireRequest
+    ) -> tuple[GuardedEngine, sigv4.SignatureVerifier | None]:
+        """Who answers a request, and checks its signature: where there are regions, its own."""
+        if not self._regions:
+            return self._engine, self._verifier
+        region = sigv4.region_of(request.url, request.headers)
+        engine = self._engine.of_region(region)
+        if engine is self._engine or self._verifier is None:
+            return engine, self._verifier
+        if region not in self._verifiers:
+            self._verifiers[region] = sigv4.SignatureVerifier(
+                self._settings.credentials, region, self._clock
+            )
+        return engine, self._verifiers[region]
+
+    def _result(
+        self,
+        operation: str,
+        body: bytes,
+        caller: Caller | None = None,
+        engine: GuardedEngine | None = None,
+    ) -> Result:
+        engine = engine or self._engine
         try:
             if caller is not None:
-                return self._engine.call_bytes_as(caller, operation, body)
-            return self._engine.call_bytes(operation, body)
+                return engine.call_bytes_as(caller, operation, body)
+            return engine.call_bytes(operation, body)
         except (OperationError, WouldStall, CallerGone) as error:
             return bare(error)
         except Exception as error:

@@ -9,7 +9,7 @@ import socket
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import Engine
@@ -193,16 +193,21 @@ def run_worker(
             loop.remove_reader(ends_with)
         await server.drain()
 
-    with Engine.open(
-        settings.data,
-        durability=settings.durability,
-        dialect=settings.dialect,
-        region=settings.region,
-        buckets=settings.buckets,
-        kinesis=settings.kinesis,
-        delays=settings.delays,
-        hot=None if marks is None else HotItems(marks, worker),
-    ) as engine:
+    options: dict[str, Any] = {
+        "durability": settings.durability,
+        "dialect": settings.dialect,
+        "buckets": settings.buckets,
+        "kinesis": settings.kinesis,
+        "delays": settings.delays,
+    }
+    if settings.regions:
+        from keyfold.engine.replication import Regions
+
+        with Regions(settings.data, **options) as regions:
+            loop_runner()(serve(regions.engine(settings.region)))
+        return
+    hot = None if marks is None else HotItems(marks, worker)
+    with Engine.open(settings.data, region=settings.region, hot=hot, **options) as engine:
         loop_runner()(serve(engine))
 
 

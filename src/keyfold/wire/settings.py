@@ -51,6 +51,8 @@ class ServerSettings:
     port: int = 8000
     workers: int = 1
     region: str = "us-east-1"
+    regions: bool = False
+    """Whether each region that callers sign for has tables of its own."""
     dialect: Dialect = "current"
     durability: Durability = "full"
     credentials: tuple[Credentials, ...] = ()
@@ -77,6 +79,8 @@ class ServerSettings:
             raise ServeError(f"port {self.port} is not between 0 and 65535")
         if self.workers < 1:
             raise ServeError(f"{self.workers} workers cannot answer; use --workers 1 or more")
+        if self.regions and self.workers > 1:
+            raise ServeError("--regions needs one worker: changes go between regions in a process")
         if self.workers > 1 and not hasattr(socket, "SO_REUSEPORT"):
             raise ServeError("this system cannot share a port between workers: use --workers 1")
         if bool(self.tls_certificate) != bool(self.tls_key):

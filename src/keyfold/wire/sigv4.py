@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import hmac
+import re
 import time
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -72,6 +73,15 @@ def read(url: bytes, headers: Mapping[bytes, bytes]) -> Signed:
     if not in_query:
         raise MissingAuthentication("Request is missing Authentication Token")
     return _from_query(query)
+
+
+_SCOPE = re.compile(rb"Credential=[^/,\s]+/\d{8}/([a-z0-9-]+)/").search
+
+
+def region_of(url: bytes, headers: Mapping[bytes, bytes]) -> str:
+    """The region that a request is signed for, right or wrong; empty if it does not say."""
+    found = _SCOPE(headers.get(b"authorization", b"")) or _SCOPE(url.replace(b"%2F", b"/"))
+    return found[1].decode() if found else ""
 
 
 def _from_header(text: str, headers: Mapping[bytes, bytes]) -> Signed:

@@ -102,3 +102,9 @@ def test_a_missing_credentials_file_is_named(tmp_path: Path) -> None:
 def test_a_wrong_credentials_variable_is_explained() -> None:
     with pytest.raises(ServeError, match="ACCESS_KEY:SECRET"):
         read_credentials(None, {"KEYFOLD_CREDENTIALS": "just-a-key"})
+
+
+def test_regions_are_served_by_one_worker() -> None:
+    ServerSettings(regions=True).check()
+    with pytest.raises(ServeError, match="--regions needs one worker"):
+        ServerSettings(regions=True, workers=2).check()

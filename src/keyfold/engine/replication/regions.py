@@ -64,6 +64,8 @@ class Regions:
         self._thread = threading.Thread(target=self._run, name="keyfold-regions", daemon=True)
         self._thread.start()
 
+    known = frozenset(KNOWN)
+
     def engine(self, region: str) -> Engine:
         """The engine of a region, opened when it is first asked for."""
         from keyfold.engine.engine import Engine

@@ -12,10 +12,12 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from keyfold.clients.signer import Credentials
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.engine.replication import Regions
 from keyfold.errors import TableInUse, TableNotFound, ValidationError
+from keyfold.wire import ServerSettings
 from keyfold.wire.background import BackgroundServer
 
 _HOME, _AWAY, _THIRD = "us-east-1", "eu-west-1", "us-west-2"
@@ -476,3 +478,32 @@ def test_boto3_writes_in_one_region_and_reads_in_another() -> None:
         assert away.get_item(TableName="Orders", Key={"pk": {"S": "a"}})["Item"]
         with pytest.raises(ClientError, match="Cannot add or delete the local region"):
             away.update_table(TableName="Orders", ReplicaUpdates=[_create(_AWAY)])
+
+
+@pytest.mark.parametrize("checks", [False, True])
+def test_one_server_has_the_region_that_a_caller_signs_for(checks: bool) -> None:
+    known = (Credentials("a", "b", None, "arn:aws:iam::123456789012:user/mia"),)
+    settings = ServerSettings(port=0, credentials=known if checks else ())
+    with (
+        Regions() as regions,
+        BackgroundServer(regions.engine(_HOME), settings) as server,
+    ):
+
+        def client(region: str) -> Any:
+            return boto3.client(
+                "dynamodb",
+                endpoint_url=server.url,
+                region_name=region,
+                aws_access_key_id="a",
+                aws_secret_access_key="b",
+            )
+
+        home, away = client(_HOME), client(_AWAY)
+        home.create_table(**_TABLE)
+        assert away.list_tables()["TableNames"] == []
+        away.create_table(**{**_TABLE, "TableName": "Other"})
+        assert home.list_tables()["TableNames"] == ["Orders"]
+        home.update_table(TableName="Orders", ReplicaUpdates=[_create(_AWAY)])
+        away.put_item(TableName="Orders", Item={"pk": {"S": "a"}})
+        regions.settle()
+        assert home.get_item(TableName="Orders", Key={"pk": {"S": "a"}})["Item"]
