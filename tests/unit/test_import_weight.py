@@ -24,3 +24,23 @@ def test_importing_keyfold_loads_no_web_and_no_aws_package() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert not HEAVY & set(answer.stdout.split())
+
+
+# What a server needs for few requests only, and costs each start.
+RARE = {
+    "email",
+    "http.client",
+    "urllib.request",
+    "pydantic",
+    "numpy",
+    "keyfold.engine.policies.decision",
+    "keyfold.engine.partiql.parser",
+}
+
+
+def test_a_server_starts_without_what_few_requests_need() -> None:
+    script = "import keyfold.cli, keyfold.wire.server, sys; print(*sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert not RARE & set(answer.stdout.split())

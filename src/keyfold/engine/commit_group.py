@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from keyfold.engine.lane import LoopLane, Taken
-from keyfold.engine.policies.decision import Caller
+from keyfold.engine.policies.caller import Caller
 
 Result = bytes | Exception
 Done = Callable[[Result], None]

@@ -172,11 +172,16 @@ class Deliveries:
             "X-Amzn-RequestId": str(uuid5(NAMESPACE_URL, arn)),
         }
         # Only who delivers to a server pays for the import.
+        from http.client import HTTPException
         from urllib.request import Request, urlopen
 
         request = Request(self._target, orjson.dumps(body), headers, method="POST")
-        with urlopen(request, timeout=_SEND_SECONDS) as answer:
-            answer.read()
+        try:
+            with urlopen(request, timeout=_SEND_SECONDS) as answer:
+                answer.read()
+        except HTTPException as error:
+            # An answer that breaks off is a stream that is away, too.
+            raise OSError(str(error)) from error
 
     def _run(self) -> None:
         while not self._stopping.is_set():

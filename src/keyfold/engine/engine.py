@@ -39,8 +39,7 @@ from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.lane import WouldStall, here, may_wait
 from keyfold.engine.operations import Operation
-from keyfold.engine.policies import store
-from keyfold.engine.policies.decision import Caller
+from keyfold.engine.policies.caller import Caller
 from keyfold.errors import (
     Corrupt,
     OperationError,
@@ -298,6 +297,9 @@ class Engine:
         if caller is None:
             yield
             return
+        # Policies are for signed callers: most processes never have one.
+        from keyfold.engine.policies import store
+
         store.authorize(self._database, caller, operation, request)
         token = self._database.caller.set(caller.principal)
         try:

@@ -15,7 +15,7 @@ from typing import TypeVar
 from keyfold.clock import Clock
 from keyfold.engine.commit_group import GuardedEngine, Result, Writes, bare
 from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall, here
-from keyfold.engine.policies.decision import Caller
+from keyfold.engine.policies.caller import Caller
 from keyfold.errors import (
     InternalFailure,
     OperationError,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -102,6 +101,10 @@ class ServerSettings:
 def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
+    if host in ("127.0.0.1", "::1"):
+        return True
+    import ipaddress
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -8,18 +8,9 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
-from typing import Any, NamedTuple
+from typing import Any
 
-
-class Caller(NamedTuple):
-    """Who asks, and from where."""
-
-    principal: str
-    address: str = "127.0.0.1"
-
-    @property
-    def account(self) -> str:
-        return account_of(self.principal)
+from keyfold.engine.policies.caller import account_of
 
 
 @dataclass(frozen=True)
@@ -40,10 +31,6 @@ def effect(statements: Iterable[Mapping[str, Any]], caller: str, action: Action)
                 return "Deny"
             found = "Allow"
     return found
-
-
-def account_of(principal: str) -> str:
-    return principal.split(":")[4] if principal.count(":") >= 5 else ""
 
 
 def _applies(statement: Mapping[str, Any], caller: str, action: Action) -> bool:

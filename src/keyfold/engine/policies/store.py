@@ -8,7 +8,7 @@ import orjson
 
 from keyfold.engine.database import Database
 from keyfold.engine.policies import action, decision, document
-from keyfold.engine.policies.decision import Caller
+from keyfold.engine.policies.caller import Caller
 from keyfold.engine.storage import Session
 from keyfold.errors import AccessDenied
 

@@ -1,4 +1,7 @@
-"""The vocabulary that request shapes are written in."""
+"""The vocabulary that request shapes are written in.
+
+The classes have no methods that nobody calls: dataclasses compile each one, and every start waits.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Constraint:
     """One rule about a member's value and the words for breaking it."""
 
@@ -69,12 +72,12 @@ def unless_arn(constraint: Constraint) -> Constraint:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Text:
     constraints: tuple[Constraint, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Number:
     """`java` is the type that messages name: Integer, Long or Double."""
 
@@ -82,32 +85,32 @@ class Number:
     constraints: tuple[Constraint, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Flag:
     constraints: tuple[Constraint, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Attribute:
     """An attribute value; its content has rules of its own, in `values.wire`."""
 
     constraints: tuple[Constraint, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class ListOf:
     element: Shape
     constraints: tuple[Constraint, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class MapOf:
     value: Shape
     java: str = "com.amazonaws.dynamodb.v20120810.AttributeValue"
     constraints: tuple[Constraint, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Member:
     shape: Shape
     required: bool = False
@@ -118,7 +121,7 @@ class Member:
     alone: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Structure:
     name: str
     members: Mapping[str, Member] = field(default_factory=dict)
