@@ -14,13 +14,14 @@ TESTS ?= tests
 PYTEST_WORKERS ?= 2
 ROUNDS ?= 200
 SECONDS_EACH ?= 60
+SOAK_SECONDS ?= 3600
 TARGET ?=
 FAULT_TESTS := tests/fault tests/fuzz tests/property tests/unit/expressions tests/unit/engine/test_partiql.py
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check audit bench docs dist peers browser fault fuzz migration-full pythons ci ci-tools clean
+.PHONY: help run test check audit bench docs dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -67,6 +68,9 @@ fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUND
 	  MODEL_EXAMPLES=$(ROUNDS) FLIPS=$$((50 * $(ROUNDS))) DOCTOR_ROUNDS=$(ROUNDS) HISTORIES=$$(($(ROUNDS) / 10 + 1)) \
 	  EXAMPLES=$$((5 * $(ROUNDS))) \
 	  $(BIN)/pytest -q -n $(PYTEST_WORKERS) $(FAULT_TESTS)
+
+soak: $(STAMP) ## storms on a server for an hour, with curves; SOAK_SECONDS=60 for less
+	@$(BIN)/python -m bench.soak --seconds $(SOAK_SECONDS)
 
 fuzz: $(STAMP) ## inputs that break something, looked for by coverage; SECONDS_EACH=600 for longer
 	@$(BIN)/python -c 'import atheris' 2>/dev/null \

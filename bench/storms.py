@@ -25,7 +25,7 @@ HEADERS: Final = {
     "SignedHeaders=host;x-amz-target, Signature=" + "0" * 64,
 }
 TABLE: Final = "Storms"
-PROBE: Final = {"TableName": TABLE, "Key": {"pk": {"S": "probe"}, "sk": {"S": "0"}}}
+PROBE: Final[dict[str, Any]] = {"TableName": TABLE, "Key": {"pk": {"S": "probe"}, "sk": {"S": "0"}}}
 PACE_SECONDS: Final = 0.01
 
 
