@@ -74,7 +74,7 @@ def test_all_but_what_was_on_the_damaged_page_is_saved(
     path.write_bytes(content)
     assert main(["doctor", str(path), "--save", str(saved)]) == 1
     with settled(path) as copy:
-        told = "\n".join(examine(copy, survey(copy)))
+        told = "\n".join(examine(copy, survey(copy.path)))
     assert f"page {page + 1} is damaged" in told
     assert main(["doctor", str(saved)]) == 0
     for table, right in truth.items():
@@ -103,7 +103,7 @@ def test_a_wrong_entry_and_a_wrong_size_are_found(whole: bytes, tmp_path: Path) 
     connection.execute("INSERT INTO records (stream, shard, at, body) VALUES (99, 0, 0, x'7b')")
     connection.close()
     with settled(path) as copy:
-        told = "\n".join(examine(copy, survey(copy)))
+        told = "\n".join(examine(copy, survey(copy.path)))
     assert "are noted" in told
     assert "is missing or wrong" in told
     assert "1 records of stream 99, which is not there" in told

@@ -109,6 +109,18 @@ def test_a_file_that_was_emptied_on_purpose_is_not_taken_for_cut_short(path: Pat
         assert _keys(engine) == {"again"}
 
 
+def test_another_process_that_closes_the_file_does_not_take_its_log_away(path: Path) -> None:
+    with Engine.open(path) as engine:
+        _put(engine, "before")
+        # Another connection of this process: it looks at the file before it opens it.
+        with engine.snapshot("Stored") as bodies:
+            assert len(list(bodies)) == 301
+        _run(_HEAD + "Engine.open(path).close()", path)
+        _put(engine, "after")
+        assert path.with_name("data.db-wal").exists()
+        _run(_HEAD + "assert get(Engine.open(path), 'after')", path)
+
+
 # What a disk refuses
 
 

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.engine.doctor.survey import survey
 
     with settled(args.file) as copy:
-        found = survey(copy)
+        found = survey(copy.path)
         try:
             saved = save(found, args.save) if args.save else []
             wrong = list(examine(copy, found))

@@ -108,7 +108,7 @@ class Commits:
         self._durability = durability
         self._forget_schema = forget_schema
         self._hot = hot
-        self._writer = Session(storage.connect(path, durability))
+        self._writer = Session(storage.connect(path, durability, is_first=True))
         self._version = self._writer.version()
         self._lock = threading.Lock()
         self._queue: deque[_Job[Any]] = deque()

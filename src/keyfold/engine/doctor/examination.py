@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import orjson
@@ -16,6 +16,7 @@ from keyfold import errors
 from keyfold.engine import indexes
 from keyfold.engine.doctor.survey import DEFINITIONS, Survey, key_text
 from keyfold.engine.storage import Session, checksums, connect, translated
+from keyfold.engine.storage.write_ahead_log import LogFrames
 from keyfold.engine.tables import TableDefinition, partition_of
 from keyfold.values.size import item_size
 
@@ -23,8 +24,16 @@ _KEYS_SHOWN = 10
 _ITEMS_AT_ONCE = 20
 
 
+class Copied(NamedTuple):
+    """A copy of a data file without a log."""
+
+    path: Path
+    lost: int
+    """Commits of the log behind its damage."""
+
+
 @contextmanager
-def settled(path: Path) -> Iterator[Path]:
+def settled(path: Path) -> Iterator[Copied]:
     """A copy of a file with the commits of its log in place; the file stays as it is."""
     if not path.is_file():
         raise errors.StorageError(f"there is no data file {path}")
@@ -34,23 +43,29 @@ def settled(path: Path) -> Iterator[Path]:
         log = path.with_name(f"{path.name}-wal")
         if log.exists() and log.stat().st_size:
             shutil.copyfile(log, f"{copy}-wal")
-            _settle(copy)
-        yield copy
+        yield Copied(copy, _settle(copy))
 
 
-def _settle(copy: Path) -> None:
+def _settle(copy: Path) -> int:
+    frames = LogFrames(str(copy))
     # Where the file cannot be opened at all, what is in its log stays out.
     try:
         connection = apsw.Connection(str(copy), vfs=checksums.layer())
         connection.pragma("checksum_verification", "OFF")
+        lost = frames.lost(connection)
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         connection.close()
     except apsw.Error:
         copy.with_name(f"{copy.name}-wal").unlink(missing_ok=True)
+        return 0
+    # A single one may be a write that the power interrupted.
+    return lost if lost > 1 else 0
 
 
-def examine(copy: Path, found: Survey) -> Iterator[str]:
+def examine(copy: Copied, found: Survey) -> Iterator[str]:
     """What is wrong, a line each."""
+    if copy.lost:
+        yield f"the log is damaged: the {copy.lost} commits behind the damage are lost"
     for number, tree in sorted(found.damaged.items()):
         where = found.describe(tree) if tree else "not in use, or nobody knows"
         yield f"page {number} is damaged: {where}"
@@ -67,7 +82,7 @@ def examine(copy: Path, found: Survey) -> Iterator[str]:
             more = f" and {len(lost) - _KEYS_SHOWN} more" if len(lost) > _KEYS_SHOWN else ""
             yield f"table {table.name}: {len(lost)} items are lost: {keys}{more}"
     try:
-        session = Session(connect(str(copy), "memory"))
+        session = Session(connect(str(copy.path), "memory"))
     except errors.StorageError:
         yield "the file cannot be opened"
         return

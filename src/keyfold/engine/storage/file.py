@@ -11,8 +11,9 @@ import orjson
 
 from keyfold import errors
 from keyfold.engine.lane import may_wait
-from keyfold.engine.storage import checksums, statements
+from keyfold.engine.storage import checksums, header, statements
 from keyfold.engine.storage.places import spread_places
+from keyfold.engine.storage.write_ahead_log import LogFrames
 
 APPLICATION_ID = 0x6B66_6C64
 BUSY_SECONDS = 10.0
@@ -20,6 +21,7 @@ CACHE_KILOBYTES = 16_384
 _SHORTEST_PAUSE = 0.00005
 _LONGEST_PAUSE = 0.0005
 _MAGIC = b"SQLite format 3\0"
+_RELAXED = "SELECT 1 FROM documents WHERE kind = 'file' AND id = 'relaxed'"
 _DAMAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
 
@@ -83,25 +85,55 @@ class SchemaMoved(errors.StorageError):
     """A table or index was gone by the time it was read: another process dropped it."""
 
 
-def connect(path: str, durability: str) -> apsw.Connection:
-    """A connection that is set up and whose file has been recognised."""
+def connect(path: str, durability: str, *, is_first: bool = False) -> apsw.Connection:
+    """A connection that is set up and whose file has been recognised.
+
+    The first of an engine also looks at the log that somebody may have left behind.
+    """
     if durability not in _SYNCHRONOUS:
         known = ", ".join(_SYNCHRONOUS)
         raise ValueError(f"no durability is called {durability!r}; there are: {known}")
     try:
+        log = None
         if path != ":memory:":
             _recognise(Path(path))
+            log = LogFrames(path) if is_first else None
         connection = _connected(path)
         if 0 < _format(connection, path) <= _WITHOUT_CHECKSUMS:
             _sum_pages(connection)
             connection.close()
             connection = _connected(path)
+        if log is not None:
+            _refuse_losses(connection, path, log)
         _prepare(connection, path, durability)
     except apsw.Error as error:
         raise translated(error, path) from error
     except OSError as error:
         raise errors.StorageError(f"{path} cannot be opened: {error.strerror}") from error
     return connection
+
+
+def _refuse_losses(connection: apsw.Connection, path: str, log: LogFrames) -> None:
+    """Refuse a log that is damaged in the middle, and leave it as it is."""
+    lost = log.lost(connection)
+    if lost > 1 and not _was_relaxed(connection):
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.close()
+        raise errors.Corrupt(
+            f"{path}-wal is damaged: {lost} commits behind the damage cannot be read. Run "
+            f"`keyfold doctor {path} --save NEW` for all that was before them"
+        )
+
+
+def _was_relaxed(connection: apsw.Connection) -> bool:
+    """Whether the file was ever written without a sync for each commit; its log may have holes."""
+    return bool(connection.execute(_RELAXED, ()).fetchall())
+
+
+def _note_relaxed(connection: apsw.Connection) -> None:
+    if not _was_relaxed(connection):
+        connection.pragma("synchronous", "FULL")
+        connection.execute("INSERT OR IGNORE INTO documents VALUES ('file', 'relaxed', x'')")
 
 
 def _connected(path: str) -> apsw.Connection:
@@ -128,15 +160,14 @@ def _recognise(path: Path) -> None:
         raise errors.Corrupt(f"{path} is a directory; give the path of a data file")
     if not path.exists() or path.stat().st_size == 0:
         return
-    with path.open("rb") as file:
-        header = file.read(100)
-    if header[:16] != _MAGIC or len(header) < 100:
+    first = header.read(path)
+    if first[:16] != _MAGIC:
         raise errors.Corrupt(f"{path} is not a keyfold data file")
     # A header that denies the checksums would have nobody compare them.
-    if int.from_bytes(header[60:64], "big") > _WITHOUT_CHECKSUMS and header[20] != checksums.BYTES:
+    if int.from_bytes(first[60:64], "big") > _WITHOUT_CHECKSUMS and first[20] != checksums.BYTES:
         raise errors.Corrupt(f"{path} is damaged: its header does not fit its format")
-    page_size = int.from_bytes(header[16:18], "big")
-    expected = (65536 if page_size == 1 else page_size) * int.from_bytes(header[28:32], "big")
+    page_size = int.from_bytes(first[16:18], "big")
+    expected = (65536 if page_size == 1 else page_size) * int.from_bytes(first[28:32], "big")
     log = Path(f"{path}-wal")
     if path.stat().st_size < expected and not (log.exists() and log.stat().st_size):
         raise errors.Corrupt(
@@ -172,6 +203,9 @@ def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
     connection.pragma("cache_size", -CACHE_KILOBYTES)
     if version < FORMAT:
         _upgrade(connection)
+    if path != ":memory:" and durability != "full":
+        _note_relaxed(connection)
+        connection.pragma("synchronous", _SYNCHRONOUS[durability])
 
 
 def _sum_pages(connection: apsw.Connection) -> None:

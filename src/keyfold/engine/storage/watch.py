@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from keyfold import errors
+from keyfold.engine.storage import header
 
 _PAGE_SIZE = slice(16, 18)
 _PAGES = slice(28, 32)
@@ -43,9 +44,8 @@ class FileWatch:
 
     def _own_size(self) -> int:
         """How long the file says that it is: vacuumed files become shorter and say so."""
-        with self._path.open("rb") as file:
-            header = file.read(100)
-        if len(header) < 100:
+        first = header.read(self._path)
+        if not first:
             return self._size
-        page_size = int.from_bytes(header[_PAGE_SIZE], "big")
-        return page_size * int.from_bytes(header[_PAGES], "big")
+        page_size = int.from_bytes(first[_PAGE_SIZE], "big")
+        return page_size * int.from_bytes(first[_PAGES], "big")
