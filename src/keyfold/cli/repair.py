@@ -41,9 +41,10 @@ def run(args: argparse.Namespace) -> int:
             print(report if report.clean else f"{report}; nothing was changed, see --apply")
             return 0 if report.clean else LEFT
         done = repair(db, report, per_second=args.rate, on_fix=_show)
-    print(f"{done.fixed} fixed, {len(done.left)} left")
+    right = f", {done.right} right by now" if done.right else ""
+    print(f"{done.fixed} fixed{right}, {len(done.left)} left")
     return LEFT if done.left or report.truncated else 0
 
 
-def _show(drift: Drift, reason: str) -> None:
-    print(f"{drift}\n  {'left: ' + reason if reason else 'fixed'}")
+def _show(drift: Drift, outcome: str) -> None:
+    print(f"{drift}\n  {outcome}")

@@ -56,5 +56,8 @@ def run(args: argparse.Namespace) -> int:
         else:
             print(drift)
     if not args.json:
+        for table, key in report.strangers:
+            named = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in key.items())
+            print(f"no entity declares {table} {named}")
         print(report)
     return 0 if report.clean else DRIFT

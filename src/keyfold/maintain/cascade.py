@@ -7,7 +7,8 @@ by a check of its parent in its own transaction, or removed when its record come
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from keyfold.design import schema
@@ -15,12 +16,16 @@ from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import SUPPORT_TABLE, Follows
 from keyfold.design.keys import Ref
-from keyfold.errors import ConditionFailed, NotFound, TooManyWrites
+from keyfold.errors import ConditionFailed, NotFound, TooManyWrites, Undecodable
+from keyfold.maintain.address import fetch, raw
 from keyfold.maintain.counter import Counter
+from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import NeedFact
-from keyfold.maintain.reconcile import raw, unchanged
+from keyfold.maintain.job import JobMaintainer, JobStep, Place, carry_out
+from keyfold.maintain.reconcile import unchanged
 from keyfold.maintain.related import Related
-from keyfold.maintain.structure import KeptStructure
+from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.structure import Causes, KeptStructure, Shown
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Intent
@@ -71,7 +76,7 @@ class Cascade(Declared):
         design.when_complete(resolve)
 
 
-class CascadeMaintainer:
+class CascadeMaintainer(JobMaintainer):
     """Deletes the items of a parent that is gone."""
 
     kind = "cascade"
@@ -91,10 +96,7 @@ class CascadeMaintainer:
     def fields(self) -> frozenset[str]:
         return frozenset()
 
-    def writes(self, *_: Entity | None) -> Iterator[Intent]:
-        yield from ()
-
-    def steady_counts(self, touched: frozenset[str] | None) -> frozenset[str]:
+    def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
         """Where the parent counts its items, the number tells whether one came meanwhile."""
         if touched is not None:
             return frozenset()
@@ -107,12 +109,12 @@ class CascadeMaintainer:
             if counter is not None and counter.of == child and counter.sync == "transaction"
         )
 
-    def find_writes(
+    def joins(
         self, context: Context, old: Entity | None, new: Entity | None
-    ) -> Flow[list[Intent]]:
+    ) -> Flow[Sequence[Intent]]:
         """The deletes that fit into the parent's transaction; too many are left to the stream."""
         if old is None or new is not None:
-            return []
+            return ()
         found, more = yield from self.related.page(context, old.ref(), None)
         if more is None and len(found) <= SMALL:
             return [Delete(child.ref()) for child in found]
@@ -122,12 +124,11 @@ class CascadeMaintainer:
                 f"{self.source.__table__.name} has no stream by which they could be deleted. "
                 "Declare the table with stream='NEW_AND_OLD_IMAGES'"
             )
-        return []
+        return ()
 
-    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+    def job(self, old: Entity | None, new: Entity | None) -> Sweep | None:
         """Delete what is left of a parent that is gone, unless it is there again."""
-        if old is not None and new is None:
-            yield from self.sweep(context, old.ref())
+        return None if old is None or new is not None else Sweep(self.related, old.ref())
 
     @property
     def follows(self) -> Follows:
@@ -165,43 +166,39 @@ class CascadeMaintainer:
             place=self.place,
         )
 
-    def sweep(self, context: Context, parent: Ref[Any]) -> Flow[int]:
-        """Delete all items of a missing parent; gives how many there were."""
-        if (yield from raw(context, parent)) is not None:
-            return 0
-        guard = unchanged(parent, None, frozenset())
-        deleted = 0
-        start: dict[str, Any] | None = None
-        while True:
-            found, start = yield from self.related.page(context, parent, start)
-            for place in range(0, len(found), AT_ONCE):
-                some = found[place : place + AT_ONCE]
-                yield from self._delete(context, guard, [child.ref() for child in some])
-            deleted += len(found)
-            if start is None:
-                return deleted
 
-    def _delete(self, context: Context, guard: Intent, refs: list[Ref[Any]]) -> Flow[None]:
-        try:
-            yield from commit(context, [guard, *(Delete(ref) for ref in refs)])
-        except TooManyWrites:
-            if len(refs) == 1:
-                raise
-            middle = len(refs) // 2
-            yield from self._delete(context, guard, refs[:middle])
-            yield from self._delete(context, guard, refs[middle:])
+@dataclass(frozen=True)
+class Sweep:
+    """The items of a missing parent deleted."""
+
+    related: Related
+    parent: Ref[Any]
+    at_once: int = AT_ONCE
+
+    def wanted(self, context: Context) -> Flow[Intent | None]:
+        gone = (yield from raw(context, self.parent)) is None
+        return unchanged(self.parent, None, frozenset()) if gone else None
+
+    def step(self, context: Context, start: Place) -> Flow[JobStep]:
+        found, more = yield from self.related.page(context, self.parent, start)
+        return JobStep([Delete(child.ref()) for child in found], more)
 
 
 class OrphanMaintainer(KeptStructure):
     """Keeps items from being added to a parent that is gone."""
 
     kind = "orphan"
+    compared = Comparison(extra=False)
 
     def __init__(
         self, related: Related, label: str, sync: Literal["transaction", "stream"]
     ) -> None:
         self.related, self.label, self.sync = related, f"{label} orphans", sync
         self.source = related.child
+
+    @property
+    def owner(self) -> str:
+        return self.label.removesuffix(" orphans").removesuffix(" late")
 
     @property
     def fields(self) -> frozenset[str]:
@@ -226,6 +223,28 @@ class OrphanMaintainer(KeptStructure):
         parent = self.related.parent_of(item)
         if parent is not None:
             yield NeedFact(parent)
+
+    @property
+    def shown_by(self) -> tuple[type[Entity]]:
+        return (self.related.parent,)
+
+    def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:  # noqa: ARG002
+        yield own, b"", own
+
+    def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:  # noqa: ARG002
+        try:
+            child = yield from fetch(context, context.design, suspect.origins[0])
+        except Undecodable:
+            return None  # it is named itself
+        parent = None if child is None else self.related.parent_of(child)
+        if child is None or parent is None or (yield from raw(context, parent)) is not None:
+            return None
+        table, key = child.__table__.name, child.ref().wire()
+        return Drift(self.kind, self.owner, table, key, str(parent), None, parent)
+
+    def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        assert drift.subject is not None, "an orphan knows its parent"
+        yield from carry_out(context, Sweep(self.related, drift.subject))
 
     def reconcile(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from keyfold.design import codes, schema
@@ -10,9 +11,15 @@ from keyfold.design.entity import Entity
 from keyfold.design.follows import SUPPORT_TABLE, Follows
 from keyfold.design.keys import Ref
 from keyfold.design.place import caller
-from keyfold.errors import ConditionFailed, DeclarationError, NotFound
-from keyfold.maintain.reconcile import raw, unchanged
+from keyfold.errors import ConditionFailed, DeclarationError, NotFound, Undecodable
+from keyfold.maintain.address import fetch, raw, value_digest
+from keyfold.maintain.drift import Drift
+from keyfold.maintain.fact import ShownFact
+from keyfold.maintain.job import JobMaintainer, JobStep, Place
+from keyfold.maintain.reconcile import unchanged
 from keyfold.maintain.related import Related
+from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.structure import Causes, KeptStructure, Shown
 from keyfold.runtime.changes import Set, clear
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -58,7 +65,7 @@ class Copied:
         design.when_complete(resolve)
 
 
-class OriginMaintainer:
+class OriginMaintainer(JobMaintainer):
     """Brings an origin's new value to all its copies."""
 
     kind = "copied"
@@ -73,32 +80,10 @@ class OriginMaintainer:
     def fields(self) -> frozenset[str]:
         return frozenset({self.field})
 
-    def writes(self, *_: Entity | None) -> Iterator[Intent]:
-        yield from ()
-
-    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+    def job(self, old: Entity | None, new: Entity | None) -> Spread | None:
         if new is None or (old is not None and _value(old, self.field) == _value(new, self.field)):
-            return
-        yield from self.spread(context, new.ref())
-
-    def spread(self, context: Context, origin: Ref[Any]) -> Flow[None]:
-        """Give every copy the origin's present value; refused if that changes meanwhile."""
-        item = yield from raw(context, origin)
-        if item is None:
-            return
-        value = _value(origin.entity.__spec__.decode(item), self.field)
-        guard = unchanged(origin, item, self.fields)
-        start: dict[str, Any] | None = None
-        while True:
-            found, start = yield from self.related.page(context, origin, start)
-            stale = [one for one in found if _value(one, self.copy) != value]
-            for place in range(0, len(stale), AT_ONCE):
-                updates = [
-                    self.update(one.ref(), origin, value) for one in stale[place : place + AT_ONCE]
-                ]
-                yield from _commit(context, guard, updates)
-            if start is None:
-                return
+            return None
+        return Spread(self, new.ref())
 
     def update(self, ref: Ref[Any], origin: Ref[Any], value: Any) -> Update:
         change = clear if value is None else Set(value)
@@ -143,11 +128,35 @@ class OriginMaintainer:
         )
 
 
-class CopyMaintainer:
+@dataclass
+class Spread:
+    """Every copy given its origin's present value."""
+
+    copied: OriginMaintainer
+    origin: Ref[Any]
+    value: Any = None
+    at_once: int = AT_ONCE
+
+    def wanted(self, context: Context) -> Flow[Intent | None]:
+        item = yield from raw(context, self.origin)
+        if item is None:
+            return None
+        self.value = _value(self.origin.entity.__spec__.decode(item), self.copied.field)
+        return unchanged(self.origin, item, self.copied.fields)
+
+    def step(self, context: Context, start: Place) -> Flow[JobStep]:
+        found, more = yield from self.copied.related.page(context, self.origin, start)
+        stale = [one for one in found if _value(one, self.copied.copy) != self.value]
+        updates = [self.copied.update(one.ref(), self.origin, self.value) for one in stale]
+        return JobStep(updates, more)
+
+
+class CopyMaintainer(KeptStructure):
     """Checks the value that a new copy came with, which may be older than the origin's."""
 
     kind = "copy"
     sync: Literal["stream"] = "stream"
+    compared = Comparison(missing=False, extra=False, apart=True)
 
     def __init__(self, origin: OriginMaintainer) -> None:
         related = origin.related
@@ -155,6 +164,10 @@ class CopyMaintainer:
         self.field, self.copy = origin.field, origin.copy
         self.source = related.child
         self.label = f"{self.origin.label} new"
+
+    @property
+    def owner(self) -> str:
+        return self.origin.label
 
     @property
     def fields(self) -> frozenset[str]:
@@ -177,8 +190,38 @@ class CopyMaintainer:
             place=self.origin.place,
         )
 
-    def writes(self, *_: Entity | None) -> Iterator[Intent]:
-        yield from ()
+    def facts(self, item: Entity) -> Iterator[ShownFact]:
+        origin = self.related.parent_of(item)
+        if origin is not None:
+            yield ShownFact(origin, getattr(item, self.copy))
+
+    @property
+    def shown_by(self) -> tuple[type[Entity]]:
+        return (self.related.parent,)
+
+    def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:
+        yield own, value_digest(getattr(item, self.field)), own
+
+    def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
+        try:
+            child = yield from fetch(context, context.design, suspect.origins[0])
+            origin = yield from fetch(context, context.design, suspect.address)
+        except Undecodable:
+            return None  # it is named itself
+        right = causes.righted(origin)
+        if child is None or right is None or self.related.parent_of(child) is None:
+            return None
+        value, shown = getattr(right, self.field), getattr(child, self.copy)
+        if value == shown or next(self.facts(child)).row[0] != suspect.address:
+            return None
+        table, ref = child.__table__.name, child.ref()
+        return Drift("copied", self.owner, table, ref.wire(), value, shown, ref)
+
+    def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        assert drift.subject is not None, "a copied field knows its item"
+        item = yield from raw(context, drift.subject)
+        if item is not None:
+            yield from self.bring(context, drift.subject.entity.__spec__.decode(item))
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is None or (old is not None and _seen(old, self.fields) == _seen(new, self.fields)):
@@ -203,15 +246,6 @@ class CopyMaintainer:
             return
         guard = unchanged(origin, item, frozenset({self.field}))
         yield from commit(context, [guard, self.origin.update(copy.ref(), origin, value)])
-
-
-def _commit(context: Context, guard: Intent, updates: list[Update]) -> Flow[None]:
-    """All updates at once; one by one where an item is gone or belongs elsewhere now."""
-    try:
-        yield from commit(context, [guard, *updates])
-    except (NotFound, ConditionFailed):
-        for update in updates if len(updates) > 1 else ():
-            yield from _commit(context, guard, [update])
 
 
 def _value(item: Entity, field: str) -> Any:

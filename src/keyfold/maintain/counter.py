@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -13,10 +14,16 @@ from keyfold.design.keys import Ref
 from keyfold.design.place import caller
 from keyfold.design.predicate import Predicate
 from keyfold.design.recorder import declare
-from keyfold.errors import DeclarationError
+from keyfold.errors import DeclarationError, PlanError, Undecodable, VersionConflict
+from keyfold.maintain.address import fetch, raw
+from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import AmountFact
-from keyfold.maintain.shards import shard_entity
-from keyfold.maintain.structure import KeptStructure
+from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.shards import AMOUNT, holder_text, shard_entity, total
+from keyfold.maintain.structure import Causes, KeptStructure, Shown
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.writes import commit
 
 Amount = int | Decimal
 _HOLDS = {
@@ -72,7 +79,7 @@ class CounterMaintainer(KeptStructure):
     """What changes about one counter when a counted item changes."""
 
     kind = "counter"
-    additive = True
+    once = True
 
     def __init__(self, declared: Counter, target: type[Entity], field: str) -> None:
         self.declared, self.target, self.field = declared, target, field
@@ -81,6 +88,9 @@ class CounterMaintainer(KeptStructure):
             declared.of, place=f"{declared.place} {self.label}"
         )
         self.sync = declared.sync
+        # Where the holder is gone, its number is gone with it.
+        missing = declared.creates or declared.shards > 1
+        self.compared = Comparison(adds=True, missing=missing)
         names = self.source.__spec__.fields
         wanted = target.__spec__.key.templates.fields
         self.via = {name: declared.via.get(name, name) for name in wanted}
@@ -157,6 +167,88 @@ class CounterMaintainer(KeptStructure):
             place=declared.place,
         )
 
+    @property
+    def shown_by(self) -> Iterator[type[Entity]]:
+        yield self.target
+        if self.declared.shards > 1:
+            yield shard_entity(self.target.__table__)
+
+    def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:
+        if isinstance(item, self.target):
+            number = Decimal(getattr(item, self.field) or 0)
+            yield holder_text(item.ref()).encode(), number, own
+        elif item.__dict__["counter"] == f"{self.target.__name__}.{self.field}":
+            yield item.__dict__["holder"].encode(), item.__dict__[AMOUNT], None
+
+    def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
+        try:
+            holder = yield from self._holder_of(context, suspect)
+        except Undecodable:
+            return None  # it is named itself
+        if holder is None and suspect.holder is not None:
+            return None
+        follows: tuple[str, ...] = ()
+        if holder is not None:
+            number = yield from total(context, holder, self.field)
+            if number != (suspect.found or 0):
+                return None  # it moved since it was met
+            assert suspect.said is not None, "a number is expected"
+            causes.note(holder, self.field, suspect.said)
+            follows = tuple(one.label for one in self._showing(context))
+        shown = {"holder": {"S": suspect.address.decode()}} if holder is None else holder.wire()
+        unread = self.source in causes.unread
+        return Drift(
+            self.kind,
+            self.label,
+            self.target.__table__.name,
+            shown,
+            suspect.said,
+            suspect.found,
+            holder,
+            f"an item of {self.source.__name__} cannot be read, and may count" if unread else "",
+            follows,
+        )
+
+    def _holder_of(self, context: Context, suspect: Suspect) -> Flow[Ref[Any] | None]:
+        """The item that holds the number, or would hold it."""
+        if suspect.holder is not None:
+            item = yield from fetch(context, context.design, suspect.holder)
+            # Nothing is counted any more on what is over, and it will be removed.
+            return None if item is None or _is_over(context, item) else item.ref()
+        for origin in suspect.origins:
+            item = yield from fetch(context, context.design, origin)
+            if item is not None:
+                return self.holder(item)
+        return None
+
+    def _showing(self, context: Context) -> Iterator[Any]:
+        """The structures that show the number elsewhere."""
+        for one in context.design.maintainers:
+            if one.source is self.target and self.field in one.fields and not one.once:
+                yield one
+
+    def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        """Add what is missing: whoever counts meanwhile adds to it as well."""
+        holder = drift.subject
+        if holder is None:
+            raise PlanError("the item that holds the counter is gone; delete its shards by hand")
+        if (yield from total(context, holder, self.field)) != (drift.found or 0):
+            raise VersionConflict(f"{self.label} of {holder} moved meanwhile")
+        amount = drift.expected - (drift.found or 0)
+        integer = self.target.__spec__.fields[self.field].kind == "integer"
+        fact = AmountFact(
+            holder,
+            self.field,
+            int(amount) if integer else amount,
+            self.declared.creates,
+            self.declared.shards,
+        )
+        yield from commit(context, [replace(one, lenient=False) for one in fact.moved()])
+        item = yield from raw(context, holder)
+        present = None if item is None else self.target.__spec__.decode(item)
+        for structure in self._showing(context):
+            yield from structure.reconcile(context, None, present)
+
     def describe(self) -> schema.CounterSchema:
         return schema.CounterSchema(
             name=f"{self.target.__name__}.{self.field}",
@@ -171,3 +263,9 @@ class CounterMaintainer(KeptStructure):
             shards=self.declared.shards,
             place=self.declared.place,
         )
+
+
+def _is_over(context: Context, item: Entity) -> bool:
+    field = item.__spec__.ttl
+    expires = getattr(item, field.name) if field is not None else None
+    return expires is not None and expires <= context.now()

@@ -5,34 +5,20 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 
-Kind = Literal[
-    "pointer",
-    "edge",
-    "unique",
-    "counter",
-    "index",
-    "copied",
-    "orphan",
-    "feed",
-    "key",
-    "undecodable",
-]
-
-REPAIRABLE: Final[frozenset[str]] = frozenset(
-    ("pointer", "edge", "unique", "counter", "index", "copied", "orphan", "feed")
-)
+UNREPAIRABLE: Final = frozenset(("key", "undecodable"))
 
 
 @dataclass(frozen=True)
 class Drift:
     """One thing that is wrong."""
 
-    kind: Kind
+    kind: str
+    """That of its structure, or index, key, undecodable."""
     structure: str
     """Which pointer, counter, unique, feed or index; the label of its maintainer."""
     table: str
@@ -42,16 +28,21 @@ class Drift:
     found: Any
     subject: Ref[Any] | None = field(default=None, compare=False)
     """The canonical item that says what is expected, where it is known."""
+    decision: str = field(default="", compare=False)
+    """Why no repair can know what is right."""
+    follows: tuple[str, ...] = field(default=(), compare=False)
+    """The structures that show what is wrong here, and are right once it is."""
 
     @property
     def repairable(self) -> bool:
-        return self.kind in REPAIRABLE
+        return self.kind not in UNREPAIRABLE and not self.decision
 
     def __str__(self) -> str:
         key = ", ".join(f"{name}={_shown(value)}" for name, value in self.key.items())
         return (
             f"{self.structure}: {self.table} {key}: expected {_shown(self.expected)}, "
             f"found {_shown(self.found)}"
+            + (f"; shown by {', '.join(self.follows)}" if self.follows else "")
         )
 
 
@@ -63,6 +54,10 @@ class DriftReport:
     scanned: int = 0
     drifts: list[Drift] = field(default_factory=list)
     counts: Tally[str] = field(default_factory=Tally)
+    undeclared: int = 0
+    """Items that no entity declares. They are no drift: nothing says what they should be."""
+    strangers: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    """Tables and keys of the first of them."""
 
     @property
     def clean(self) -> bool:
@@ -78,10 +73,10 @@ class DriftReport:
             self.drifts.append(drift)
 
     def __str__(self) -> str:
-        if self.clean:
-            return f"{self.scanned} items, no drift"
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
-        return f"{self.scanned} items, drift: {kinds}"
+        drift = f"drift: {kinds}" if kinds else "no drift"
+        more = f"; {self.undeclared} that no entity declares" if self.undeclared else ""
+        return f"{self.scanned} items, {drift}{more}"
 
 
 def differences(wanted: Entity | None, found: Entity | None) -> tuple[Any, Any]:

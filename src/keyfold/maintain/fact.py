@@ -4,6 +4,7 @@
     amount   a number that the item adds to a field of another
     claim    a value that nobody else has
     need     another item that is there when this one comes to it
+    shown    a value of another item that this one shows
 
 They differ in what two of them at one address are together, and in how one is made, changed and
 taken back. The difference asks for no more than that.
@@ -20,8 +21,10 @@ from typing import Any, Protocol
 
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
+from keyfold.design.template import DELIMITER
 from keyfold.errors import PlanError
-from keyfold.maintain.shards import AMOUNT, shard_ref
+from keyfold.maintain.address import digest, ref_bytes, value_digest, wire_bytes
+from keyfold.maintain.shards import AMOUNT, holder_text, shard_ref
 from keyfold.runtime.changes import Add, Change, Set, clear
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
 
@@ -44,6 +47,11 @@ class Fact(Protocol):
 
     @property
     def address(self) -> Address: ...
+
+    @property
+    def row(self) -> tuple[bytes, bytes | Decimal]:
+        """Its address, and what is compared there: a verification notes it down."""
+        ...
 
     def joined(self, other: Any) -> Fact:
         """Both of them, which one item says about one address."""
@@ -130,6 +138,10 @@ class CopyFact:
     def address(self) -> Address:
         return address_of(self.ref)
 
+    @property
+    def row(self) -> tuple[bytes, bytes]:
+        return ref_bytes(self.ref), digest(self.item)
+
     def joined(self, other: CopyFact) -> CopyFact:
         if self.item != other.item:
             shown = " and ".join(repr(v) for one in (self, other) for v in one.target.values())
@@ -196,11 +208,15 @@ class AmountFact:
     def address(self) -> Address:
         return address_of(self.holder)
 
+    @property
+    def row(self) -> tuple[bytes, Decimal]:
+        return holder_text(self.holder).encode(), Decimal(self.number)
+
     def joined(self, other: AmountFact) -> AmountFact:
         return replace(self, number=self.number + other.number)  # type: ignore[operator]
 
     def made(self) -> Iterator[Intent]:
-        yield from self._moved(self.number)
+        yield from self.moved()
 
     def gone(self) -> Iterator[Intent]:
         yield from self._moved(-self.number)
@@ -208,7 +224,10 @@ class AmountFact:
     def changed(self, before: AmountFact) -> Iterator[Intent]:
         yield from self._moved(self.number - before.number)  # type: ignore[operator]
 
-    def _moved(self, number: Number) -> Iterator[Intent]:
+    def moved(self) -> Iterator[Update]:
+        return self._moved(self.number)
+
+    def _moved(self, number: Number) -> Iterator[Update]:
         if not number:
             return
         if self.shards > 1:
@@ -225,6 +244,8 @@ class AmountFact:
 
 
 HOLDER = "holder"
+MARKERS = f"UNIQUE{DELIMITER}"
+"""How the keys of markers begin."""
 
 
 @dataclass(frozen=True)
@@ -247,6 +268,10 @@ class ClaimFact:
     @property
     def address(self) -> Address:
         return self.table.name, str(self.identity)
+
+    @property
+    def row(self) -> tuple[bytes, bytes]:
+        return wire_bytes(self.key), wire_bytes(self.owner.wire())
 
     def joined(self, other: ClaimFact) -> ClaimFact:  # noqa: ARG002 - one item owns both
         return self
@@ -303,6 +328,10 @@ class NeedFact:
     def address(self) -> Address:
         return address_of(self.ref)
 
+    @property
+    def row(self) -> tuple[bytes, bytes]:
+        return ref_bytes(self.ref), b""
+
     def joined(self, other: NeedFact) -> NeedFact:  # noqa: ARG002 - one check serves both
         return self
 
@@ -313,4 +342,40 @@ class NeedFact:
         yield from ()
 
     def changed(self, before: NeedFact) -> Iterator[Intent]:  # noqa: ARG002 - it still is there
+        yield from ()
+
+
+@dataclass(frozen=True)
+class ShownFact:
+    """A value of another item that this one shows: whoever changes that one brings it here."""
+
+    origin: Ref[Any]
+    value: Any
+
+    @property
+    def identity(self) -> Hashable:
+        return tuple(self.origin.values.values())
+
+    @property
+    def place(self) -> Hashable:
+        return ()
+
+    @cached_property
+    def address(self) -> Address:
+        return address_of(self.origin)
+
+    @property
+    def row(self) -> tuple[bytes, bytes]:
+        return ref_bytes(self.origin), value_digest(self.value)
+
+    def joined(self, other: ShownFact) -> ShownFact:  # noqa: ARG002 - an item shows one value
+        return self
+
+    def made(self) -> Iterator[Intent]:
+        yield from ()
+
+    def gone(self) -> Iterator[Intent]:
+        yield from ()
+
+    def changed(self, before: ShownFact) -> Iterator[Intent]:  # noqa: ARG002
         yield from ()

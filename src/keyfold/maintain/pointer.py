@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -10,15 +11,19 @@ from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
 from keyfold.design.follows import Follows
+from keyfold.design.keys import Ref
 from keyfold.design.markers import Normalised
 from keyfold.design.table import Table
 from keyfold.design.template import Slot
-from keyfold.errors import DeclarationError
+from keyfold.errors import DeclarationError, Undecodable
+from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_bytes
+from keyfold.maintain.drift import Drift, differences
 from keyfold.maintain.fact import CopyFact
-from keyfold.maintain.reconcile import AT_ONCE, reconcile
-from keyfold.maintain.structure import KeptStructure, Overflow, Sync
+from keyfold.maintain.reconcile import AT_ONCE, bring, reconcile, unchanged
+from keyfold.maintain.rows import Suspect
+from keyfold.maintain.structure import Causes, KeptStructure, Overflow, Shown, Sync
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Flow
+from keyfold.runtime.flow import Call, Flow
 
 C = TypeVar("C", bound=Entity)
 _HARMLESS = ("keyfold.", "annotated_types")
@@ -164,14 +169,73 @@ class PointerMaintainer(KeptStructure):
             and all(type(mark).__module__.startswith(_HARMLESS) for mark in marks)
         )
 
-    def steady_counts(self, touched: frozenset[str] | None) -> frozenset[str]:
+    def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
         """The counters that a change of these fields copies whole, not by their difference."""
         placing = {self.each, *self.pointer.__spec__.key.templates.fields}
         return self._counted if touched is not None and placing & touched else frozenset()
 
-    def copies(self, canonical: Entity | None) -> list[Entity]:
-        facts = () if canonical is None else self.facts(canonical)
-        return [fact.item for fact in facts]
+    @property
+    def shown_by(self) -> tuple[type[Entity]]:
+        return (self.pointer,)
+
+    def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:
+        yield own, digest(item), own
+
+    def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
+        key, found = key_at(suspect.address), None
+        try:
+            found = yield from fetch(context, context.design, suspect.address)
+            said: dict[bytes, Entity | None] = {}
+            for origin in suspect.origins or self._origin_of(found):
+                canonical = yield from fetch(context, context.design, origin)
+                said[origin] = self._at(suspect.address, causes, canonical)
+        except Undecodable:
+            return None  # it is named itself
+        wanted = {origin: one for origin, one in said.items() if one is not None}
+        drift = Drift(self.kind, self.label, self.pointer.__table__.name, key, None, None)
+        if len({digest(one) for one in wanted.values()}) > 1:
+            return replace(
+                drift,
+                expected=f"one {self.source.__name__}",
+                found=[key_at(origin) for origin in wanted],
+                decision=f"several items of {self.source.__name__} have their copy here",
+            )
+        one = next(iter(wanted.values()), None)
+        if (None if one is None else digest(one)) == (None if found is None else digest(found)):
+            return None
+        expected, there = differences(one, found)
+        subject = WireRef(self.source, key_at(next(iter(wanted or said)))) if said else None
+        unread = self.source in causes.unread and subject is None
+        decision = f"an item of {self.source.__name__} cannot be read" if unread else ""
+        return replace(drift, expected=expected, found=there, subject=subject, decision=decision)
+
+    def _at(self, address: bytes, causes: Causes, canonical: Entity | None) -> Entity | None:
+        """The copy that a canonical has at an address."""
+        if canonical is None:
+            return None
+        righted = causes.righted(canonical)
+        assert righted is not None, "there is a canonical"
+        return next((f.item for f in self.facts(righted) if ref_bytes(f.ref) == address), None)
+
+    def _origin_of(self, copy: Entity | None) -> tuple[bytes, ...]:
+        """The canonical that a copy was made from, where the copy holds its whole key."""
+        fields = self.source.__spec__.key.templates.fields
+        if copy is None or any(name not in self.copied for name in fields):
+            return ()
+        return (ref_bytes(Ref(self.source, {name: getattr(copy, name) for name in fields})),)
+
+    def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        copy = WireRef(self.pointer, drift.key)
+        if drift.subject is not None:
+            yield from bring(context, self, drift.subject, [copy])
+            return
+        # Nothing says which canonical it came from, so it goes if it still is what was seen.
+        item = yield from raw(context, copy)
+        if item is not None:
+            fields = frozenset(self.pointer.__spec__.fields)
+            request = dict(unchanged(copy, item, fields).request)
+            table = context.physical(self.pointer.__table__.schema)
+            yield Call("DeleteItem", {"TableName": table, **request})
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         return reconcile(context, self, old, new)

@@ -11,7 +11,7 @@ from typing import Final
 
 from keyfold.errors import VerifyFailed
 from keyfold.maintain.drift import Drift, DriftReport
-from keyfold.maintain.repair import OnFix, fix
+from keyfold.maintain.repair import LEFT, OnFix, fix
 from keyfold.maintain.survey import Progress, Structures
 from keyfold.maintain.verify import Settle, examine, structures_of
 from keyfold.runtime.context import Context
@@ -41,7 +41,7 @@ def rebuild(
         fixed, left = db.run(flow, "rebuild")
         if not fixed:
             break
-    if any(drift.repairable for drift in left.drifts):
+    if any(drift.repairable or drift.decision for drift in left.drifts):
         raise VerifyFailed(
             f"after all rounds there still is drift ({left}); it changes faster than it is "
             "rebuilt, or needs a decision: `keyfold verify` shows it"
@@ -62,10 +62,10 @@ def _round(
 
     def found(drift: Drift) -> Flow[None]:
         nonlocal fixed
-        if (yield from fix(context, drift, per_second, on_fix)):
+        if (yield from fix(context, drift, per_second, on_fix)).startswith(LEFT):
             left.add(drift)
         else:
             fixed += 1
 
-    left.scanned = yield from examine(context, structures, found, progress, settle)
+    yield from examine(context, structures, left, found, progress, settle)
     return fixed, left

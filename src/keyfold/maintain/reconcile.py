@@ -13,12 +13,13 @@ from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
 from keyfold.errors import Undecodable, VersionConflict
 from keyfold.limits import TRANSACTION_ITEMS
+from keyfold.maintain.address import raw
 from keyfold.maintain.fact import Address, CopyFact, address_of
 from keyfold.maintain.structure import Sync
 from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
-from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.flow import Flow, Pause
 from keyfold.runtime.intent import Delete, Marker
 from keyfold.runtime.writes import commit
 
@@ -102,19 +103,6 @@ def _differing(
 
 def _by_address(structure: Copies, item: Entity | None) -> dict[Address, CopyFact]:
     return {} if item is None else {fact.address: fact for fact in structure.facts(item)}
-
-
-def raw(context: Context, ref: Ref[Any]) -> Flow[WireItem | None]:
-    """The stored item, expired or not."""
-    spec = ref.entity.__spec__
-    request = {
-        "TableName": context.physical(spec.table.schema),
-        "Key": ref.wire(),
-        "ConsistentRead": True,
-    }
-    answer = yield Call("GetItem", request)
-    item: WireItem | None = answer.get("Item")
-    return item
 
 
 def unchanged(canonical: Ref[Any], item: WireItem | None, fields: frozenset[str]) -> Marker:

@@ -12,7 +12,7 @@ from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.read import Query
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, IndexBehind
-from keyfold.maintain.reconcile import raw
+from keyfold.maintain.address import raw
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.query import query_request

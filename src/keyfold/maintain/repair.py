@@ -8,33 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Any, cast
+from functools import partial
+from typing import Any, Final
 
-from keyfold.design.keys import Ref
-from keyfold.design.predicate import FieldComparison, FieldPath, Predicate, Test
 from keyfold.errors import ConditionFailed, ItemError, NotFound, PlanError, VersionConflict
-from keyfold.maintain.cascade import CascadeMaintainer
-from keyfold.maintain.copied import CopyMaintainer
-from keyfold.maintain.counter import CounterMaintainer
+from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift, DriftReport
-from keyfold.maintain.fact import HOLDER
-from keyfold.maintain.feed.maintainers import Activities
-from keyfold.maintain.feed.verifying import fix as fix_feed
-from keyfold.maintain.pointer import PointerMaintainer
-from keyfold.maintain.reconcile import bring, raw, unchanged
-from keyfold.maintain.shards import AMOUNT, shard_ref, total
+from keyfold.maintain.structure import Audited, KeptStructure
 from keyfold.maintain.survey import wrong_attributes
-from keyfold.maintain.unique import Unique
-from keyfold.runtime.changes import Add, Set
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.flow import Call, Flow, Pause
-from keyfold.runtime.intent import Marker, Update
-from keyfold.runtime.writes import commit
+
+FIXED: Final = "fixed"
+RIGHT: Final = "right by now"
+LEFT: Final = "left: "
+_WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem")
 
 OnFix = Callable[[Drift, str], None]
+"""Told of each drift and what became of it: `fixed`, `right by now`, or `left: ` and the reason."""
 
 
 @dataclass
@@ -42,6 +35,8 @@ class Repaired:
     """What a repair did."""
 
     fixed: int = 0
+    right: int = 0
+    """Drift that was gone when its turn came: another fix or another writer put it right."""
     left: list[tuple[Drift, str]] = field(default_factory=list)
     """Drift that stays, with the reason."""
 
@@ -62,36 +57,39 @@ def repairing(
     """The same as a flow, for any handle."""
     done = Repaired()
     for drift in drifts:
-        reason = yield from fix(context, drift, per_second, on_fix)
-        if reason:
-            done.left.append((drift, reason))
-        else:
+        outcome = yield from fix(context, drift, per_second, on_fix)
+        if outcome.startswith(LEFT):
+            done.left.append((drift, outcome.removeprefix(LEFT)))
+        elif outcome == FIXED:
             done.fixed += 1
+        else:
+            done.right += 1
     return done
 
 
 def fix(
     context: Context, drift: Drift, per_second: float | None = None, on_fix: OnFix | None = None
 ) -> Flow[str]:
-    """Put one drift right; gives the reason where it stays."""
-    reason = ""
+    """Put one drift right; gives what became of it."""
     try:
-        yield from _fix(context, drift)
+        written = yield from _fix(context, drift)
+        outcome = FIXED if written else RIGHT
     except (VersionConflict, ConditionFailed, NotFound):
-        reason = "somebody wrote to it meanwhile; verify again"
+        outcome = f"{LEFT}somebody wrote to it meanwhile; verify again"
     except (ItemError, PlanError) as problem:
-        reason = str(problem)
+        outcome = f"{LEFT}{problem}"
     if on_fix is not None:
-        on_fix(drift, reason)
+        on_fix(drift, outcome)
     if per_second is not None:
         yield Pause(1.0 / per_second)
-    return reason
+    return outcome
 
 
 def plan(drift: Drift) -> str:
     """What a repair would do, in words."""
-    if not drift.repairable or (drift.kind == "unique" and drift.expected == "one holder"):
-        return "needs a decision: no repair can know what is right"
+    if not drift.repairable:
+        why = f": {drift.decision}" if drift.decision else ""
+        return f"needs a decision: no repair can know what is right{why}"
     if drift.kind == "orphan":
         return f"delete what is left of {drift.subject}"
     if drift.kind in ("counter", "copied", "index"):
@@ -101,115 +99,34 @@ def plan(drift: Drift) -> str:
     return "write it anew" if drift.found is None else "overwrite it with what is expected"
 
 
-def _fix(context: Context, drift: Drift) -> Flow[None]:
-    if plan(drift).startswith("needs"):
+def _fix(context: Context, drift: Drift) -> Flow[bool]:
+    """Write what puts a drift right; gives whether anything had to be written."""
+    if not drift.repairable:
         raise PlanError(plan(drift))
-    if drift.kind == "index":
-        return (yield from _fix_index(context, drift))
-    maintainer = _maintainer(context, drift)
-    if isinstance(maintainer, PointerMaintainer):
-        return (yield from _fix_copy(context, drift, maintainer))
-    if isinstance(maintainer, Unique):
-        return (yield from _fix_marker(context, drift, maintainer))
-    if isinstance(maintainer, CounterMaintainer):
-        return (yield from _fix_counter(context, drift, maintainer))
-    if isinstance(maintainer, Activities):
-        return (yield from fix_feed(context, maintainer.feed, drift))
-    if isinstance(maintainer, CascadeMaintainer) and drift.subject is not None:
-        yield from maintainer.sweep(context, drift.subject)
-    elif isinstance(maintainer, CopyMaintainer) and drift.subject is not None:
-        item = yield from raw(context, drift.subject)
-        if item is not None:
-            yield from maintainer.bring(context, drift.subject.entity.__spec__.decode(item))
-    return None
+    flow = (
+        _fix_index(context, drift)
+        if drift.kind == "index"
+        else _structure(context, drift).fix(context, drift)
+    )
+    written = False
+    step: Callable[[], Any] = partial(next, flow)
+    while True:
+        try:
+            effect = step()
+        except StopIteration:
+            return written
+        written |= isinstance(effect, Call) and effect.operation in _WRITES
+        try:
+            step = partial(flow.send, (yield effect))
+        except Exception as problem:
+            step = partial(flow.throw, problem)
 
 
-def _maintainer(context: Context, drift: Drift) -> Any:
-    wanted = f"{drift.structure} new" if drift.kind == "copied" else drift.structure
-    for maintainer in context.design.maintainers:
-        if maintainer.label == wanted:
-            return maintainer
+def _structure(context: Context, drift: Drift) -> KeptStructure | Audited:
+    for one in context.design.maintainers:
+        if one.owner == drift.structure and isinstance(one, KeptStructure | Audited):
+            return one
     raise PlanError(f"the design has no {drift.structure} any more")
-
-
-def _fix_copy(context: Context, drift: Drift, maintainer: PointerMaintainer) -> Flow[None]:
-    copy = _ref(maintainer.pointer, drift)
-    if drift.subject is not None:
-        yield from bring(context, maintainer, drift.subject, [copy])
-        return
-    # Nothing says which canonical it came from, so it goes if it still is what was seen.
-    item = yield from raw(context, copy)
-    if item is not None:
-        fields = frozenset(maintainer.pointer.__spec__.fields)
-        request = dict(unchanged(copy, item, fields).request)
-        table = context.physical(maintainer.pointer.__table__.schema)
-        yield Call("DeleteItem", {"TableName": table, **request})
-
-
-def _fix_marker(context: Context, drift: Drift, unique: Unique) -> Flow[None]:
-    table = unique.source.__table__
-    if drift.subject is not None:
-        item = yield from raw(context, drift.subject)
-        present = None if item is None else drift.subject.entity.__spec__.decode(item)
-        guard = unchanged(drift.subject, item, unique.fields)
-        yield from commit(context, [guard, *unique.writes(None, present)])
-        return
-    delete = Marker(
-        table,
-        "Delete",
-        {
-            "Key": dict(drift.key),
-            "ConditionExpression": "#holder = :holder",
-            "ExpressionAttributeNames": {"#holder": HOLDER},
-            "ExpressionAttributeValues": {":holder": {"M": drift.found}},
-        },
-    )
-    holder = _WireRef(unique.source, drift.found)
-    item = yield from raw(context, holder)
-    if item is not None:
-        value = unique.value(unique.source.__spec__.decode(item))
-        if value is not None and unique.key(value) == drift.key:
-            return
-    yield from commit(context, [unchanged(holder, item, unique.fields), delete])
-
-
-def _fix_counter(context: Context, drift: Drift, counter: CounterMaintainer) -> Flow[None]:
-    holder = drift.subject
-    if holder is None:
-        raise PlanError("the item that holds the counter is gone; delete its shards by hand")
-    if counter.declared.shards > 1:
-        return (yield from _fix_shards(context, drift, counter, holder))
-    path = FieldPath((counter.field,))
-    condition: Predicate = (
-        Test("missing", path) if drift.found is None else FieldComparison(path, "=", drift.found)
-    )
-    if not drift.found:
-        condition = Test("missing", path) | FieldComparison(path, "=", 0)
-    kind = counter.target.__spec__.fields[counter.field].kind
-    value = int(drift.expected) if kind == "integer" else drift.expected
-    yield from commit(
-        context,
-        [
-            Update(
-                holder,
-                {counter.field: Set(value)},
-                condition,
-                counting=True,
-                upsert=counter.declared.creates,
-            )
-        ],
-    )
-    return None
-
-
-def _fix_shards(
-    context: Context, drift: Drift, counter: CounterMaintainer, holder: Ref[Any]
-) -> Flow[None]:
-    if (yield from total(context, holder, counter.field)) != (drift.found or 0):
-        raise VersionConflict(f"{counter.label} of {holder} moved meanwhile")
-    first = shard_ref(holder, counter.field, 0)
-    amount = cast("Decimal", drift.expected) - (drift.found or 0)
-    yield from commit(context, [Update(first, {AMOUNT: Add(amount)}, counting=True, upsert=True)])
 
 
 def _fix_index(context: Context, drift: Drift) -> Flow[None]:
@@ -250,14 +167,3 @@ def _fix_index(context: Context, drift: Drift) -> Flow[None]:
             **expressions.placeholders(),
         },
     )
-
-
-class _WireRef(Ref[Any]):
-    """An address known by its wire key alone."""
-
-    def wire(self) -> dict[str, Any]:
-        return dict(self.values)
-
-
-def _ref(entity: Any, drift: Drift) -> Ref[Any]:
-    return _WireRef(entity, drift.key)

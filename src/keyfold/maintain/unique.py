@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+import orjson
+
 from keyfold.design import codes, schema
 from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
 from keyfold.design.template import DELIMITER
-from keyfold.errors import DeclarationError, UniqueTaken
-from keyfold.maintain.fact import HOLDER, ClaimFact
-from keyfold.maintain.reconcile import raw, unchanged
-from keyfold.maintain.structure import KeptStructure
+from keyfold.errors import DeclarationError, Undecodable, UniqueTaken
+from keyfold.maintain.address import WireRef, address_bytes, fetch, raw, wire_bytes
+from keyfold.maintain.drift import Drift
+from keyfold.maintain.fact import HOLDER, MARKERS, ClaimFact
+from keyfold.maintain.reconcile import unchanged
+from keyfold.maintain.rows import Suspect
+from keyfold.maintain.structure import Causes, KeptStructure, Shown
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Marker
 from keyfold.runtime.writes import commit
-
-PREFIX = f"UNIQUE{DELIMITER}"
 
 
 class Unique(KeptStructure, Declared):
@@ -105,8 +109,7 @@ class Unique(KeptStructure, Declared):
     def key(self, value: str) -> dict[str, Any]:
         """The marker's key."""
         table = self.source.__table__.schema
-        text = f"{marker_prefix(self.source.__name__, self.names)}{value}"
-        key: dict[str, Any] = {table.partition: {"S": text}}
+        key: dict[str, Any] = {table.partition: {"S": f"{self.marked_by}{value}"}}
         if table.sort is not None:
             key[table.sort] = {"S": "UNIQUE"} if table.sort_type == "S" else {"N": "0"}
         return key
@@ -129,6 +132,72 @@ class Unique(KeptStructure, Declared):
         guard = unchanged(old.ref(), item, self.fields)
         yield from commit(context, [guard, *self.writes(old, None)])
 
+    shown_by = ()
+
+    def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:  # noqa: ARG002
+        yield from ()
+
+    @property
+    def marked_by(self) -> str:
+        return marker_prefix(self.source.__name__, self.names)
+
+    def shows_marker(self, item: dict[str, Any]) -> tuple[bytes, bytes]:
+        names = self.source.__table__.schema.key_attributes
+        key = {name: item[name] for name in names}
+        return wire_bytes(key), wire_bytes(item.get(HOLDER, {}).get("M", {}))
+
+    def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:  # noqa: ARG002
+        key = orjson.loads(suspect.address)
+        marker = yield from raw(context, WireRef(self.source, key))
+        held = (marker or {}).get(HOLDER, {}).get("M")
+        holders = list(suspect.origins)
+        if not holders and held is not None:
+            holders = [address_bytes(self.source.__name__, held)]
+        owners = []
+        try:
+            for origin in holders:
+                item = yield from fetch(context, context.design, origin)
+                value = self.value(item)
+                if item is not None and value is not None and self.key(value) == key:
+                    owners.append(item.ref())
+        except Undecodable:
+            return None  # it is named itself
+        table = self.source.__table__.name
+        if len(owners) > 1:
+            found = [owner.wire() for owner in owners]
+            reason = "several items have the value"
+            return Drift(self.kind, self.label, table, key, "one holder", found, decision=reason)
+        subject = owners[0] if owners else None
+        expected = None if subject is None else subject.wire()
+        if expected == held:
+            return None
+        return Drift(self.kind, self.label, table, key, expected, held, subject)
+
+    def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        if drift.subject is not None:
+            item = yield from raw(context, drift.subject)
+            present = None if item is None else drift.subject.entity.__spec__.decode(item)
+            guard = unchanged(drift.subject, item, self.fields)
+            yield from commit(context, [guard, *self.writes(None, present)])
+            return
+        holder = WireRef(self.source, drift.found)
+        item = yield from raw(context, holder)
+        if item is not None:
+            value = self.value(self.source.__spec__.decode(item))
+            if value is not None and self.key(value) == drift.key:
+                return
+        delete = Marker(
+            self.source.__table__,
+            "Delete",
+            {
+                "Key": dict(drift.key),
+                "ConditionExpression": "#holder = :holder",
+                "ExpressionAttributeNames": {"#holder": HOLDER},
+                "ExpressionAttributeValues": {":holder": {"M": drift.found}},
+            },
+        )
+        yield from commit(context, [unchanged(holder, item, self.fields), delete])
+
     def _taken(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
         def refusal(item: Mapping[str, Any] | None) -> Exception:
             shown = ", ".join(f"{name}={getattr(new, name)!r}" for name in self.names)
@@ -145,7 +214,7 @@ class Unique(KeptStructure, Declared):
 
 def marker_prefix(entity: str, names: Sequence[str]) -> str:
     """How the keys of a unique's markers begin."""
-    return f"{PREFIX}{entity}{DELIMITER}{'+'.join(names)}{DELIMITER}"
+    return f"{MARKERS}{entity}{DELIMITER}{'+'.join(names)}{DELIMITER}"
 
 
 def _called(function: Callable[[str], str] | None) -> str:

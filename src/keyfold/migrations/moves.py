@@ -15,6 +15,7 @@ from keyfold.design.schema import TableSchema
 from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
+from keyfold.maintain.structure import KeptStructure
 from keyfold.migrations.backend import Backend, Item
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
@@ -158,6 +159,8 @@ def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:
     """The item of an entity, and after it those that are written together with it."""
     found = [Output(spec.table.name, spec.encode(entity))]
     for maintainer in _maintainers(spec):
+        if not isinstance(maintainer, KeptStructure):
+            continue
         for intent in maintainer.writes(None, entity):
             if isinstance(intent, Put):
                 own = intent.new.__spec__

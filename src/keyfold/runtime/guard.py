@@ -113,10 +113,8 @@ def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
         return found
     touched = None if isinstance(intent, Delete) else frozenset(intent.changes)
     for maintainer in spec.table.design.maintainers:
-        asked = getattr(maintainer, "steady_counts", None)
-        ours = maintainer.source is spec.entity and maintainer.sync == "transaction"
-        if ours and asked is not None:
-            found |= asked(touched)
+        if maintainer.source is spec.entity and maintainer.sync == "transaction":
+            found |= maintainer.steady(touched)
     return found
 
 

@@ -13,6 +13,8 @@ from keyfold.design.keys import Ref
 from keyfold.design.predicate import Predicate
 from keyfold.errors import PlanError
 from keyfold.runtime.changes import Change
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
 
 T_co = TypeVar("T_co", covariant=True, default=Any)
 E = TypeVar("E", bound=Entity, default=Any)
@@ -110,17 +112,42 @@ def _words(intent: Put | Update | Delete) -> str:
 
 
 class Maintainer(Protocol):
-    """Keeps one secondary structure right, from what an item was and what it is now."""
+    """Keeps something right that follows from items of one entity.
+
+    A structure is what must hold because of an item; a job is work over many items.
+    """
 
     kind: str
+    """For words only."""
     label: str
     """Its name, stable across versions of the program."""
     source: type[Entity]
     sync: Literal["transaction", "stream"]
+    overflow: Literal["refuse", "stream"]
+    """Whether the stream does the work where one transaction cannot hold it."""
+    once: bool
+    """Its writes add up: the stream carries them out once for each record, and may join them."""
+
+    @property
+    def owner(self) -> str:
+        """The label of its declaration."""
+        ...
 
     @property
     def fields(self) -> frozenset[str]:
-        """The source's fields whose change concerns this structure."""
+        """The source's fields whose change concerns it."""
         ...
 
-    def writes(self, old: Entity | None, new: Entity | None) -> Iterable[Intent]: ...
+    def joins(
+        self, context: Context, old: Entity | None, new: Entity | None
+    ) -> Flow[Iterable[Intent]]:
+        """What joins the transaction of a change."""
+        ...
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        """Bring it to what is there now, for a record of the stream; asked unless `once`."""
+        ...
+
+    def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
+        """Counted fields that must not move while these are changed; None is a delete."""
+        ...

@@ -7,7 +7,7 @@ changes in between; when the guard fails and the read was ours, it starts over.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,10 +64,11 @@ def commit(
         plan.entailing = True
         while plan.entailed:
             maintainer, old, new = plan.entailed.popleft()
-            if overflowing and _may_overflow(maintainer):
+            may_overflow = maintainer.overflow == "stream"
+            if overflowing and may_overflow:
                 continue
-            for intent in (yield from _entailed(context, maintainer, old, new)):
-                plan.can_overflow |= _may_overflow(maintainer)
+            for intent in (yield from maintainer.joins(context, old, new)):
+                plan.can_overflow |= may_overflow
                 yield from _expand(context, plan, intent)
         try:
             return (yield from _send(context, plan, token))
@@ -97,22 +98,6 @@ def _bury(context: Context, left: Lingering) -> Flow[None]:
         yield from commit(context, [Delete(left.ref, known=expired)])
     except (ConditionFailed, NotFound, VersionConflict):
         return  # somebody else was faster
-
-
-def _entailed(
-    context: Context, maintainer: Maintainer, old: Entity | None, new: Entity | None
-) -> Flow[Iterable[Intent]]:
-    """A maintainer's writes; one that has to look for its items offers `find_writes`."""
-    find_writes = getattr(maintainer, "find_writes", None)
-    if find_writes is None:
-        return maintainer.writes(old, new)
-    found: Iterable[Intent] = yield from find_writes(context, old, new)
-    return found
-
-
-def _may_overflow(maintainer: Maintainer) -> bool:
-    """Whether the stream does the work where one transaction cannot hold it."""
-    return getattr(maintainer, "overflow", "refuse") == "stream"
 
 
 def transactional(spec: EntitySpec) -> list[Maintainer]:

@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, get_args
+from typing import get_args
 
 from keyfold.design.design import Design
 from keyfold.design.processor import Processor
 from keyfold.errors import NotFound, ProcessorFailed
+from keyfold.maintain.structure import KeptStructure
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
@@ -69,23 +70,22 @@ class Reaction(ABC):
 
 
 class Maintained(Reaction):
-    """A maintainer's writes for a change, joined with the marker.
+    """What a maintainer does for a change.
 
-    A maintainer that offers `reconcile` brings its structure to the canonical's present state
-    instead: repeated and late records then do no harm, and it needs no marker.
+    It brings its structure to what is there now: repeated and late records do no harm, and it
+    needs no marker. Amounts are added once for each record, joined with the marker.
     """
 
     def __init__(self, maintainer: Maintainer) -> None:
         self.maintainer = maintainer
         self.name = maintainer.label
-        self.reconciles = hasattr(maintainer, "reconcile")
-        self.additive = getattr(maintainer, "additive", False)
+        self.additive = maintainer.once
+        self.structure = maintainer if isinstance(maintainer, KeptStructure) else None
 
     def apply(self, run: ReactionContext, unit: Unit, settled: Marker) -> Flow[None]:
         change = unit.change
-        if self.reconciles:
-            reconcile: Any = self.maintainer
-            yield from reconcile.reconcile(run.context, change.old, change.new)
+        if not self.additive:
+            yield from self.maintainer.reconcile(run.context, change.old, change.new)
             if settled.action == "Delete":
                 yield from commit(run.context, [settled])
             return
@@ -165,9 +165,9 @@ class Effects:
                 maintainer = maintained.maintainer
                 if maintainer.source is not change.spec.entity or not _follows(maintainer, record):
                     continue
-                if maintained.reconciles:
+                if not maintained.additive or maintained.structure is None:
                     yield Unit(record, change, maintained)
-                elif intents := list(maintainer.writes(change.old, change.new)):
+                elif intents := list(maintained.structure.writes(change.old, change.new)):
                     yield Unit(record, change, maintained, intents)
             for processed in self.processed:
                 processor = processed.processor
@@ -177,11 +177,7 @@ class Effects:
 
 def _follows(maintainer: Maintainer, record: Record) -> bool:
     """Expiry happens behind the transactions' back, so there the stream serves them too."""
-    return (
-        maintainer.sync == "stream"
-        or record.expired
-        or getattr(maintainer, "overflow", "refuse") == "stream"
-    )
+    return maintainer.sync == "stream" or record.expired or maintainer.overflow == "stream"
 
 
 def settled_by(run: ReactionContext, unit: Unit) -> Marker:

@@ -65,7 +65,8 @@ class Audit:
         self._oldest = feed.oldest(context.now())
         # An empty name is a temporary file that SQLite removes.
         self._database = apsw.Connection("")
-        self._database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
+        for pragma in ("journal_mode = OFF", "synchronous = OFF"):
+            self._database.execute(f"PRAGMA {pragma}").fetchall()
         self._database.execute(_SCHEMA)
         self._rows: dict[str, list[Row]] = {}
         self._waiting = 0

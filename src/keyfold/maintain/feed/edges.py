@@ -12,8 +12,8 @@ from keyfold.design.keys import OpenKey, Ref
 from keyfold.design.predicate import FieldPath, Test
 from keyfold.errors import DeclarationError
 from keyfold.limits import BATCH_WRITE_ITEMS
+from keyfold.maintain.address import raw
 from keyfold.maintain.edge import sharded_fields
-from keyfold.maintain.reconcile import raw
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.intent import Check

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,12 +12,17 @@ from keyfold.design.follows import Follows
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.design.source import Silence
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
+from keyfold.maintain.address import raw
+from keyfold.maintain.drift import Drift
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.maintain.feed.posting import copies_of, fan_out, hint
 from keyfold.maintain.feed.support import REPLICAS, Mode
 from keyfold.maintain.feed.switching import pull_all, settle, settle_all
-from keyfold.maintain.reconcile import AT_ONCE, raw
+from keyfold.maintain.feed.verifying import Verifying, fix
+from keyfold.maintain.job import StreamWork
+from keyfold.maintain.reconcile import AT_ONCE
+from keyfold.maintain.structure import Audited
 from keyfold.runtime.batch import delete_keys, delete_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 
-class FeedMaintainer(ABC):
+class FeedMaintainer(StreamWork):
     """Brings a feed to what the present state asks for; repeated records do no harm."""
 
     kind = "feed work"
@@ -59,22 +63,21 @@ class FeedMaintainer(ABC):
             place=self.feed.place,
         )
 
-    def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
-        yield from ()
-
-    @abstractmethod
-    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
-        """What a change of one of its items asks for."""
-
     def is_pushing(self, context: Context, source: str) -> Flow[bool]:
         state = yield from find(context, self.feed.support.state.key(source=source))
         return state is not None and bool(state.pushing)
 
 
-class Activities(FeedMaintainer):
+class Activities(FeedMaintainer, Audited):
     """A new or changed activity goes to the feeds that rely on copies."""
 
     kind = "feed"
+
+    def audit(self, context: Context) -> Verifying:
+        return Verifying(context, self.feed, self.label)
+
+    def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        yield from fix(context, self.feed, drift)
 
     def describe(self) -> flow.FeedSchema:
         feed = self.feed

@@ -9,8 +9,8 @@ from zlib import crc32
 from keyfold.design.entity import Entity
 from keyfold.design.predicate import Either, FieldComparison, FieldPath, Test
 from keyfold.errors import ConditionFailed
+from keyfold.maintain.address import raw
 from keyfold.maintain.feed.jobs import for_all_followers
-from keyfold.maintain.reconcile import raw
 from keyfold.runtime.batch import delete_many, put_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
+from keyfold.errors import Undecodable
+from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift, differences
 from keyfold.maintain.feed.audit import Audit
 from keyfold.maintain.feed.edges import FollowEdges, edge_between
 from keyfold.maintain.feed.switching import pull
-from keyfold.maintain.reconcile import raw, unchanged
+from keyfold.maintain.reconcile import unchanged
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.intent import Check, Delete, Put
@@ -26,23 +28,31 @@ if TYPE_CHECKING:
 Item = dict[str, Any]
 
 
-def wrong_items(
-    context: Context, label: str, audit: Audit, found: Callable[[Drift], Flow[None]]
-) -> Flow[None]:
-    """Look at what was doubtful again, and hand over what still is wrong."""
-    feed = audit.feed
-    table = feed.item.__table__.name
-    for reader, source, position in audit.doubtful_copies():
-        copy = yield from _look(context, feed, reader, source, position)
-        if copy.is_wrong:
-            expected, there = differences(copy.wanted, copy.found)
-            mark = feed.source_ref(reader, source)
-            yield from found(Drift("feed", label, table, copy.key, expected, there, mark))
-    for reader, source in audit.unmarked():
-        if (yield from _lacks_mark(context, feed, reader, source)):
-            mark = feed.source_ref(reader, source)
-            expected = {"state": {"S": "pull"}}
-            yield from found(Drift("feed", label, table, mark.wire(), expected, None, mark))
+class Verifying(Audit):
+    """The audit of one feed; what is doubtful by it is looked at again."""
+
+    def __init__(self, context: Context, feed: Feed[Any], label: str) -> None:
+        super().__init__(context, feed)
+        self._label = label
+
+    def wrong(self, context: Context, found: Callable[[Drift], Flow[None]]) -> Flow[None]:
+        """Hand over what still is wrong."""
+        feed, label = self.feed, self._label
+        table = feed.item.__table__.name
+        for reader, source, position in self.doubtful_copies():
+            try:
+                copy = yield from _look(context, feed, reader, source, position)
+            except Undecodable:
+                continue  # it is named itself
+            if copy.is_wrong:
+                expected, there = differences(copy.wanted, copy.found)
+                mark = feed.source_ref(reader, source)
+                yield from found(Drift("feed", label, table, copy.key, expected, there, mark))
+        for reader, source in self.unmarked():
+            if (yield from _lacks_mark(context, feed, reader, source)):
+                mark = feed.source_ref(reader, source)
+                expected = {"state": {"S": "pull"}}
+                yield from found(Drift("feed", label, table, mark.wire(), expected, None, mark))
 
 
 def fix(context: Context, feed: Feed[Any], drift: Drift) -> Flow[None]:

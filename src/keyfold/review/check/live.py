@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
-from keyfold.maintain.unique import PREFIX as UNIQUE
+from keyfold.maintain.fact import MARKERS as UNIQUE
 from keyfold.review.check.reach import Reach, example
 from keyfold.review.check.rule import Defect, rule
 from keyfold.runtime.idempotency import PREFIX as ONCE
