@@ -31,7 +31,8 @@ def _structures() -> dict[str, KeptStructure]:
         design = importlib.import_module(f"keyfold_systems.{name}.design").design
         design.complete()
         for one in design.maintainers:
-            if isinstance(one, KeptStructure):
+            # A value shown from elsewhere is written by the job of its origin.
+            if isinstance(one, KeptStructure) and one.kind != "copy":
                 found[f"{name}: {one.label} ({one.sync})"] = one
     return found
 
