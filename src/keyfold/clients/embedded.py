@@ -11,6 +11,7 @@ import orjson
 
 from keyfold.engine import Engine
 from keyfold.engine.commit_group import Result, Writes
+from keyfold.engine.lane import WouldStall
 from keyfold.engine.sweeping import Sweeper
 from keyfold.errors import SerializationError
 
@@ -83,6 +84,8 @@ class AsyncEmbeddedClient:
 
         self._gathered[1].submit(operation, body, finished)
         result = await done
+        if isinstance(result, WouldStall):
+            return await loop.run_in_executor(self._threads, self.engine.call, operation, request)
         if isinstance(result, Exception):
             raise result
         answer: dict[str, Any] = orjson.loads(result) if result else {}

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from keyfold.clients import connect, connect_async
@@ -124,3 +125,18 @@ async def test_a_write_on_a_closed_client_fails_instead_of_waiting(tmp_path: Pat
     for _ in range(2):
         with pytest.raises(Exception, match=r"shutdown|closed"):
             await asyncio.wait_for(client.call("PutItem", PUT), 10)
+
+
+async def test_a_write_waits_in_a_thread_for_another_process_that_has_the_file(
+    tmp_path: Path,
+) -> None:
+    make_table(tmp_path / "things.db")
+    client = connect_async(str(tmp_path / "things.db"))
+    other = apsw.Connection(str(tmp_path / "things.db"))
+    other.execute("BEGIN IMMEDIATE")
+    written = asyncio.ensure_future(client.call("PutItem", PUT))
+    done, _ = await asyncio.wait([written], timeout=0.2)
+    assert not done
+    other.execute("ROLLBACK")
+    assert await written == {}
+    await client.close()
