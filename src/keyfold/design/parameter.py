@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any, cast
 
 from keyfold.design import codes
@@ -9,7 +12,7 @@ from keyfold.errors import DeclarationError
 
 
 class Param:
-    """A pattern's parameter while the pattern is read; it can be passed on, not looked at."""
+    """A pattern's parameter while the pattern is read: passed on, moved, and never looked at."""
 
     __slots__ = ("name",)
 
@@ -24,8 +27,23 @@ class Param:
         )
 
     __bool__ = __iter__ = __len__ = __int__ = __index__ = __float__ = __str__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __radd__ = __rsub__ = __mul__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __getitem__ = __contains__ = __format__ = __call__ = _refuse
+
+    def value_in(self, arguments: Mapping[str, Any]) -> Any:
+        """What the parameter stands for in a call."""
+        return arguments[self.name]
+
+    def __add__(self, by: object) -> Any:
+        return self._moved("plus", by)
+
+    def __sub__(self, by: object) -> Any:
+        return self._moved("minus", by)
+
+    def _moved(self, word: str, by: object) -> Any:
+        if isinstance(by, int | float | Decimal | timedelta) and not isinstance(by, bool):
+            return MovedParam(self, word, by)
+        return self._refuse()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -42,3 +60,30 @@ class Param:
 
     def __repr__(self) -> str:
         return f"Param({self.name!r})"
+
+
+class MovedParam(Param):
+    """A parameter with something added to it: `day + timedelta(days=1)`."""
+
+    __slots__ = ("by", "origin", "word")
+
+    def __init__(self, origin: Param, word: str, by: Any) -> None:
+        super().__init__(f"{origin.name}_{word}_{_named(by)}")
+        self.origin, self.word, self.by = origin, word, by
+
+    def value_in(self, arguments: Mapping[str, Any]) -> Any:
+        value = self.origin.value_in(arguments)
+        if value is None:
+            return None
+        return value + self.by if self.word == "plus" else value - self.by
+
+
+def _named(by: Any) -> str:
+    """An amount as a part of a name: `1_day`, `90_seconds`, `2_5`."""
+    if isinstance(by, timedelta):
+        seconds = by.total_seconds()
+        whole, unit = (by.days, "day") if seconds % 86400 == 0 else (seconds, "second")
+        return _named(int(whole) if whole == int(whole) else whole) + (
+            f"_{unit}" if whole == 1 else f"_{unit}s"
+        )
+    return str(by).replace(".", "_").replace("-", "less_")

@@ -13,7 +13,7 @@ from keyfold.design.parameter import Param as Param
 from keyfold.design.predicate import Predicate
 from keyfold.design.projection import View
 from keyfold.design.recorder import record
-from keyfold.design.template import Template
+from keyfold.design.template import Slot, Template
 from keyfold.errors import DeclarationError, MissingKeyField, NotFound
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def each(values: Iterable[T]) -> T:
 
 def resolve(value: Any, arguments: Mapping[str, Any]) -> Any:
     """The value that a parameter stands for."""
-    return arguments[value.name] if type(value) is Param else value
+    return value.value_in(arguments) if isinstance(value, Param) else value
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,7 @@ class Query(Read[Page[E]], Generic[E]):
     ranged: str | None = None
     low: tuple[Any, bool] | None = None
     high: tuple[Any, bool] | None = None
+    beginning: Any = None
     backwards: bool = False
     size: Any = None
     condition: Predicate | None = None
@@ -125,8 +126,8 @@ class Query(Read[Page[E]], Generic[E]):
         """Last keys first."""
         return replace(self, backwards=True)
 
-    def limit(self, items: int) -> Self:
-        """At most so many items a page."""
+    def limit(self, items: int | None) -> Self:
+        """At most so many items a page; None leaves it to DynamoDB."""
         return replace(self, size=items)
 
     def where(self, condition: Callable[[E], object]) -> Self:
@@ -182,27 +183,42 @@ class OpenQuery(Query[E]):
         """Only items whose next sort field is smaller or equal."""
         return self._bounded(bound, high=True)
 
+    def begins_with(self, **bound: Any) -> Self:
+        """Only items whose next sort field is text that begins so."""
+        slot = self._next_slot(bound)
+        field, sort = self.entity.__spec__.fields[slot], self.source.declared.templates.sort
+        formats = [p.format.name for p in sort.parts if isinstance(p, Slot)] if sort else []
+        if field.kind != "string" or any(formats):
+            raise DeclarationError(
+                "Q5",
+                f"{self.entity.__name__}.{slot} is of kind {field.kind}, which does not begin with "
+                "anything.",
+                suggestion="Ask for the beginning of a field of text, or for a range.",
+            )
+        return replace(self, ranged=slot, beginning=bound[slot])
+
     def _bounded(
         self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
     ) -> Self:
-        slot = self._next_slot()
-        if len(bound) != 1 or slot is None or slot not in bound:
-            expected = f"the next sort field is {slot}" if slot else "all sort fields are given"
-            raise DeclarationError(
-                "Q5",
-                f"a range over {', '.join(bound) or 'nothing'} cannot be served by "
-                f"{self.entity.__name__}.{self.source.declared.name}: {expected}.",
-                suggestion="Bound the sort field that follows the given ones.",
-            )
+        slot = self._next_slot(bound)
         value = bound[slot]
         if low is not None:
             return replace(self, ranged=slot, low=(value, low))
         return replace(self, ranged=slot, high=(value, bool(high)))
 
-    def _next_slot(self) -> str | None:
+    def _next_slot(self, bound: Mapping[str, Any]) -> str:
+        """The sort field that follows the given ones, which must be the one that is bounded."""
         sort = self.source.declared.templates.sort
         free = [f for f in sort.fields if f not in self.values] if sort else []
-        return free[0] if free else None
+        if len(bound) == 1 and free and free[0] in bound:
+            return free[0]
+        expected = f"the next sort field is {free[0]}" if free else "all sort fields are given"
+        raise DeclarationError(
+            "Q5",
+            f"a range over {', '.join(bound) or 'nothing'} cannot be served by "
+            f"{self.entity.__name__}.{self.source.declared.name}: {expected}.",
+            suggestion="Bound the sort field that follows the given ones.",
+        )
 
 
 @dataclass(frozen=True)

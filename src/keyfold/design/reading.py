@@ -130,6 +130,10 @@ def _condition(query: Query[Any]) -> schema.SortCondition:
     if sort is None:
         return schema.SortCondition()
     prefix = _cut(sort, set(query.values))
+    if query.beginning is not None:
+        return schema.SortCondition(
+            "begins_with", _cut(sort, {*query.values, query.ranged or ""}, whole=False)
+        )
     if query.ranged is not None:
         return schema.SortCondition("between", prefix, _bound(query.low), _bound(query.high))
     if len(prefix.parts) == len(sort.parts):
@@ -137,13 +141,15 @@ def _condition(query: Query[Any]) -> schema.SortCondition:
     return schema.SortCondition("begins_with", prefix) if prefix.parts else schema.SortCondition()
 
 
-def _cut(template: Template, given: set[str]) -> Template:
-    """The template up to its first slot that has no value."""
+def _cut(template: Template, given: set[str], *, whole: bool = True) -> Template:
+    """The template up to its first slot that has no value; or up to the last that has one."""
     parts: list[Literal | Slot] = []
     for part in template.parts:
         if isinstance(part, Slot) and part.field not in given:
             break
         parts.append(part)
+    if not whole and parts and isinstance(parts[-1], Literal):
+        parts.pop()
     return Template(tuple(parts), template.escape)
 
 

@@ -213,7 +213,9 @@ class _TypesText:
     def _range(self, spec: EntitySpec, name: str) -> str:
         shown = self._value(spec, name)
         own = f"By{_camel(name)}"
-        lines = [f"    def {method}(self, *, {name}: {shown}) -> Self: ..." for method in _RANGES]
+        methods = (*_RANGES, "begins_with") if shown == "str" else _RANGES
+        bound = f"{name}: {shown} | None"
+        lines = [f"    def {method}(self, *, {bound}) -> Self: ..." for method in methods]
         body = "(Query[E]):\n" + "\n".join(lines)
         while own in self.ranges and self.ranges[own] != f"\nclass {own}{body}":
             own += "_"

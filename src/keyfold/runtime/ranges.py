@@ -31,17 +31,28 @@ def sort_condition(query: Query[Any], arguments: Mapping[str, Any]) -> Condition
     attribute = declared.attributes[1]
     owner = f"{query.entity.__name__}.{declared.name}"
     values = {name: resolve(value, arguments) for name, value in query.values.items()}
-    low = None if query.low is None else (resolve(query.low[0], arguments), query.low[1])
-    high = None if query.high is None else (resolve(query.high[0], arguments), query.high[1])
+    low, high = _bound(query.low, arguments), _bound(query.high, arguments)
+    beginning = resolve(query.beginning, arguments)
     if attribute.type != "S":
         return _value_condition(attribute, values, low, high, owner)
     template = attribute.template
+    if beginning is not None and query.ranged is not None:
+        slot = next(p for p in template.parts if isinstance(p, Slot) and p.field == query.ranged)
+        prefix = template.render_prefix(values, owner=owner)
+        more = template.render_slot(slot, {slot.field: beginning}, owner=owner)
+        return "begins_with", ({"S": prefix + more},)
     if query.ranged is None or (low is None and high is None):
         prefix = template.render_prefix(values, owner=owner)
         if all(field in values for field in template.fields):
             return "=", (attribute.value(prefix, owner=owner),)
         return ("begins_with", ({"S": prefix},)) if prefix else ("", ())
     return _text_range(template, query.ranged, values, low, high, owner)
+
+
+def _bound(side: tuple[Any, bool] | None, arguments: Mapping[str, Any]) -> tuple[Any, bool] | None:
+    """One end of a range; a parameter without a value leaves it open."""
+    value = None if side is None else resolve(side[0], arguments)
+    return None if side is None or value is None else (value, side[1])
 
 
 def _text_range(
