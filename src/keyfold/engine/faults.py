@@ -12,6 +12,7 @@ from keyfold.clock import Clock
 from keyfold.engine.hashing import HASH_BYTES
 from keyfold.errors import (
     CancellationReason,
+    ReplicatedWriteConflict,
     Throttled,
     Timeout,
     TransactionCanceled,
@@ -23,6 +24,7 @@ Request = dict[str, Any]
 Answer = dict[str, Any]
 
 _WRITES = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
+_REPLICATED = _WRITES | {"BatchWriteItem"}
 _TRANSACTIONS = frozenset(("TransactWriteItems", "ExecuteTransaction"))
 _BATCHES = {"BatchGetItem": "UnprocessedKeys", "BatchWriteItem": "UnprocessedItems"}
 _READS = frozenset(("GetItem", "Query", "Scan", "TransactGetItems", "ExecuteStatement"))
@@ -33,14 +35,19 @@ _THROTTLED = (
     "increasing your provisioning level with the UpdateTable API."
 )
 _CONFLICT = "Transaction is ongoing for the item"
+_REPLICA_CONFLICT = (
+    "Request failed because one or more items in the request are being modified by a request in "
+    "another Region"
+)
 
 
 class Faults:
     """How often requests on items meet which fault. The same seed gives the same faults.
 
-    `throttle`, `conflict`, `unprocessed` and `lose_answer` are probabilities. `hot_keys` throttles
-    by DynamoDB's limits for one partition key. `latency` is a range of seconds. A lost answer is
-    the cruel fault: the request was carried out, and the caller sees a timeout.
+    `throttle`, `conflict`, `replica_conflict`, `unprocessed` and `lose_answer` are probabilities.
+    `hot_keys` throttles by DynamoDB's limits for one partition key. `latency` is a range of
+    seconds. `replica_conflict` is what a write of a STRONG global table meets in another region. A
+    lost answer is the cruel fault: the request was carried out, and the caller sees a timeout.
     """
 
     def __init__(
@@ -53,12 +60,14 @@ class Faults:
         unprocessed: float = 0.0,
         latency: tuple[float, float] | None = None,
         lose_answer: float = 0.0,
+        replica_conflict: float = 0.0,
     ) -> None:
         for name, value in (
             ("throttle", throttle),
             ("conflict", conflict),
             ("unprocessed", unprocessed),
             ("lose_answer", lose_answer),
+            ("replica_conflict", replica_conflict),
         ):
             if not 0.0 <= value <= 1.0:
                 raise ValueError(f"{name} is a probability between 0 and 1: {value!r}")
@@ -67,6 +76,7 @@ class Faults:
         self._throttle, self._conflict = throttle, conflict
         self._unprocessed, self._lose_answer = unprocessed, lose_answer
         self._latency = latency
+        self._replica_conflict = replica_conflict
         self.hot_keys = hot_keys
 
     def around(
@@ -81,6 +91,8 @@ class Faults:
             time.sleep(pause)
         if self._strikes(self._throttle):
             raise Throttled(_THROTTLED)
+        if operation in _REPLICATED and self._strikes(self._replica_conflict):
+            raise ReplicatedWriteConflict(_REPLICA_CONFLICT)
         if operation in _WRITES and self._strikes(self._conflict):
             raise TransactionConflict(_CONFLICT)
         if operation in _TRANSACTIONS and self._strikes(self._conflict):

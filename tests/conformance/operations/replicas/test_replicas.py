@@ -15,8 +15,14 @@ from botocore.exceptions import ClientError
 from keyfold.clients.signer import Credentials
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.engine.faults import Faults
 from keyfold.engine.replication import Regions
-from keyfold.errors import TableInUse, TableNotFound, ValidationError
+from keyfold.errors import (
+    ReplicatedWriteConflict,
+    TableInUse,
+    TableNotFound,
+    ValidationError,
+)
 from keyfold.wire import ServerSettings
 from keyfold.wire.background import BackgroundServer
 
@@ -507,3 +513,12 @@ def test_one_server_has_the_region_that_a_caller_signs_for(checks: bool) -> None
         away.put_item(TableName="Orders", Item={"pk": {"S": "a"}})
         regions.settle()
         assert home.get_item(TableName="Orders", Key={"pk": {"S": "a"}})["Item"]
+
+
+def test_a_write_that_meets_one_of_another_region_is_refused_on_request() -> None:
+    with Regions(faults=Faults(replica_conflict=1.0)) as regions:
+        home = regions.engine(_HOME)
+        home.call("CreateTable", _TABLE)
+        with pytest.raises(ReplicatedWriteConflict, match="by a request in another Region"):
+            _put(home, "a", "1")
+        assert _get(home, "a") is None
