@@ -134,11 +134,11 @@ class Engine:
     @property
     def endpoint(self) -> str:
         """Where DescribeEndpoints says that this database is asked: a host and a port."""
-        return self._database.endpoint
+        return (self._database.regions or self._database).endpoint
 
     @endpoint.setter
     def endpoint(self, address: str) -> None:
-        self._database.endpoint = address
+        (self._database.regions or self._database).endpoint = address
 
     @property
     def has_regions(self) -> bool:

@@ -25,7 +25,7 @@ def describe_endpoints(database: Database, _request: dict[str, Any]) -> dict[str
         "Endpoints": [
             {
                 # Amazon's own host would lead a client's next requests there.
-                "Address": database.endpoint,
+                "Address": (database.regions or database).endpoint,
                 "CachePeriodInMinutes": _ENDPOINT_MINUTES,
             }
         ]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine.lag import NEVER, Lag, LagSetting
 from keyfold.engine.replication import changes
+from keyfold.engine.rollouts import REGIONS
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 
@@ -22,13 +23,7 @@ if TYPE_CHECKING:
     from keyfold.engine.engine import Engine
     from keyfold.engine.write import Prepared
 
-KNOWN = (
-    "us-east-1", "us-east-2", "us-west-1", "us-west-2", "ca-central-1", "sa-east-1", "eu-west-1",
-    "eu-west-2", "eu-west-3", "eu-central-1", "eu-central-2", "eu-north-1", "eu-south-1",
-    "eu-south-2", "af-south-1", "ap-east-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3",
-    "ap-south-1", "ap-south-2", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3",
-    "ap-southeast-4", "il-central-1", "me-central-1", "me-south-1",
-)  # fmt: skip
+KNOWN = tuple(sorted(REGIONS))
 _PER_DELIVERY = 100
 _IDLE_SECONDS = 0.5
 _PENDING_SECONDS = 0.02
@@ -55,6 +50,7 @@ class Regions:
         self._clock = clock or SystemClock()
         self._lag = Lag(lag)
         self.scales_writes = scales_writes
+        self.endpoint = "localhost:8000"
         self._engines: dict[str, Engine] = {}
         self._isolated: set[str] = set()
         self._lock = threading.RLock()
@@ -64,7 +60,7 @@ class Regions:
         self._thread = threading.Thread(target=self._run, name="keyfold-regions", daemon=True)
         self._thread.start()
 
-    known = frozenset(KNOWN)
+    known = REGIONS
 
     def engine(self, region: str) -> Engine:
         """The engine of a region, opened when it is first asked for."""
