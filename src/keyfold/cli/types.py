@@ -14,7 +14,7 @@ from keyfold import settings
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
-    from keyfold.design.design import Design
+    from keyfold.design.design import Declarations
     from keyfold.review.typed import TypedModule
 
 HELP = "Write the types of a design's entities, for type checkers and editors."
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     return _watch(target, modules) if args.watch else 0
 
 
-def _loaded(target: str, *, write: bool) -> Design:
+def _loaded(target: str, *, write: bool) -> Declarations:
     """The design, whose modules may import their types before anybody wrote them."""
     from keyfold.design.target import load_design
     from keyfold.review.typed import TwinFinder
@@ -65,7 +65,7 @@ def _loaded(target: str, *, write: bool) -> Design:
         sys.meta_path.remove(TwinFinder)
 
 
-def _modules(design: Design, target: str) -> list[TypedModule]:
+def _modules(design: Declarations, target: str) -> list[TypedModule]:
     from keyfold.review.typed import typed_modules
 
     found = typed_modules(design.entities.values())

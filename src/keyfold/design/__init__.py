@@ -1,6 +1,5 @@
 """Declaring: designs, tables, entities, keys, indexes, access patterns."""
 
-from keyfold.design.design import Design
 from keyfold.design.entity import Entity
 from keyfold.design.ids import new_ulid, new_uuid
 from keyfold.design.keys import Key, On, Ref
@@ -53,7 +52,6 @@ __all__ = [
     "Collection",
     "Count",
     "Created",
-    "Design",
     "Entity",
     "Exists",
     "First",

@@ -1,4 +1,4 @@
-"""`Design`: the declaration that everything else reads."""
+"""`Declarations`: what a design says, which everything else reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Design:
+class Declarations:
     """A set of tables, entities and access patterns that belong together."""
 
     def __init__(self, name: str, *, description: str = "") -> None:

@@ -11,14 +11,14 @@ from keyfold.errors import DeclarationError
 from keyfold.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 
 if TYPE_CHECKING:
-    from keyfold.design.design import Design
+    from keyfold.design.design import Declarations
     from keyfold.design.entity import Entity
 
 
 class Table:
     """A table; entities name it in their class line."""
 
-    def __init__(self, design: Design, declared: schema.TableSchema, *, camel: bool) -> None:
+    def __init__(self, design: Declarations, declared: schema.TableSchema, *, camel: bool) -> None:
         self.design = design
         self.schema = declared
         self.camel = camel

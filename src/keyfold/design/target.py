@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from keyfold.design.design import Design
+from keyfold.design.design import Declarations
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold.settings import nearest
@@ -32,12 +32,12 @@ def load_schema(target: str) -> Schema:
     return _schema_of(module, name)
 
 
-def load_design(target: str) -> Design:
+def load_design(target: str) -> Declarations:
     """The design that runs, as `package.module:design` names it."""
     module, name = _module(target)
     found = getattr(module, name, None)
-    if not isinstance(found, Design):
-        known = [word for word, value in vars(module).items() if isinstance(value, Design)]
+    if not isinstance(found, Declarations):
+        known = [word for word, value in vars(module).items() if isinstance(value, Declarations)]
         hint = nearest(name, known) if known else "no design is declared there"
         raise KeyfoldError(f"{module.__name__} has no design {name!r}; {hint}")
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from keyfold.design.design import Design
+from keyfold.design.design import Declarations
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.runtime.context import Context
@@ -43,7 +43,7 @@ def key_at(address: bytes) -> WireItem:
     return key
 
 
-def fetch(context: Context, design: Design, address: bytes) -> Flow[Entity | None]:
+def fetch(context: Context, design: Declarations, address: bytes) -> Flow[Entity | None]:
     """The item at an address, expired or not."""
     name, key = orjson.loads(address)
     spec = design.entities[name].__spec__

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from keyfold.design.design import Design
+from keyfold.design.design import Declarations
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import KeyfoldError
@@ -30,7 +30,7 @@ STRANGERS: Final = 100
 class Structures:
     """The secondary structures of a design that a verification looks at."""
 
-    def __init__(self, design: Design, only: frozenset[str] = frozenset()) -> None:
+    def __init__(self, design: Declarations, only: frozenset[str] = frozenset()) -> None:
         design.complete()
         self.design = design
         self.labels = ["index", *(m.label for m in design.maintainers)]

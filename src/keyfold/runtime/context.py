@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.design.design import Design
+from keyfold.design.design import Declarations
 from keyfold.design.naming import physical_name
 from keyfold.design.schema import TableSchema
 
@@ -18,7 +18,7 @@ from keyfold.design.schema import TableSchema
 class Context:
     """The surroundings of one handle."""
 
-    design: Design
+    design: Declarations
     clock: Clock = field(default_factory=SystemClock)
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, cast
 
-from keyfold import design
 from keyfold.clients import connect, connect_async
 from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.clock import Clock, SystemClock
+from keyfold.design.design import Declarations
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context
@@ -18,7 +18,7 @@ from keyfold.runtime.db import Db
 PARALLEL_REQUESTS = 16
 
 
-class Design(design.Design):
+class Design(Declarations):
     """A set of tables, entities and access patterns that belong together."""
 
     def open(

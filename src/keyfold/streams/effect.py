@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import get_args
 
-from keyfold.design.design import Design
+from keyfold.design.design import Declarations
 from keyfold.design.processor import Processor
 from keyfold.errors import NotFound, ProcessorFailed
 from keyfold.maintain.structure import KeptStructure
@@ -145,7 +145,7 @@ def _read_result(processor: Processor, result: object) -> list[Intent]:
 class Effects:
     """All effects of a design, by entity."""
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, design: Declarations) -> None:
         design.complete()
         self.maintained = [Maintained(m) for m in design.maintainers]
         self.processed = [Processed(p) for p in design.processors]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from keyfold.design import schema
-from keyfold.design.design import Design
+from keyfold.design.design import Declarations
 from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.table import Table
 from keyfold.errors import TableInUse, TableNotFound
@@ -29,7 +29,7 @@ TABLE: Final = schema.TableSchema(
 )
 
 
-def table_of(design: Design) -> Table:
+def table_of(design: Declarations) -> Table:
     """The support table as intents name it."""
     return Table(design, TABLE, camel=True)
 
