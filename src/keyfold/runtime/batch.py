@@ -10,8 +10,8 @@ from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref, address
 from keyfold.design.read import Query
 from keyfold.design.schema import TableSchema
-from keyfold.errors import PlanError, Throttled
-from keyfold.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS
+from keyfold.errors import PlanError, Throttled, TransactionCanceled, TransactionConflict
+from keyfold.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.intent import Delete
@@ -43,6 +43,32 @@ def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
                 for item in items:
                     found[table, repr([item[name] for name in names])] = item
     return [_decoded(context, ref, found.get(_address(context, ref))) for ref in refs]
+
+
+def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, ...]]:
+    """Items as they were at one moment, in the order of their refs, None where there is none."""
+    wanted = {_address(context, address(ref)): ref for ref in refs}
+    if not 0 < len(wanted) <= TRANSACTION_ITEMS:
+        raise PlanError(
+            f"get_together was given {len(wanted)} items; one transaction takes 1 to "
+            f"{TRANSACTION_ITEMS}"
+        )
+    reads = [
+        {"Get": {"TableName": context.physical(r.entity.__table__.schema), "Key": r.wire()}}
+        for r in wanted.values()
+    ]
+    for attempt in range(ATTEMPTS):
+        try:
+            answer = yield Call("TransactGetItems", {"TransactItems": reads})
+        except TransactionCanceled as cancelled:
+            if attempt == ATTEMPTS - 1:
+                raise TransactionConflict(cancelled.message) from cancelled
+            yield Pause(random.uniform(0, 0.01 * 2**attempt))
+        else:
+            items = [one.get("Item") for one in answer["Responses"]]
+            found = dict(zip(wanted, items, strict=True))
+            return tuple(_decoded(context, ref, found[_address(context, ref)]) for ref in refs)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def put_many(
