@@ -7,6 +7,7 @@ import threading
 from weakref import ref
 
 from keyfold.engine.engine import Engine
+from keyfold.errors import StorageError
 
 SWEEP_SECONDS = 60.0
 
@@ -31,8 +32,11 @@ class Sweeper:
         while not self._stopped.wait(self._seconds) and (engine := self._engine()) is not None:
             try:
                 engine.sweep()
-            except Exception:
+            except StorageError as error:
                 # A full disk, a busy file: the next sweep may find it otherwise.
+                if not self._stopped.is_set():
+                    logger.error("cannot delete what has expired: %s", error)
+            except Exception:
                 if not self._stopped.is_set():
                     logger.exception("cannot delete what has expired")
             del engine
