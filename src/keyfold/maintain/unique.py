@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
 
 import orjson
 
@@ -12,8 +13,9 @@ from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
+from keyfold.design.parameter import Param
 from keyfold.design.template import DELIMITER
-from keyfold.errors import DeclarationError, Undecodable, UniqueTaken
+from keyfold.errors import DeclarationError, MissingKeyField, Undecodable, UniqueTaken
 from keyfold.maintain.address import WireRef, address_bytes, fetch, raw, wire_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import HOLDER, MARKERS, ClaimFact
@@ -21,9 +23,66 @@ from keyfold.maintain.reconcile import unchanged
 from keyfold.maintain.rows import Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Shown
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Flow
+from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.intent import Marker
+from keyfold.runtime.reads import SteppedRead, is_expired
 from keyfold.runtime.writes import commit
+
+E = TypeVar("E", bound=Entity)
+_LOOKS = 3
+
+
+@dataclass(frozen=True)
+class Holder(SteppedRead["E | None"], Generic[E]):
+    """The item that has a unique value: found by its marker, then read, both consistently."""
+
+    entity: type[E]
+    unique: Unique
+    values: Mapping[str, Any]
+
+    def steps(self, context: Context) -> Flow[E | None]:
+        table = context.physical(self.entity.__table__.schema)
+        wanted = self.unique.text(self.values)
+        if wanted is None:
+            return None
+        for _ in range(_LOOKS):
+            marker = yield from self._item(table, self.unique.key(wanted))
+            key = (marker or {}).get(HOLDER, {}).get("M")
+            item = None if key is None else (yield from self._item(table, key))
+            if key is None or item is None or is_expired(context, self.entity.__spec__, item):
+                return None
+            found: E = self.entity.__spec__.decode(item)
+            if self.unique.value(found) == wanted:
+                return found
+            # It gave the value up between the two reads, perhaps to somebody else.
+        return None
+
+    def _item(self, table: str, key: Any) -> Flow[dict[str, Any] | None]:
+        request = {"TableName": table, "Key": key, "ConsistentRead": True}
+        answer = yield Call("GetItem", request)
+        found: dict[str, Any] | None = answer.get("Item")
+        return found
+
+
+@dataclass(frozen=True)
+class UniqueOf(Generic[E]):
+    """A unique value of an entity, by which its holder is found."""
+
+    entity: type[E]
+    declared: Unique
+
+    def __call__(self, **values: Any) -> Holder[E]:
+        """The item that has this value: `db.read(User.one_email(email="a@x"))`."""
+        place = f"{self.entity.__name__}.{self.declared.name}"
+        if set(values) != set(self.declared.names):
+            raise MissingKeyField(f"{place} needs {', '.join(self.declared.names)}")
+        if any(isinstance(value, Param) for value in values.values()):
+            raise DeclarationError(
+                codes.PATTERN_BRANCHES,
+                f"{place} is looked up in two requests, and is no access pattern.",
+                suggestion="Read it with db.read, or declare an index for the pattern.",
+            )
+        return Holder(self.entity, self.declared, values)
 
 
 class Unique(KeptStructure, Declared):
@@ -41,6 +100,9 @@ class Unique(KeptStructure, Declared):
         self.normalise = normalise
         self.source: type[Entity]
         self.label = ""
+
+    def __get__(self, instance: object, owner: type[E]) -> UniqueOf[E]:
+        return UniqueOf(owner, self)
 
     def attach(self, entity: type[Entity]) -> None:
         if not self.names:
@@ -95,11 +157,12 @@ class Unique(KeptStructure, Declared):
 
     def value(self, entity: Entity | None) -> str | None:
         """The value that is unique, as text; None where the item does not take part."""
-        if entity is None:
-            return None
+        return None if entity is None else self.text(entity.__dict__)
+
+    def text(self, values: Mapping[str, Any]) -> str | None:
         parts = []
         for name in self.names:
-            found = getattr(entity, name)
+            found = values[name]
             if found is None:
                 return None
             text = plain(found)

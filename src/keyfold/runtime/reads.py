@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
@@ -36,6 +37,13 @@ from keyfold.runtime.query import Request, collection_request, query_request
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
+
+
+class SteppedRead(Read[T], ABC):
+    """A read that takes steps of its own, for which there is no one request."""
+
+    @abstractmethod
+    def steps(self, context: Context) -> Flow[T]: ...
 
 
 def read(
@@ -79,6 +87,8 @@ def _dispatch(
         return _collect(context, wanted, arguments, name, cursor, size)
     if isinstance(wanted, Merge):
         return read_merge(context, wanted, arguments, name, cursor, size)
+    if isinstance(wanted, SteppedRead):
+        return wanted.steps(context)
     raise PlanError(f"{type(wanted).__name__} cannot be read")
 
 
