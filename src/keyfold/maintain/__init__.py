@@ -1,10 +1,12 @@
 """Secondary structures that keep themselves right: pointers, counters, edges, unique values."""
 
+from keyfold.maintain.average import Average
 from keyfold.maintain.cascade import Cascade
 from keyfold.maintain.copied import Copied
 from keyfold.maintain.counter import Counter
 from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.edge import Edge, Mirror, Sharded, across_shards
+from keyfold.maintain.extreme import Extreme, Latest
 from keyfold.maintain.feed import Feed
 from keyfold.maintain.pointer import Pointer
 from keyfold.maintain.rebuild import rebuild
@@ -14,13 +16,16 @@ from keyfold.maintain.unique import Unique
 from keyfold.maintain.verify import labels, verification, verify
 
 __all__ = [
+    "Average",
     "Cascade",
     "Copied",
     "Counter",
     "Drift",
     "DriftReport",
     "Edge",
+    "Extreme",
     "Feed",
+    "Latest",
     "Mirror",
     "Pointer",
     "Repaired",

@@ -118,12 +118,19 @@ class Related:
         raise IndexBehind(f"{self.key.declared.index} does not show {child.ref()} yet")
 
     def page(
-        self, context: Context, parent: Ref[Any], start: dict[str, Any] | None
+        self,
+        context: Context,
+        parent: Ref[Any],
+        start: dict[str, Any] | None,
+        *,
+        descending: bool = False,
+        limit: int = PAGE,
     ) -> Flow[tuple[list[Any], dict[str, Any] | None]]:
         """Some of the items, and where to go on."""
-        request = query_request(context, self.query(parent), {})
+        query = self.query(parent)
+        request = query_request(context, query.descending() if descending else query, {})
         assert request is not None, "a whole partition is not an empty range"
-        request["Limit"] = PAGE
+        request["Limit"] = limit
         if start is not None:
             request["ExclusiveStartKey"] = start
         answer = yield Call("Query", request)

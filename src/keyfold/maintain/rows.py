@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import apsw
 
@@ -34,6 +34,8 @@ class Comparison:
     """It is wrong that something is said and not found."""
     extra: bool = True
     """It is wrong that something is found and not said."""
+    best: Literal["", "most", "least"] = ""
+    """Of all that is said the greatest or the least holds."""
     apart: bool = False
     """Many say something of one address, and each is right or wrong by itself."""
 
@@ -145,7 +147,10 @@ def _compared(
         elif how.apart:
             if found is not None and value != found:
                 yield Suspect(structure, address, origins=(item,) if item is not None else ())
-        elif len(said) < 2 and item is not None:
+        elif item is not None and how.best:
+            best = (max if how.best == "most" else min)([value, *said])
+            said = said if best in said else {best: item}
+        elif item is not None and len(said) < 2:
             said.setdefault(value, item)
     if how.apart:
         return

@@ -106,7 +106,9 @@ def read_changes(spec: EntitySpec, given: Mapping[str, Any]) -> dict[str, Change
             raise PlanError(
                 f"{spec.name}.{name} is part of the primary key; use db.move to change it"
             )
-        if field is spec.version or any(getattr(m, "kind", "") == "counter" for m in field.marks):
+        if field is spec.version or any(
+            getattr(m, "kind", "") in ("counter", "kept") for m in field.marks
+        ):
             raise PlanError(f"{spec.name}.{name} is counted by keyfold; leave it out")
         changes[name] = _read(spec, field, value)
     return changes

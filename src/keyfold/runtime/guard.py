@@ -108,7 +108,7 @@ def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
 
 def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
     """Counted fields that must not move while this is written, as maintainers ask for it."""
-    found: frozenset[str] = frozenset()
+    found = intent.steady if isinstance(intent, Update) else frozenset()
     if isinstance(intent, Update) and intent.counting:
         return found
     touched = None if isinstance(intent, Delete) else frozenset(intent.changes)
@@ -119,8 +119,8 @@ def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
 
 
 def is_counted(field: FieldSpec) -> bool:
-    """A field that a counter keeps: it moves while others edit the item."""
-    return any(getattr(mark, "kind", "") == "counter" for mark in field.marks)
+    """A field that a structure keeps: it moves while others edit the item."""
+    return any(getattr(mark, "kind", "") in ("counter", "kept") for mark in field.marks)
 
 
 def refusal_of(

@@ -46,7 +46,8 @@ class Update(Write[T_co], Generic[T_co]):
     `given` is the item as the caller saw it, and `known` the same where its version guards it.
     `counting` marks a maintainer's own adjustment, which is no edit: it leaves version and stamps
     alone. `upsert` lets it create the item; without it a missing item is an error, or, where
-    `lenient`, nothing.
+    `lenient`, nothing. `steady` fields must be what they were when it was planned, or the commit
+    starts over.
     """
 
     ref: Ref[Any]
@@ -57,6 +58,7 @@ class Update(Write[T_co], Generic[T_co]):
     upsert: bool = False
     lenient: bool = False
     given: Entity | None = None
+    steady: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,24 @@ class Marker(Write[None]):
     refusal: Callable[[Mapping[str, Any] | None], Exception] | None = None
 
 
-Intent: TypeAlias = Put | Update | Delete | Check | Marker
+Pending: TypeAlias = Callable[[type[Entity]], Iterable[tuple[Ref[Any], Entity | None]]]
+"""Items of an entity that a commit writes, as they will be; None for what it deletes."""
+
+
+@dataclass(frozen=True)
+class Derived(Write[None]):
+    """Changes of an item that follow from what it is and from the rest of the commit.
+
+    The plan reads it; where one of the `steady` fields moved meanwhile, the commit starts over. An
+    item that is gone has nothing derived.
+    """
+
+    ref: Ref[Any]
+    changes: Callable[[Any, Pending], Flow[Mapping[str, Change]]]
+    steady: frozenset[str]
+
+
+Intent: TypeAlias = Put | Update | Delete | Check | Marker | Derived
 
 
 def described(intents: Sequence[Intent]) -> str:
@@ -100,7 +119,7 @@ def described(intents: Sequence[Intent]) -> str:
                 f"{intent!r} is not a write; give create(...), put(...), update(...), delete(...) "
                 "or check(...), one by one"
             )
-    words = {_words(intent) for intent in intents if not isinstance(intent, Check | Marker)}
+    words = {_words(one) for one in intents if isinstance(one, Put | Update | Delete)}
     return words.pop() if len(words) == 1 else "write"
 
 

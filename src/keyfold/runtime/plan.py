@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from typing import Any
 
 from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
 from keyfold.design.predicate import Predicate
 from keyfold.errors import NotFound, PlanError
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change
 from keyfold.runtime.context import Context
-from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Marker, Put, Update
+from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Marker, Put, Update
 from keyfold.runtime.writing import (
     WireWrite,
     check_write,
@@ -43,6 +44,7 @@ class Step:
             return delete_write(context, intent, self.old, stored)
         if isinstance(intent, Check):
             return check_write(context, intent)
+        assert isinstance(intent, Marker), "what is derived was made an update"
         return marker_write(context, intent)
 
 
@@ -73,6 +75,14 @@ class Plan:
             del self.steps[address]
         else:
             self.steps[address] = joined
+
+    def pending(self, entity: type[Entity]) -> Iterator[tuple[Ref[Any], Entity | None]]:
+        """Items of an entity that are written, as they will be; None for what is deleted."""
+        for step in self.steps.values():
+            if isinstance(step.intent, Put) and type(step.intent.new) is entity:
+                yield step.intent.new.ref(), step.intent.new
+            elif isinstance(step.intent, Update | Delete) and step.intent.ref.entity is entity:
+                yield step.intent.ref, step.new
 
     def is_deleted(self, address: Any) -> bool:
         """Whether the item is deleted already, with all that follows from it."""
@@ -110,6 +120,7 @@ def _joined(first: Step, second: Step) -> Step | None:
             condition=_both(first.intent.condition, second.intent.condition),
             upsert=not demanded and any(one.upsert for one in both),
             lenient=all(one.lenient for one in both),
+            steady=first.intent.steady | second.intent.steady,
         )
         return Step(joined, first.old or second.old, second.new)
     if isinstance(first.intent, Put) and isinstance(second.intent, Update):
@@ -158,7 +169,7 @@ def _joined_markers(first: Marker, second: Marker) -> Marker:
 def _guarded(step: Step, check: Check) -> Step:
     """A write that also checks what a check of the same item asked for."""
     intent = step.intent
-    if isinstance(intent, Marker):
+    if isinstance(intent, Marker | Derived):
         return step
     if isinstance(intent, Put) and intent.counted:
         raise NotFound(f"there is no {check.ref}")

@@ -31,7 +31,7 @@ from keyfold.runtime.changes import Change, applied, validate
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.guard import Lingering, StoredOtherwise, is_counted, steady_counts
-from keyfold.runtime.intent import Check, Delete, Intent, Maintainer, Put, Update
+from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Put, Update
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find, get
 from keyfold.runtime.validity import looked_at, merged
@@ -116,6 +116,8 @@ def _expand(context: Context, plan: Plan, intent: Intent) -> Flow[Entity | None]
         return (yield from _expand_update(context, plan, intent))
     if isinstance(intent, Delete):
         return (yield from _expand_delete(context, plan, intent))
+    if isinstance(intent, Derived):
+        return (yield from _expand_derived(context, plan, intent))
     if isinstance(intent, Check):
         plan.add(_address(intent.ref.entity.__spec__, intent.ref.wire()), Step(intent))
     else:
@@ -202,6 +204,21 @@ def _expand_update(
     if old is not None:
         plan.entail(concerned, old, new)
     return new
+
+
+def _expand_derived(context: Context, plan: Plan, intent: Derived) -> Flow[Entity | None]:
+    address = _address(intent.ref.entity.__spec__, intent.ref.wire())
+    if plan.is_deleted(address):
+        return None
+    step = plan.steps.get(address)
+    held = step.new if step is not None and step.new is not None else None
+    if held is None:
+        held = yield from find(context, intent.ref)
+    if held is None:
+        return None
+    changes = yield from intent.changes(held, plan.pending)
+    update = Update[Any](intent.ref, changes, counting=True, steady=intent.steady)
+    return (yield from _expand_update(context, plan, update, read=held))
 
 
 def _first(intent: Update) -> Entity:

@@ -1,0 +1,336 @@
+"""Extremes: the newest, largest or smallest of many, shown on their owner.
+
+An amount that goes is subtracted. The largest that goes leaves a question: which is the next? So
+whoever takes away or worsens the one that is shown looks for the next, by the key or index in
+which they are found.
+
+Every change of a candidate moves a number on the owner. A look alone would be a phantom read:
+somebody deletes the largest and finds no other; meanwhile another comes that is not larger and
+leaves the owner as it is; the delete would go through and show nothing. Checking the owner costs as
+much as writing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from keyfold.design import codes
+from keyfold.design.declared import Declared
+from keyfold.design.entity import Entity
+from keyfold.design.follows import Follows
+from keyfold.design.formats import plain
+from keyfold.design.keys import Ref
+from keyfold.errors import DeclarationError, Undecodable
+from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
+from keyfold.maintain.drift import Drift
+from keyfold.maintain.fact import Address, address_of
+from keyfold.maintain.related import PAGE, Related
+from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.structure import Causes, KeptStructure, Shown, Sync
+from keyfold.runtime.changes import Change, Set, clear
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Derived, Intent, Pending
+from keyfold.runtime.writes import commit
+
+
+class KeptMark:
+    """On fields that a structure keeps: nobody else writes them."""
+
+    kind = "kept"
+
+
+class Extreme(Declared):
+    """Shows the largest of many: `highest = Extreme("Bid", by="price", moves="bids", shows={...})`.
+
+    `shows` says which fields of the owner show which of the candidate; the rank and the
+    candidate's own key are among them. Of equal ranks the greater key wins. `moves` is a number of
+    the owner that each change of a candidate moves. `through` names the key or placement in whose
+    partition the candidates of one owner are found, in the order of the rank where one page is to
+    be enough.
+    """
+
+    kind = "extreme"
+
+    def __init__(
+        self,
+        of: str,
+        *,
+        by: str,
+        shows: Mapping[str, str],
+        moves: str,
+        smallest: bool = False,
+        through: str = "key",
+        via: Mapping[str, str] | None = None,
+        sync: Sync = "transaction",
+    ) -> None:
+        super().__init__()
+        self.of, self.by, self.shows, self.moves = of, by, dict(shows), moves
+        self.smallest, self.through, self.sync = smallest, through, sync
+        self.via = dict(via or {})
+
+    def attach(self, entity: type[Entity]) -> None:
+        fields = entity.__spec__.fields
+        for name in (*self.shows, self.moves):
+            if name not in fields:
+                raise self._misused(entity, f"{entity.__name__} has no field {name!r}.")
+            if name == self.moves and fields[name].kind != "integer":
+                raise self._misused(entity, f"{name} moves with each change, and is not an int.")
+            fields[name] = replace(fields[name], marks=(*fields[name].marks, KeptMark()))
+        design = entity.__table__.design
+        design.when_complete(lambda: design.maintain(ExtremeMaintainer(self, entity)))
+
+    def _misused(self, entity: type[Entity], what: str) -> DeclarationError:
+        return DeclarationError(
+            codes.UNKNOWN_REFERENCE,
+            f"{self.kind} {entity.__name__}.{self.name}: {what}",
+            place=str(self.place),
+            suggestion="Name fields of the owner, and of the candidate that each shows.",
+        )
+
+
+class Latest(Extreme):
+    """Shows the newest of many: `last = Latest("Message", by="at", moves="sent", shows={...})`."""
+
+    kind = "latest"
+
+
+@dataclass(frozen=True)
+class BestFact:
+    """A candidate: what ranks it, and what its owner shows of it. The best of all holds."""
+
+    owner: Ref[Any]
+    rank: Any
+    key: bytes
+    shows: tuple[Any, ...]
+
+    @property
+    def identity(self) -> Hashable:
+        return tuple(self.owner.values.values())
+
+    @property
+    def place(self) -> Hashable:
+        return ()
+
+    @cached_property
+    def address(self) -> Address:
+        return address_of(self.owner)
+
+    @property
+    def order(self) -> bytes:
+        return sortable(self.rank) + b"\0" + self.key
+
+    @property
+    def row(self) -> tuple[bytes, bytes]:
+        return ref_bytes(self.owner), self.order + b"\0" + value_digest(self.shows)
+
+    def joined(self, other: BestFact) -> BestFact:
+        return max(self, other, key=lambda fact: fact.order)
+
+    # Which one is shown is not known from one candidate: see `joins`.
+
+    def made(self) -> Iterator[Intent]:
+        yield from ()
+
+    def gone(self) -> Iterator[Intent]:
+        yield from ()
+
+    def changed(self, before: BestFact) -> Iterator[Intent]:  # noqa: ARG002
+        yield from ()
+
+
+class ExtremeMaintainer(KeptStructure):
+    """The best candidate of each owner, shown on it."""
+
+    def __init__(self, declared: Extreme, target: type[Entity]) -> None:
+        self.declared, self.target, self.kind = declared, target, declared.kind
+        self.label = f"{declared.kind} {target.__name__}.{declared.name}"
+        self.sync = declared.sync
+        design = target.__table__.design
+        self.source = design.entity(declared.of, place=f"{declared.place} {self.label}")
+        self.related = Related(
+            target,
+            self.source,
+            declared.through,
+            declared.via,
+            owner=f"the {self.label}",
+            place=declared.place,
+        )
+        self.compared = Comparison(best="least" if declared.smallest else "most")
+        needed = {declared.by, *self.source.__spec__.key.templates.fields}
+        needed -= set(self.related.via.values())
+        missing = sorted(needed - set(declared.shows.values()))
+        unknown = [n for n in declared.shows.values() if n not in self.source.__spec__.fields]
+        if missing or unknown:
+            what = f"it must show {missing[0]!r}" if missing else f"there is no {unknown[0]!r}"
+            raise declared._misused(target, f"{what} of {self.source.__name__}.")
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset((*self.declared.shows.values(), *self.related.via.values()))
+
+    @property
+    def follows(self) -> Follows:
+        spec, declared = self.source.__spec__, self.declared
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=spec.name,
+            target=self.target.__name__,
+            fact="best",
+            fields=tuple(sorted(self.fields)),
+            writes=(*declared.shows, declared.moves),
+            via=tuple(self.related.via.items()),
+            sync=self.sync,
+            expires=spec.ttl is not None,
+            found=self.related.found,
+            place=declared.place,
+        )
+
+    def facts(self, item: Entity) -> Iterator[BestFact]:
+        owner = self.related.parent_of(item)
+        rank = getattr(item, self.declared.by)
+        if owner is not None and rank is not None:
+            shows = tuple(getattr(item, name) for name in self.declared.shows.values())
+            yield BestFact(owner, rank, wire_bytes(item.ref().wire()), shows)
+
+    def joins(
+        self, context: Context, old: Entity | None, new: Entity | None
+    ) -> Flow[Iterable[Intent]]:
+        yield from ()
+        before, after = self._fact(old), self._fact(new)
+        if before == after:
+            return ()
+        owners = {fact.address: fact.owner for fact in (before, after) if fact is not None}
+        return [self._derived(context, owner) for owner in owners.values()]
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        if new is not None:
+            yield from self.related.shown(context, new)
+        for intent in (yield from self.joins(context, old, new)):
+            yield from commit(context, [intent])
+
+    def _fact(self, item: Entity | None) -> BestFact | None:
+        return None if item is None else next(self.facts(item), None)
+
+    def _derived(self, context: Context, owner: Ref[Any], *, looking: bool = False) -> Derived:
+        def changes(held: Entity, pending: Pending) -> Flow[Mapping[str, Change]]:
+            best = yield from self._best(context, owner, held, pending, looking=looking)
+            shown = [None] * len(self.declared.shows) if best is None else best.shows
+            found: dict[str, Change] = {
+                name: clear if value is None else Set(value)
+                for name, value in zip(self.declared.shows, shown, strict=True)
+                if getattr(held, name) != value
+            }
+            moves = getattr(held, self.declared.moves)
+            return {**found, self.declared.moves: Set(moves + 1)}
+
+        return Derived(owner, changes, frozenset({self.declared.moves}))
+
+    def _best(
+        self,
+        context: Context,
+        owner: Ref[Any],
+        held: Entity,
+        pending: Pending,
+        *,
+        looking: bool = False,
+    ) -> Flow[BestFact | None]:
+        """The best of all candidates, with what this commit does to them."""
+        changed: dict[bytes, BestFact | None] = {}
+        for ref, item in pending(self.source):
+            fact = self._fact(item)
+            ours = fact is not None and fact.address == address_of(owner)
+            changed[wire_bytes(ref.wire())] = fact if ours else None
+        candidates = [fact for fact in changed.values() if fact is not None]
+        shown = self._shown(held)
+        if self.sync == "transaction" and not looking:
+            # What is shown is better than all that this commit leaves alone.
+            stays = shown is None or shown.key not in changed
+            after = None if shown is None else changed.get(shown.key)
+            if stays or (shown and after and self._better([shown, after]) is after):
+                return self._better([*candidates, *([shown] if shown and stays else [])])
+        start: dict[str, Any] | None = None
+        limit = 2 + len(changed) if self._is_ordered else PAGE
+        while True:
+            found, start = yield from self.related.page(
+                context, owner, start, descending=not self.declared.smallest, limit=limit
+            )
+            facts = [fact for one in found for fact in self.facts(one) if fact.key not in changed]
+            candidates += facts
+            # In order of rank, what follows another rank is worse; of one rank the key decides.
+            if start is None or (self._is_ordered and len({f.rank for f in facts}) > 1):
+                return self._better(candidates)
+
+    def _better(self, facts: list[BestFact]) -> BestFact | None:
+        best = min if self.declared.smallest else max
+        return best(facts, key=lambda fact: fact.order, default=None)
+
+    @cached_property
+    def _is_ordered(self) -> bool:
+        """Whether candidates are found in the order of their rank."""
+        sort = self.related.key.declared.templates.sort
+        held = set(self.related.via.values())
+        free = [name for name in (sort.fields if sort is not None else ()) if name not in held]
+        return free[:1] == [self.declared.by]
+
+    def _shown(self, held: Entity) -> BestFact | None:
+        """The candidate that an owner shows."""
+        values = {theirs: getattr(held, name) for name, theirs in self.declared.shows.items()}
+        values |= {theirs: getattr(held, name) for name, theirs in self.related.via.items()}
+        if values.get(self.declared.by) is None:
+            return None
+        fields = self.source.__spec__.key.templates.fields
+        key = Ref(self.source, {name: values[name] for name in fields})
+        shows = tuple(getattr(held, name) for name in self.declared.shows)
+        return BestFact(held.ref(), values[self.declared.by], wire_bytes(key.wire()), shows)
+
+    @property
+    def shown_by(self) -> tuple[type[Entity]]:
+        return (self.target,)
+
+    def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:
+        shown = self._shown(item)
+        if shown is not None:
+            yield own, shown.row[1], own
+
+    def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
+        try:
+            held = yield from fetch(context, context.design, suspect.address)
+            if held is None:
+                return None
+            nothing: Pending = lambda _: ()  # noqa: E731
+            best = yield from self._best(context, held.ref(), held, nothing, looking=True)
+        except Undecodable:
+            return None  # it is named itself
+        shown = self._shown(held)
+        if (None if best is None else best.shows) == (None if shown is None else shown.shows):
+            return None
+        names = list(self.declared.shows)
+        expected = None if best is None else dict(zip(names, best.shows, strict=True))
+        found = None if shown is None else dict(zip(names, shown.shows, strict=True))
+        table = self.target.__table__.name
+        unread = self.source in causes.unread
+        reason = f"an item of {self.source.__name__} cannot be read, and may be it"
+        return Drift(
+            self.kind, self.label, table, held.ref().wire(), expected, found, held.ref(),
+            reason if unread else "",
+        )  # fmt: skip
+
+    def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        assert drift.subject is not None, "an extreme knows its owner"
+        yield from commit(context, [self._derived(context, drift.subject, looking=True)])
+
+
+def sortable(value: Any) -> bytes:
+    """A rank as bytes, in the order of the ranks."""
+    if isinstance(value, bool | int | float | Decimal):
+        number = Decimal(value)
+        # Negative numbers are counted from below.
+        text = f"{number + 10**40:060.15f}" if number < 0 else f"{number:060.15f}"
+        return (b"1" if number >= 0 else b"0") + text.encode()
+    return plain(value).encode()
