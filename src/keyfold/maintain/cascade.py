@@ -24,7 +24,7 @@ from keyfold.maintain.fact import NeedFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place, carry_out
 from keyfold.maintain.reconcile import unchanged
 from keyfold.maintain.related import Related
-from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Shown
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -188,7 +188,7 @@ class OrphanMaintainer(KeptStructure):
     """Keeps items from being added to a parent that is gone."""
 
     kind = "orphan"
-    compared = Comparison(extra=False)
+    compared = FactComparison(extra=False)
 
     def __init__(
         self, related: Related, label: str, sync: Literal["transaction", "stream"]

@@ -18,7 +18,7 @@ from keyfold.maintain.fact import ShownFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place
 from keyfold.maintain.reconcile import unchanged
 from keyfold.maintain.related import Related
-from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Shown
 from keyfold.runtime.changes import Set, clear
 from keyfold.runtime.context import Context
@@ -156,7 +156,7 @@ class CopyMaintainer(KeptStructure):
 
     kind = "copy"
     sync: Literal["stream"] = "stream"
-    compared = Comparison(missing=False, extra=False, apart=True)
+    compared = FactComparison(missing=False, extra=False, apart=True)
 
     def __init__(self, origin: OriginMaintainer) -> None:
         related = origin.related

@@ -18,7 +18,7 @@ from keyfold.errors import DeclarationError, PlanError, Undecodable, VersionConf
 from keyfold.maintain.address import fetch, raw
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import AmountFact
-from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_entity, total
 from keyfold.maintain.structure import Causes, KeptStructure, Shown
 from keyfold.runtime.context import Context
@@ -90,7 +90,7 @@ class CounterMaintainer(KeptStructure):
         self.sync = declared.sync
         # Where the holder is gone, its number is gone with it.
         missing = declared.creates or declared.shards > 1
-        self.compared = Comparison(adds=True, missing=missing)
+        self.compared = FactComparison(adds=True, missing=missing)
         names = self.source.__spec__.fields
         wanted = target.__spec__.key.templates.fields
         self.via = {name: declared.via.get(name, name) for name in wanted}

@@ -29,7 +29,7 @@ from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Address, address_of
 from keyfold.maintain.related import PAGE, Related
-from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Shown, Sync
 from keyfold.runtime.changes import Change, Set, clear
 from keyfold.runtime.context import Context
@@ -160,7 +160,7 @@ class ExtremeMaintainer(KeptStructure):
             owner=f"the {self.label}",
             place=declared.place,
         )
-        self.compared = Comparison(best="least" if declared.smallest else "most")
+        self.compared = FactComparison(best="least" if declared.smallest else "most")
         needed = {declared.by, *self.source.__spec__.key.templates.fields}
         needed -= set(self.related.via.values())
         missing = sorted(needed - set(declared.shows.values()))

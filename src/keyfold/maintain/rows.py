@@ -25,7 +25,7 @@ _CACHE_KIB: Final = 16_000
 
 
 @dataclass(frozen=True)
-class Comparison:
+class FactComparison:
     """How facts of one kind are held against what is there."""
 
     adds: bool = False
@@ -114,11 +114,11 @@ class RowLog:
             self._database.executemany("INSERT INTO amounts VALUES (?, ?, ?, ?, ?)", amounts)
         self._facts, self._amounts = [], {}
 
-    def wrong_facts(self, comparisons: Sequence[Comparison]) -> Iterator[Suspect]:
+    def wrong_facts(self, comparisons: Sequence[FactComparison]) -> Iterator[Suspect]:
         for (structure, address), rows in self._together("facts"):
             yield from _compared(structure, address, rows, comparisons[structure])
 
-    def wrong_amounts(self, comparisons: Sequence[Comparison]) -> Iterator[Suspect]:
+    def wrong_amounts(self, comparisons: Sequence[FactComparison]) -> Iterator[Suspect]:
         for (structure, address), rows in self._together("amounts"):
             totals: list[Decimal | None] = [None, None]
             items: list[bytes | None] = [None, None]
@@ -137,7 +137,7 @@ class RowLog:
 
 
 def _compared(
-    structure: int, address: bytes, rows: Iterator[Row], how: Comparison
+    structure: int, address: bytes, rows: Iterator[Row], how: FactComparison
 ) -> Iterator[Suspect]:
     found: bytes | None = None
     said: dict[bytes, bytes] = {}

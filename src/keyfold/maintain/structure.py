@@ -17,7 +17,7 @@ from keyfold.design.keys import Ref
 from keyfold.maintain.address import ref_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Fact, difference
-from keyfold.maintain.rows import Comparison, Suspect
+from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Intent
@@ -83,7 +83,7 @@ class KeptStructure(ABC):
     overflow: Overflow = "refuse"
     once: ClassVar[bool] = False
     """Its writes add up: the stream carries them out once for each record, and may join them."""
-    compared: Comparison = Comparison()
+    compared: FactComparison = FactComparison()
 
     @property
     @abstractmethod

@@ -13,7 +13,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.maintain.address import address_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import MARKERS
-from keyfold.maintain.rows import FOUND, SAID, Comparison, RowLog
+from keyfold.maintain.rows import FOUND, SAID, FactComparison, RowLog
 from keyfold.maintain.structure import Audited, Causes, FeedAudit, KeptStructure
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
@@ -53,7 +53,7 @@ class Structures:
         }
 
     @property
-    def comparisons(self) -> list[Comparison]:
+    def comparisons(self) -> list[FactComparison]:
         return [structure.compared for structure in self.kept]
 
     def recognise(self, table: Table, item: WireItem) -> EntitySpec | None:
@@ -67,7 +67,7 @@ class Structures:
         return None
 
 
-class Survey:
+class FactSurvey:
     """One scan of all tables, or of what numbers need alone."""
 
     def __init__(

@@ -15,7 +15,7 @@ from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.rows import RowLog, Suspect
 from keyfold.maintain.structure import Causes
-from keyfold.maintain.survey import OnDrift, Progress, Structures, Survey, wrong_attributes
+from keyfold.maintain.survey import FactSurvey, OnDrift, Progress, Structures, wrong_attributes
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow, Invoke
@@ -101,7 +101,7 @@ def examine(
 
     try:
         yield from _settled(settle)
-        survey = Survey(structures, log, causes, audits)
+        survey = FactSurvey(structures, log, causes, audits)
         report.scanned = yield from survey.scan(context, suspect, progress)
         report.undeclared, report.strangers = survey.undeclared, survey.strangers
         comparisons = structures.comparisons
@@ -142,7 +142,7 @@ def _steady_numbers(
         if not differing:
             return []
         yield from _settled(settle)
-        survey = Survey(structures, later, causes, numbers_alone=True)
+        survey = FactSurvey(structures, later, causes, numbers_alone=True)
         yield from survey.scan(context, lambda _: _nothing())
         return [
             one
