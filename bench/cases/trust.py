@@ -75,7 +75,7 @@ def _pass(port: int, seconds: float) -> None:
     for storm in storms.STORMS:
         with storms.raging(port, storm):
             time.sleep(seconds)
-    time.sleep(2)
+    time.sleep(8)
 
 
 def _memory(port: int, pid: int, before: int, mode: str) -> Outcome:

@@ -38,6 +38,7 @@ class ConnectionRegistry:
         self.now = 0.0
         self.draining = False
         self._held = 0
+        self._was_large = False
 
     def tick(self, now: float) -> None:
         """Note the time and end the connections whose time is up."""
@@ -84,6 +85,14 @@ class ConnectionRegistry:
     def hold(self, amount: int) -> None:
         """Bytes that are held from now on; less than nothing gives them back."""
         self._held += amount
+        self._was_large = True
+
+    def is_calm_again(self) -> bool:
+        """Whether large requests or answers came since this was asked, and all have gone."""
+        calm = self._was_large and not self._held
+        if calm:
+            self._was_large = False
+        return calm
 
     def _close_slowest(self, *, holding: bool = False) -> bool:
         """Close whoever keeps the server waiting longest; whether there was anybody."""
