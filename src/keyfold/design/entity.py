@@ -144,6 +144,18 @@ class EntitySpec:
                 found.update(placement.render(values, owner=f"{self.name}.{placement.name}"))
         return found
 
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """Every attribute that this entity writes: fields, keys, index keys, type."""
+        keys = (self.key, *self.placements.values())
+        found = {attribute.attribute for key in keys for attribute in key.attributes}
+        named = self.table.schema.type_attribute
+        return frozenset(found | self.by_attribute.keys() | ({named} if named else set()))
+
+    def undeclared(self, item: Mapping[str, Any]) -> WireItem:
+        """The attributes of an item that this entity does not write: they are somebody else's."""
+        return {name: value for name, value in item.items() if name not in self.attributes}
+
     def encode(self, entity: Entity) -> WireItem:
         """The whole item: keys, index keys, type and attributes."""
         values = entity.__dict__

@@ -272,10 +272,19 @@ class AsyncDb:
         return await self.run(flow, described(intents))
 
     async def put_many(
-        self, entities: Sequence[Entity], progress: batch.Progress | None = None
+        self,
+        entities: Sequence[Entity],
+        progress: batch.Progress | None = None,
+        *,
+        drop_undeclared: bool = False,
     ) -> int:
-        """Unguarded puts in batches; gives how many."""
-        return await self.run(batch.put_many(self.context, entities, progress), "put_many")
+        """Unguarded puts in batches; gives how many.
+
+        Items that exist keep attributes that the design does not declare, for which it looks first;
+        `drop_undeclared` replaces them whole, without looking.
+        """
+        flow = batch.put_many(self.context, entities, progress, carry=not drop_undeclared)
+        return await self.run(flow, "put_many")
 
     async def delete_many(
         self, refs: Sequence[Ref[Any]], progress: batch.Progress | None = None

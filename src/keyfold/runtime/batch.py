@@ -14,10 +14,10 @@ from keyfold.errors import PlanError, Throttled, TransactionCanceled, Transactio
 from keyfold.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
-from keyfold.runtime.intent import Delete
+from keyfold.runtime.intent import Delete, Put
 from keyfold.runtime.reads import is_expired, read_query
 from keyfold.runtime.transaction import checked_item
-from keyfold.runtime.writes import commit, transactional
+from keyfold.runtime.writes import commit, refuse_counts, transactional
 from keyfold.runtime.writing import stamped
 
 E = TypeVar("E", bound=Entity)
@@ -72,20 +72,60 @@ def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, 
 
 
 def put_many(
-    context: Context, entities: Sequence[Entity], progress: Progress | None = None
+    context: Context,
+    entities: Sequence[Entity],
+    progress: Progress | None = None,
+    *,
+    carry: bool = False,
 ) -> Flow[int]:
-    """Unguarded puts in batches; refused for entities whose copies a batch would leave behind."""
+    """Unguarded puts in batches; refused for entities whose copies a batch would leave behind.
+
+    With `carry`, items that exist are updated instead, and keep what the design does not declare.
+    """
     for kind in {type(checked_item(entity)) for entity in entities}:
         _refuse_maintained(kind.__spec__, "put_many")
     _refuse_repeated([entity.ref() for entity in entities], "put_many")
-    puts = [
-        (
-            context.physical(e.__table__.schema),
-            {"PutRequest": {"Item": e.__spec__.encode(stamped(context, e))}},
-        )
-        for e in entities
-    ]
-    return (yield from _write_batches(puts, progress))
+    new = [stamped(context, entity) for entity in entities]
+    done = 0
+    for chunk in _chunks(new, BATCH_WRITE_ITEMS):
+        present = (yield from _present(context, chunk)) if carry else set()
+        fresh = [e for e in chunk if _address(context, e.ref()) not in present]
+        puts = []
+        for entity in fresh:
+            refuse_counts(entity)
+            item = {"PutRequest": {"Item": entity.__spec__.encode(entity)}}
+            puts.append((context.physical(entity.__table__.schema), item))
+        yield from _write_batches(puts, None)
+        for entity in chunk:
+            if _address(context, entity.ref()) in present:
+                yield from commit(context, [Put(entity, absent=False)])
+        done += len(chunk)
+        if progress is not None:
+            progress(done)
+    return done
+
+
+def _present(context: Context, entities: Sequence[Entity]) -> Flow[set[tuple[str, str]]]:
+    """The addresses among these at which something is stored."""
+    refs = [entity.ref() for entity in entities]
+    found: set[tuple[str, str]] = set()
+    requested: dict[str, Any] = {}
+    for ref in refs:
+        schema = ref.entity.__table__.schema
+        names = {f"#{i}": name for i, name in enumerate(schema.key_attributes)}
+        empty: dict[str, Any] = {
+            "Keys": [],
+            "ConsistentRead": True,
+            "ProjectionExpression": ", ".join(names),
+            "ExpressionAttributeNames": names,
+        }
+        requested.setdefault(context.physical(schema), empty)["Keys"].append(ref.wire())
+    answers = yield from _until_processed("BatchGetItem", requested, "UnprocessedKeys")
+    for answer in answers:
+        for table, items in answer["Responses"].items():
+            names_of = _key_names(refs, context, table)
+            found |= {(table, repr([item[name] for name in names_of])) for item in items}
+    return found
 
 
 def delete_many(

@@ -263,9 +263,20 @@ class Db:
         flow = transaction.commit(self.context, intents, token)
         return self.run(flow, described(intents))
 
-    def put_many(self, entities: Sequence[Entity], progress: batch.Progress | None = None) -> int:
-        """Unguarded puts in batches; gives how many."""
-        return self.run(batch.put_many(self.context, entities, progress), "put_many")
+    def put_many(
+        self,
+        entities: Sequence[Entity],
+        progress: batch.Progress | None = None,
+        *,
+        drop_undeclared: bool = False,
+    ) -> int:
+        """Unguarded puts in batches; gives how many.
+
+        Items that exist keep attributes that the design does not declare, for which it looks first;
+        `drop_undeclared` replaces them whole, without looking.
+        """
+        flow = batch.put_many(self.context, entities, progress, carry=not drop_undeclared)
+        return self.run(flow, "put_many")
 
     def delete_many(self, refs: Sequence[Ref[Any]], progress: batch.Progress | None = None) -> int:
         """Unguarded deletes in batches; gives how many."""

@@ -135,6 +135,9 @@ def refusal_of(
     def refusal(item: WireItem | None) -> KeyfoldError:
         if item is None:
             return NotFound(f"there is no {ref}")
+        carried = intent.carried if isinstance(intent, Delete) else {}
+        if any(item.get(name) != value for name, value in carried.items()):
+            return VersionConflict(f"{ref} was changed by somebody else since it was read")
         if old is not None and _differs(spec, old, item, intent):
             return VersionConflict(f"{ref} was changed by somebody else since it was read")
         if old is not None and not isinstance(intent, Check):

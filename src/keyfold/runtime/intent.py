@@ -30,6 +30,7 @@ class Put(Write[E], Generic[E]):
 
     `unless_raced` marks a put that found nothing to replace: meeting an item now, it starts over.
     `counted` marks an item that only a count on it makes: nobody may rely on it being there.
+    `carried` are attributes that the design does not declare, from where the item was before.
     """
 
     new: E
@@ -37,6 +38,7 @@ class Put(Write[E], Generic[E]):
     condition: Predicate | None = None
     unless_raced: bool = False
     counted: bool = False
+    carried: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,17 @@ class Update(Write[T_co], Generic[T_co]):
 
 @dataclass(frozen=True)
 class Delete(Write[T_co], Generic[T_co]):
-    """One item gone; `must_exist` refuses to delete nothing, `returning` gives what it was."""
+    """One item gone; `must_exist` refuses to delete nothing, `returning` gives what it was.
+
+    `carried` are its undeclared attributes that go elsewhere, and must be the same still.
+    """
 
     ref: Ref[Any]
     condition: Predicate | None = None
     known: Entity | None = None
     must_exist: bool = False
     returning: bool = False
+    carried: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

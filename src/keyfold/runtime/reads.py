@@ -103,16 +103,22 @@ def _first(
 
 def find(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E | None]:
     """One item, or None; an expired item counts as gone."""
+    item = yield from find_item(context, ref, consistent=consistent)
+    found: E | None = None if item is None else ref.entity.__spec__.decode(item)
+    return found
+
+
+def find_item(
+    context: Context, ref: Ref[Any], *, consistent: bool = True
+) -> Flow[dict[str, Any] | None]:
+    """The same as it is stored, with attributes that the design does not declare."""
     spec = ref.entity.__spec__
     request: Request = {"TableName": context.physical(spec.table.schema), "Key": ref.wire()}
     if consistent:
         request["ConsistentRead"] = True
     answer = yield Call("GetItem", request)
-    item = answer.get("Item")
-    if item is None or is_expired(context, spec, item):
-        return None
-    found: E = spec.decode(item)
-    return found
+    item: dict[str, Any] | None = answer.get("Item")
+    return None if item is None or is_expired(context, spec, item) else item
 
 
 def get(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E]:

@@ -23,6 +23,7 @@ from keyfold.errors import (
     TooManyWrites,
     TransactionCanceled,
     TransactionConflict,
+    ValueRefused,
     VersionConflict,
 )
 from keyfold.limits import TRANSACTION_ITEMS
@@ -33,7 +34,7 @@ from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.guard import Lingering, StoredOtherwise, is_counted, steady_counts
 from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Put, Update
 from keyfold.runtime.plan import Plan, Step
-from keyfold.runtime.reads import find, get
+from keyfold.runtime.reads import find, find_item
 from keyfold.runtime.validity import looked_at, merged
 from keyfold.runtime.writing import (
     WireWrite,
@@ -131,7 +132,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
     spec = intent.new.__spec__
     maintainers = transactional(spec)
     old = None
-    if not intent.absent and (maintainers or spec.version is not None):
+    if not intent.absent and (maintainers or spec.version is not None or _has_counts(spec)):
         old = yield from find(context, intent.new.ref())
         if old is None:
             if _version(intent.new):
@@ -146,6 +147,8 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
                     yield from _expand(context, plan, Check(update.ref, update.condition))
                 return old
             return (yield from _expand_update(context, plan, update, read=old)) or intent.new
+    if not plan.entailing:
+        refuse_counts(intent.new)
     intent = replace(intent, new=stamped(context, intent.new))
     plan.add(_address(spec, spec.key_of(intent.new.__dict__)), Step(intent, None, intent.new))
     plan.entail(maintainers, old, intent.new)
@@ -348,15 +351,35 @@ def _address(spec: EntitySpec, key: dict[str, Any]) -> tuple[str, str]:
 def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]) -> Flow[Any]:
     """The item under its new key: the old one deleted and the new one created, together."""
     ref = target if isinstance(target, Ref) else target.ref()
-    old = yield from get(context, ref)
+    item = yield from find_item(context, ref)
+    if item is None:
+        raise NotFound(f"there is no {ref}")
+    old = ref.entity.__spec__.decode(item)
+    carried = ref.entity.__spec__.undeclared(item)
     if not isinstance(target, Ref) and _version(old) != _version(target):
         raise VersionConflict(_CHANGED.format(ref))
     checked = {name: validate(ref.entity, name, value) for name, value in changes.items()}
     new = old.model_copy(update={**_uncounted(ref.entity), **checked})
     if new.ref().wire() == ref.wire():
         raise PlanError(f"{ref} would not move: none of its key fields changes")
-    results = yield from commit(context, [Delete(ref, known=old), Put(new)])
+    results = yield from commit(
+        context, [Delete(ref, known=old, carried=carried), Put(new, carried=carried)]
+    )
     return results[1]
+
+
+def _has_counts(spec: EntitySpec) -> bool:
+    return any(map(is_counted, spec.fields.values()))
+
+
+def refuse_counts(new: Entity) -> None:
+    """A new item begins with nothing counted: any other number would be wrong at once."""
+    for name, begins in _uncounted(type(new)).items():
+        if getattr(new, name) != begins:
+            raise ValueRefused(
+                f"{type(new).__name__}.{name} is counted by keyfold; leave it out of a new item",
+                {name: "is counted; leave it out"},
+            )
 
 
 def _uncounted(entity: type[Entity]) -> dict[str, Any]:

@@ -73,9 +73,15 @@ def put_write(context: Context, intent: Put) -> WireWrite:
         conditions.append(f"attribute_not_exists({expressions.name(spec.table.schema.partition)})")
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
+    item = {**intent.carried, **spec.encode(intent.new)}
+    replacing = "" if intent.absent else _replacing(spec, item, expressions)
+    names = spec.table.schema.key_attributes
+    written: WireItem = {"Item": item}
+    if replacing:
+        written = {"Key": {name: item[name] for name in names}, "UpdateExpression": replacing}
     request = {
         "TableName": context.physical(spec.table.schema),
-        "Item": spec.encode(intent.new),
+        **written,
         **_guard(conditions, expressions),
     }
 
@@ -86,7 +92,15 @@ def put_write(context: Context, intent: Put) -> WireWrite:
             return AlreadyExists(f"{intent.new.ref()} exists already; update it instead")
         return ConditionFailed(f"{intent.new.ref()}: {intent.condition} does not hold", item)
 
-    return WireWrite("Put", request, intent, refusal)
+    return WireWrite("Update" if replacing else "Put", request, intent, refusal)
+
+
+def _replacing(spec: EntitySpec, item: WireItem, expressions: Expressions) -> str:
+    """The update that makes a stored item this one, and leaves what is not declared alone."""
+    actions = _Actions(expressions)
+    for attribute in sorted(spec.attributes - set(spec.table.schema.key_attributes)):
+        actions.attribute(attribute, item.get(attribute))
+    return actions.text()
 
 
 def update_write(
@@ -115,7 +129,7 @@ def update_write(
     for name, one in intent.changes.items():
         actions.change(spec, name, one)
     for attribute, value in _index_changes(spec, intent, new, key).items():
-        actions.index(attribute, value)
+        actions.attribute(attribute, value)
     type_attribute = spec.table.schema.type_attribute
     if intent.upsert and type_attribute is not None:
         actions.default(type_attribute, {"S": spec.type_name})
@@ -142,6 +156,8 @@ def delete_write(
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
         conditions += unchanged(expressions, spec, old, stored, intent)
+    for attribute, value in intent.carried.items():
+        conditions.append(f"{expressions.name(attribute)} = {expressions.value(value)}")
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
     request = {
@@ -275,7 +291,7 @@ class _Actions:
             given = value(encode(one.value))
             self._clauses["SET"].append(f"{name} = if_not_exists({name}, {given})")
 
-    def index(self, attribute: str, wire: WireItem | None) -> None:
+    def attribute(self, attribute: str, wire: WireItem | None) -> None:
         name = self._expressions.name(attribute)
         if wire is None:
             self._clauses["REMOVE"].append(name)

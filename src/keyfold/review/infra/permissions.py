@@ -130,7 +130,8 @@ def _writes(schema: Schema) -> list[str]:
         found.add("BatchWriteItem")
     if asked & {"put", "create"}:
         found.add("PutItem")
-    if asked & {"update", "increment", "decrement"}:
+    # A put over an item is an update: it leaves attributes alone that the design does not declare.
+    if asked & {"put", "update", "increment", "decrement"}:
         found.add("UpdateItem")
     if "delete" in asked:
         found.add("DeleteItem")
