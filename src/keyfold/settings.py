@@ -69,6 +69,8 @@ SETTINGS: tuple[Setting, ...] = (
 SECRETS: Mapping[str, str] = {
     "KEYFOLD_CREDENTIALS": "Access keys and their secrets, `ACCESS_KEY:SECRET,...`, that "
     "`keyfold serve` verifies signatures with.",
+    "KEYFOLD_CURSOR_SECRET": "What cursors of pages are sealed with, at least 16 bytes; `new,old` "
+    "while it is changed. Without it a random one is kept beside the data file.",
     "KEYFOLD_WEBHOOK_SECRET": "What `keyfold streams run` signs the events with that it posts to "
     "webhooks.",
 }

@@ -21,6 +21,7 @@ from keyfold.api.service import Service
 from keyfold.design.validation import complaints
 from keyfold.errors import ValidationError, ValueRefused
 from keyfold.runtime.budget import OnLoop, Work, current_work
+from keyfold.runtime.cursor import cursor_holder
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -97,6 +98,7 @@ class Dispatch:
         """Run an operation; raises what it raises, after it was counted and logged."""
         started = time.perf_counter()
         code = "OK"
+        holder = cursor_holder.set(caller.identity.id or "")
         try:
             if self._spans is None:
                 return await self._run(operation, parse, caller)
@@ -112,6 +114,7 @@ class Dispatch:
                 log.warning("%s was refused by the store", operation.name, exc_info=error)
             raise
         finally:
+            cursor_holder.reset(holder)
             self.note(operation, code, caller, surface, time.perf_counter() - started)
 
     def admit(self, caller: Caller) -> None:

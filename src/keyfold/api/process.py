@@ -30,6 +30,7 @@ from keyfold.api.ratelimit import RateLimit
 from keyfold.api.service import Service
 from keyfold.api.target import load_service
 from keyfold.errors import KeyfoldError
+from keyfold.runtime.cursor import VARIABLE
 from keyfold.tracing import JsonLines, process_tracer, send_spans
 
 _TO_WORKERS: Final = "_KEYFOLD_API"
@@ -57,6 +58,7 @@ class ApiOptions:
     burst: int | None = None
     media: str | None = None
     media_secret: str = ""
+    cursor_secret: str = ""
     origins: list[str] = field(default_factory=list)
     tracing: bool = False
     open_pages: bool = False
@@ -73,6 +75,12 @@ class ApiOptions:
             raise KeyfoldError(
                 f"--development gives tokens to anybody, so it cannot listen on {self.host}; "
                 "use 127.0.0.1, or --issuer and --audience"
+            )
+        secret = self.cursor_secret or os.environ.get(VARIABLE)
+        if self.development_key is None and "://" in self.backend and not secret:
+            raise KeyfoldError(
+                f"Set {VARIABLE} or --cursor-secret-file: processes on {self.backend} have to open "
+                "each other's cursors, and nobody else may make one"
             )
         if not 1 <= self.port <= 65535:
             raise KeyfoldError(f"Invalid port {self.port}: choose 1 to 65535.")
@@ -162,6 +170,7 @@ class Application:
             options.backend,
             table_prefix=options.table_prefix,
             table_names=options.table_names,
+            cursor_secret=options.cursor_secret,
         )
         self._open.push_async_callback(db.close)
         return cast("Any", kind)(db)  # type: ignore[no-any-return]

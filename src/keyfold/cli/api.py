@@ -58,6 +58,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show documentation, designs and metrics to everybody, not to administrators only",
     )
+    add(
+        "--cursor-secret-file",
+        type=Path,
+        metavar="FILE",
+        help="what cursors are sealed with: a secret a line, the newest first",
+    )
     add("--tracing", action="store_true", help="record operations as OpenTelemetry spans")
 
 
@@ -87,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
         burst=args.burst,
         media=str(args.media) if args.media else DEVELOPMENT_MEDIA if args.development else None,
         media_secret=secrets.token_hex(32),
+        cursor_secret=_cursor_secret(args.cursor_secret_file),
         origins=args.cors_origin,
         tracing=args.tracing,
         open_pages=args.open_pages,
@@ -95,3 +102,15 @@ def run(args: argparse.Namespace) -> int:
     print(f"Serving on http://{args.host}:{args.port} (Ctrl-C stops)", flush=True)
     serve(options)
     return 0
+
+
+def _cursor_secret(file: Path | None) -> str:
+    if file is None:
+        return ""
+    try:
+        lines = file.read_text(encoding="utf-8").split()
+    except OSError as problem:
+        raise KeyfoldError(f"--cursor-secret-file {file}: {problem.strerror}") from None
+    if not lines:
+        raise KeyfoldError(f"--cursor-secret-file {file} is empty.")
+    return ",".join(lines)

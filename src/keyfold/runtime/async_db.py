@@ -64,7 +64,12 @@ class AsyncDb:
 
     async def read_pattern_async(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T:
         flow = reads.read(
-            self.context, pattern.read, arguments, name=pattern.name, cursor=pattern.cursor
+            self.context,
+            pattern.read,
+            arguments,
+            name=pattern.name,
+            cursor=pattern.cursor,
+            budget=pattern.requests,
         )
         return await self.run(flow, pattern.name, pattern.requests)
 

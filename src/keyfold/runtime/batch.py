@@ -163,19 +163,23 @@ def delete_collection(
     """Delete every item of a query, with what is kept for it; can be repeated after a stop."""
     done = 0
     maintained = bool(transactional(query.entity.__spec__))
+    cursor: str | None = None
     while True:
-        page = yield from read_query(context, query, {}, limit=BATCH_WRITE_ITEMS)
+        page = yield from read_query(context, query, {}, limit=BATCH_WRITE_ITEMS, cursor=cursor)
         refs = [item.ref() for item in page]
-        if not refs:
+        if not refs and page.cursor is None:
             return done
+        cursor = page.cursor
         if maintained:
             for ref in refs:
                 yield from commit(context, [Delete(ref)])
         else:
             yield from delete_many(context, refs)
         done += len(refs)
-        if progress is not None:
+        if progress is not None and refs:
             progress(done)
+        if cursor is None:
+            return done
 
 
 def scan_page(

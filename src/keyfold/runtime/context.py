@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.design import Declarations
 from keyfold.design.naming import physical_name
 from keyfold.design.schema import TableSchema
+from keyfold.runtime.cursor import CursorKey, cursor_key
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Context:
     clock: Clock = field(default_factory=SystemClock)
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)
-    cursor_secret: bytes = b""
+    cursor_secret: bytes | str | Sequence[bytes] = b""
+    data_file: Path | None = None
 
     def physical(self, table: TableSchema) -> str:
         """The table's name on the backend: override, variable of the environment, or prefix."""
@@ -32,5 +34,5 @@ class Context:
         return datetime.fromtimestamp(self.clock.now(), UTC)
 
     @cached_property
-    def cursor_key(self) -> bytes:
-        return self.cursor_secret or hashlib.blake2b(self.design.name.encode()).digest()
+    def cursor_key(self) -> CursorKey:
+        return cursor_key(self.cursor_secret, self.data_file, self.clock)

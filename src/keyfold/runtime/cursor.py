@@ -1,39 +1,157 @@
-"""Cursors: opaque, url-safe, signed, and bound to the pattern and partition they came from."""
+"""Cursors: opaque and url-safe; only who was given one, for the same read, can go on with it.
+
+A cursor is encrypted and authenticated at once (the synthetic IV is a MAC over the scope and the
+contents, and the contents are covered by a key stream made from it), so that neither the position
+can be read nor another be made. Whatever is wrong with one, the answer is the same.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import hmac
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import orjson
 
-from keyfold.errors import CursorRefused
+from keyfold.clock import Clock, SystemClock
+from keyfold.errors import CursorRefused, PlanError
 
-_SIGNATURE_BYTES = 16
+VARIABLE = "KEYFOLD_CURSOR_SECRET"
+GOOD_SECONDS = 7 * 86400
+"""How long a cursor can be used."""
+_IV_BYTES = 16
+_LEAST_BYTES = 16
+_OF_THIS_PROCESS = secrets.token_bytes(32)
+
+cursor_holder: ContextVar[str] = ContextVar("keyfold_cursor_holder", default="")
+"""Who reads: nobody else can go on with the cursor."""
 
 
-def seal(key: bytes, scope: str, position: Any) -> str:
-    """A cursor that only the same scope opens again."""
-    body = orjson.dumps(position)
-    return base64.urlsafe_b64encode(_sign(key, scope, body) + body).rstrip(b"=").decode()
+@dataclass(frozen=True)
+class CursorKey:
+    """What cursors are sealed with: the first secret makes new ones, the others open old ones."""
+
+    secrets: tuple[bytes, ...]
+    clock: Clock
 
 
-def unseal(key: bytes, scope: str, cursor: str) -> Any:
+def cursor_key(
+    given: bytes | str | Sequence[bytes], beside: Path | None, clock: Clock | None = None
+) -> CursorKey:
+    """Secrets given, or of the environment, or kept beside the data file, or of this process."""
+    found = _read(given or os.environ.get(VARIABLE, ""))
+    if not found:
+        found = (_kept(beside) if beside is not None else _OF_THIS_PROCESS,)
+    return CursorKey(found, clock or SystemClock())
+
+
+def _read(given: bytes | str | Sequence[bytes]) -> tuple[bytes, ...]:
+    if isinstance(given, str):
+        found = tuple(one.strip().encode() for one in given.split(",") if one.strip())
+    else:
+        found = ((given,) if given else ()) if isinstance(given, bytes) else tuple(given)
+    for one in found:
+        if len(one) < _LEAST_BYTES:
+            raise PlanError(
+                f"a cursor secret has {len(one)} bytes; give at least {_LEAST_BYTES}, as "
+                "`openssl rand -hex 32` makes them"
+            )
+    return found
+
+
+def _kept(data: Path) -> bytes:
+    """A random secret in a file beside the data, which all processes on it share."""
+    path = data.with_name(f"{data.name}.cursor-secret")
+    made = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    if not path.exists():
+        handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_hex(32))
+        try:
+            os.link(made, path)
+        except FileExistsError:
+            pass
+        finally:
+            made.unlink()
+    return path.read_bytes()
+
+
+def seal(key: CursorKey, scope: str, position: Any) -> str:
+    """A cursor that only the same scope and caller open again."""
+    body = orjson.dumps([int(key.clock.now()), position])
+    masking, signing = _keys(key.secrets[0])
+    iv = _sign(signing, scope, body)
+    return _text(iv + _masked(masking, iv, body))
+
+
+def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
     """The position inside a cursor; anything not sealed for this scope is refused."""
     try:
-        raw = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
+        raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), b"-_", validate=True)
     except (AttributeError, TypeError, ValueError):
-        raise CursorRefused("the cursor is damaged; start again without one") from None
-    signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
-    if not hmac.compare_digest(signature, _sign(key, scope, body)):
-        raise CursorRefused(
-            "the cursor was edited, or belongs to another access pattern or other parameters; "
-            "start again without one"
-        )
-    return orjson.loads(body)
+        raise _refused() from None
+    if _text(raw) != cursor:
+        raise _refused()
+    iv, hidden = raw[:_IV_BYTES], raw[_IV_BYTES:]
+    for secret in key.secrets:
+        masking, signing = _keys(secret)
+        body = _masked(masking, iv, hidden)
+        if hmac.compare_digest(iv, _sign(signing, scope, body)):
+            made, position = orjson.loads(body)
+            if key.clock.now() - made > GOOD_SECONDS:
+                raise _refused()
+            return position
+    raise _refused()
+
+
+def arguments_of(arguments: Mapping[str, Any], left_out: Sequence[str]) -> str:
+    """What a cursor is bound to besides its place: the arguments that make it another list.
+
+    Times move on between two pages of one list, and so may the page's size.
+    """
+    kept = {
+        name: value
+        for name, value in arguments.items()
+        if name not in left_out and not isinstance(value, datetime)
+    }
+    text = orjson.dumps(kept, default=repr, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
+def _text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def _refused() -> CursorRefused:
+    return CursorRefused(
+        "the cursor is damaged, too old, or belongs to another read or caller; start again "
+        "without one"
+    )
+
+
+@lru_cache(64)
+def _keys(secret: bytes) -> tuple[bytes, bytes]:
+    both = hashlib.blake2b(secret, person=b"keyfold cursor").digest()
+    return both[:32], both[32:]
 
 
 def _sign(key: bytes, scope: str, body: bytes) -> bytes:
-    return hmac.digest(key, scope.encode() + b"\0" + body, hashlib.sha256)[:_SIGNATURE_BYTES]
+    bound = orjson.dumps([scope, cursor_holder.get()])
+    return hmac.digest(key, bound + b"\0" + body, hashlib.sha256)[:_IV_BYTES]
+
+
+def _masked(key: bytes, iv: bytes, body: bytes) -> bytes:
+    blocks = range(-(-len(body) // 64))
+    stream = b"".join(
+        hashlib.blake2b(iv + block.to_bytes(4, "big"), key=key).digest() for block in blocks
+    )
+    return bytes(one ^ other for one, other in zip(body, stream, strict=False))

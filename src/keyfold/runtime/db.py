@@ -68,7 +68,12 @@ class Db:
 
     def read_pattern(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T:
         flow = reads.read(
-            self.context, pattern.read, arguments, name=pattern.name, cursor=pattern.cursor
+            self.context,
+            pattern.read,
+            arguments,
+            name=pattern.name,
+            cursor=pattern.cursor,
+            budget=pattern.requests,
         )
         return self.run(flow, pattern.name, pattern.requests)
 

@@ -26,6 +26,8 @@ class Call:
 
     operation: str
     request: Mapping[str, Any]
+    excused: bool = False
+    """It counts, and no budget refuses it."""
 
 
 @dataclass(frozen=True, slots=True)

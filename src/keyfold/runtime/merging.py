@@ -13,11 +13,12 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity
-from keyfold.design.read import Each, Merge, Page, Query, resolve
+from keyfold.design.read import Each, Merge, Page, Param, Query, resolve
 from keyfold.errors import PlanError
 from keyfold.runtime.context import Context
-from keyfold.runtime.cursor import seal, unseal
+from keyfold.runtime.cursor import arguments_of, seal, unseal
 from keyfold.runtime.flow import Call, Flow, Parallel
+from keyfold.runtime.pages import FIRST_READ
 from keyfold.runtime.query import Request, query_request
 
 E = TypeVar("E", bound=Entity)
@@ -46,6 +47,9 @@ class _Source:
                 self.waiting.append((position, item))
         last = answer.get("LastEvaluatedKey")
         self.exhausted = last is None
+        if "FilterExpression" in self.request:
+            # It left so much out that more is needed: then as much as one request gives.
+            self.request.pop("Limit", None)
         if last is not None:
             self.request["ExclusiveStartKey"] = last
 
@@ -72,7 +76,7 @@ def read_merge(
     size = DEFAULT_PAGE if limit is None else limit
     if not isinstance(size, int) or size < 1:
         raise PlanError(f"limit must be a whole number of at least 1, not {size!r}")
-    scope = f"merge:{name}:{wanted.unique}"
+    scope = f"merge:{name}:{wanted.unique}:{arguments_of(arguments, _left_out(wanted))}"
     after: Position | None = None
     if cursor is not None:
         kind, value, identity = unseal(context.cursor_key, scope, cursor)
@@ -120,10 +124,17 @@ def _sources(
             request = query_request(context, one, arguments, _wire(after))
             if request is None:
                 continue
-            request["Limit"] = size + 1
+            filtered = "FilterExpression" in request
+            request["Limit"] = max(size + 1, FIRST_READ) if filtered else size + 1
             sort = declared.attributes[1].attribute
             sources.append(_Source(request, query.entity, sort, wanted.unique, query.backwards))
     return sources
+
+
+def _left_out(wanted: Merge[Any]) -> list[str]:
+    """Parameters that may change between two pages: the size, and which partitions there are."""
+    spread = [v.values for q in wanted.queries for v in q.values.values() if isinstance(v, Each)]
+    return [one.name for one in (*spread, wanted.size) if isinstance(one, Param)]
 
 
 def _expanded(query: Query[Any], arguments: Mapping[str, Any]) -> list[Query[Any]]:

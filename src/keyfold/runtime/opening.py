@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, cast
 
 from keyfold.clients import connect, connect_async
+from keyfold.clients.address import Embedded, parse
 from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.design import Declarations
@@ -28,19 +30,20 @@ class Design(Declarations):
         clock: Clock | None = None,
         table_prefix: str = "",
         table_names: Mapping[str, str] | None = None,
-        cursor_secret: bytes = b"",
+        cursor_secret: bytes | str | Sequence[bytes] = b"",
         on_loop: OnLoop = "log",
         create_tables: bool | None = None,
     ) -> Db:
         """A handle on an address, an open client, or a boto3 session or DynamoDB client.
 
         Embedded backends get missing tables at once; elsewhere say `create_tables=True`. An
-        embedded engine has the handle's clock.
+        embedded engine has the handle's clock. The first of several cursor secrets makes new
+        cursors, the others open old ones.
         """
         given = hasattr(backend, "call")
         client = cast("Client", backend) if given else connect(backend, clock=clock)
         remote = _is_remote(backend)
-        context = self._context(clock, table_prefix, table_names, cursor_secret)
+        context = self._context(clock, table_prefix, table_names, cursor_secret, backend)
         db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
         if not remote if create_tables is None else create_tables:
             db.create_tables()
@@ -53,7 +56,7 @@ class Design(Declarations):
         clock: Clock | None = None,
         table_prefix: str = "",
         table_names: Mapping[str, str] | None = None,
-        cursor_secret: bytes = b"",
+        cursor_secret: bytes | str | Sequence[bytes] = b"",
         on_loop: OnLoop = "log",
         create_tables: bool | None = None,
     ) -> AsyncDb:
@@ -61,7 +64,7 @@ class Design(Declarations):
         given = hasattr(backend, "call")
         client = cast("AsyncClient", backend) if given else connect_async(backend, clock=clock)
         remote = _is_remote(backend)
-        context = self._context(clock, table_prefix, table_names, cursor_secret)
+        context = self._context(clock, table_prefix, table_names, cursor_secret, backend)
         db = AsyncDb(context, client, on_loop=on_loop)
         if not remote if create_tables is None else create_tables:
             await db.create_tables()
@@ -72,10 +75,27 @@ class Design(Declarations):
         clock: Clock | None,
         table_prefix: str,
         table_names: Mapping[str, str] | None,
-        cursor_secret: bytes,
+        cursor_secret: bytes | str | Sequence[bytes],
+        backend: Any,
     ) -> Context:
         self.complete()
-        return Context(self, clock or SystemClock(), table_prefix, table_names or {}, cursor_secret)
+        return Context(
+            self,
+            clock or SystemClock(),
+            table_prefix,
+            table_names or {},
+            cursor_secret,
+            _data_file(backend),
+        )
+
+
+def _data_file(backend: Any) -> Path | None:
+    """The file that the items are in, where this process has it."""
+    if isinstance(backend, PathLike):
+        return Path(backend)
+    address = parse(backend) if isinstance(backend, str) else None
+    on_disk = isinstance(address, Embedded) and address.path != ":memory:"
+    return Path(address.path) if isinstance(address, Embedded) and on_disk else None
 
 
 def _is_remote(backend: Any) -> bool:

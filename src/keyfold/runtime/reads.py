@@ -22,6 +22,7 @@ from keyfold.design.read import (
     Get,
     Merge,
     Page,
+    Param,
     Projected,
     Query,
     Read,
@@ -30,9 +31,10 @@ from keyfold.design.read import (
 from keyfold.design.reading import check_readable
 from keyfold.errors import NotFound, PlanError, Undecodable
 from keyfold.runtime.context import Context
-from keyfold.runtime.cursor import seal, unseal
+from keyfold.runtime.cursor import arguments_of, seal, unseal
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.merging import read_merge
+from keyfold.runtime.pages import QueryPage
 from keyfold.runtime.query import Request, collection_request, query_request
 
 E = TypeVar("E", bound=Entity)
@@ -54,11 +56,15 @@ def read(
     name: str = "",
     cursor: str | None = None,
     limit: int | None = None,
+    budget: int | None = None,
 ) -> Flow[T]:
-    """What a read gives; `cursor` continues a paged one, `limit` overrides its page size."""
+    """What a read gives; `cursor` continues a paged one, `limit` overrides its page size.
+
+    `budget` is how many requests it may make: a filtered page ends short rather than exceed it.
+    """
     if not name:
         check_readable(wanted)
-    return cast("Flow[T]", _dispatch(context, wanted, arguments, name, cursor, limit))
+    return cast("Flow[T]", _dispatch(context, wanted, arguments, name, cursor, limit, budget))
 
 
 def _dispatch(
@@ -68,23 +74,33 @@ def _dispatch(
     name: str,
     cursor: str | None,
     limit: int | None,
+    budget: int | None,
 ) -> Flow[Any]:
     size = limit if limit is not None else resolve(getattr(wanted, "size", None), arguments)
     if isinstance(wanted, Query):
-        return read_query(context, wanted, arguments, name=name, cursor=cursor, limit=size)
+        return read_query(
+            context, wanted, arguments, name=name, cursor=cursor, limit=size, budget=budget
+        )
     if isinstance(wanted, Projected):
         return read_query(
-            context, wanted.query, arguments, name=name, cursor=cursor, limit=size, view=wanted.view
+            context,
+            wanted.query,
+            arguments,
+            name=name,
+            cursor=cursor,
+            limit=size,
+            budget=budget,
+            view=wanted.view,
         )
     if isinstance(wanted, Get):
         values = {k: resolve(v, arguments) for k, v in wanted.ref.values.items()}
         return find(context, Ref(wanted.ref.entity, values), consistent=wanted.consistent_read)
     if isinstance(wanted, First | Exists):
-        return _first(context, wanted, arguments)
+        return _first(context, wanted, arguments, budget)
     if isinstance(wanted, Count):
         return _count(context, wanted.query, arguments)
     if isinstance(wanted, Collection):
-        return _collect(context, wanted, arguments, name, cursor, size)
+        return _collect(context, wanted, arguments, name, cursor, size, budget)
     if isinstance(wanted, Merge):
         return read_merge(context, wanted, arguments, name, cursor, size)
     if isinstance(wanted, SteppedRead):
@@ -93,12 +109,23 @@ def _dispatch(
 
 
 def _first(
-    context: Context, wanted: First[Any] | Exists[Any], arguments: Mapping[str, Any]
+    context: Context,
+    wanted: First[Any] | Exists[Any],
+    arguments: Mapping[str, Any],
+    budget: int | None,
 ) -> Flow[Any]:
-    page = yield from read_query(context, wanted.query, arguments, limit=1)
+    query = wanted.query
+    request = query_request(context, query, arguments)
+    if request is None:
+        return False if isinstance(wanted, Exists) else None
+    page = _page(request, query, 1, budget)
+    start = yield from page.fill(None)
+    while start is not None and not page.found:
+        # A short page would say that there is none. What has expired is nobody's fault.
+        start = yield from page.turn(start, None, excused=page.hidden)
     if isinstance(wanted, Exists):
-        return bool(page.items)
-    return page.items[0] if page.items else None
+        return bool(page.found)
+    return query.entity.__spec__.decode(page.found[0]) if page.found else None
 
 
 def find(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E | None]:
@@ -136,35 +163,31 @@ def read_query(
     name: str = "",
     cursor: str | None = None,
     limit: int | None = None,
+    budget: int | None = None,
     view: View[Any] | None = None,
 ) -> Flow[Page[Any]]:
-    """One page. With a filter it reads on until the page is full or the partition ends."""
+    """One page; where a filter leaves much out, it may be short and still have a cursor."""
     check_limit(limit)
     request = query_request(context, query, arguments, fields=view.fields if view else ())
     if request is None:
         return Page([])
     decode = (view or query.entity.__spec__).decode
-    items, last = yield from _fill(context, request, name, cursor, limit)
-    return Page([decode(item) for item in items], seal_position(context, request, name, last))
+    page = _page(request, query, limit, budget)
+    bound = scope(request, name, query, arguments)
+    last = yield from page.fill(_start(context, bound, cursor))
+    return Page([decode(item) for item in page.found], seal_position(context, bound, last))
 
 
-def _fill(
-    context: Context, request: Request, name: str, cursor: str | None, limit: int | None
-) -> Flow[tuple[list[dict[str, Any]], dict[str, Any] | None]]:
-    start = unseal(context.cursor_key, scope(request, name), cursor) if cursor else None
-    found: list[dict[str, Any]] = []
-    while True:
-        step = dict(request)
-        if limit is not None:
-            step["Limit"] = limit - len(found)
-        if start is not None:
-            step["ExclusiveStartKey"] = start
-        answer = yield Call("Query", step)
-        found += answer["Items"]
-        start = answer.get("LastEvaluatedKey")
-        filtered = "FilterExpression" in request
-        if start is None or not filtered or limit is None or len(found) >= limit:
-            return found, start
+def _page(request: Request, query: Query[Any], limit: int | None, budget: int | None) -> QueryPage:
+    spec, declared = query.entity.__spec__, query.source.declared
+    key = [a.attribute for a in declared.attributes] if declared.index is not None else []
+    positions = tuple(dict.fromkeys([*key, *spec.table.schema.key_attributes]))
+    hidden = spec.ttl is not None and query.condition is None
+    return QueryPage(request, positions, limit, budget, hidden)
+
+
+def _start(context: Context, bound: str, cursor: str | None) -> Any:
+    return unseal(context.cursor_key, bound, cursor) if cursor else None
 
 
 def _count(context: Context, query: Query[Any], arguments: Mapping[str, Any]) -> Flow[int]:
@@ -188,18 +211,21 @@ def _collect(
     name: str,
     cursor: str | None,
     limit: int | None,
+    budget: int | None,
 ) -> Flow[Collected]:
     check_limit(limit)
     request = collection_request(context, wanted, arguments)
-    items, last = yield from _fill(context, request, name, cursor, limit)
     specs = [entity.__spec__ for entity in wanted.entities]
     table: EntitySpec = specs[0]
+    page = QueryPage(request, table.table.schema.key_attributes, limit, budget)
+    bound = scope(request, name, wanted, arguments)
+    last = yield from page.fill(_start(context, bound, cursor))
     found = []
-    for item in items:
+    for item in page.found:
         spec = recognise(table, item)
         if spec in specs and not is_expired(context, spec, item):
             found.append(spec.decode(item))
-    return Collected(found, seal_position(context, request, name, last))
+    return Collected(found, seal_position(context, bound, last))
 
 
 def recognise(any_of_table: EntitySpec, item: dict[str, Any]) -> EntitySpec:
@@ -225,16 +251,16 @@ def check_limit(limit: int | None) -> None:
         raise PlanError(f"limit must be a whole number of at least 1, not {limit!r}")
 
 
-def seal_position(
-    context: Context, request: Request, name: str, position: Any | None
-) -> str | None:
-    if position is None:
-        return None
-    return seal(context.cursor_key, scope(request, name), position)
+def seal_position(context: Context, bound: str, position: Any | None) -> str | None:
+    return None if position is None else seal(context.cursor_key, bound, position)
 
 
-def scope(request: Request, name: str) -> str:
-    """What a cursor is bound to: the pattern, the table or index, and the partition."""
+def scope(
+    request: Request, name: str, wanted: Query[Any] | Collection, arguments: Mapping[str, Any]
+) -> str:
+    """What a cursor is bound to: the pattern, its arguments, table or index, and partition."""
     values = request.get("ExpressionAttributeValues", {})
-    bound = [name, request["TableName"], request.get("IndexName"), values.get(":0")]
+    limit = wanted.size.name if isinstance(wanted.size, Param) else ""
+    given = arguments_of(arguments, (limit,))
+    bound = [name, request["TableName"], request.get("IndexName"), values.get(":0"), given]
     return hashlib.blake2b(orjson.dumps(bound, default=plain), digest_size=16).hexdigest()

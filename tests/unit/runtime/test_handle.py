@@ -403,7 +403,7 @@ class TestReading:
                         ":2": {"S": "ACTIVITY#\U0010ffff"},
                         ":3": {"N": str(int(NOW.timestamp()))},
                     },
-                    "Limit": 7,
+                    "Limit": 9,  # some more, since what has expired is left out behind it
                 },
             )
         ]
@@ -498,7 +498,7 @@ class TestCursors:
             members_of.after(first)(db, "r2")
 
     def test_a_cursor_of_another_secret_is_refused(self, client: Recorded, first: str) -> None:
-        other = design.open(client, cursor_secret=b"secret")
+        other = design.open(client, cursor_secret=b"0123456789abcdef")
         with pytest.raises(CursorRefused):
             members_of.after(first)(other, "r1")
 
@@ -570,16 +570,12 @@ class TestTransactions:
 
 class TestBudget:
     def test_a_pattern_may_not_make_more_requests_than_it_declares(self, db: Db) -> None:
-        for n in range(3):
-            db.create(Snapshot(room_id="r1", at=NOW + timedelta(seconds=n)))
-
         pattern = design.patterns.get("tight") or design.pattern(name="tight", requests=1)(
-            lambda room_id: (
-                Snapshot.key.query(room_id=room_id).where(lambda s: s.room_id == "other").limit(1)
-            )
+            lambda room_ids: merge(Snapshot.key.query(room_id=each(room_ids)))
         )
+        assert pattern(db, ["r1"]).items == []
         with pytest.raises(BudgetExceeded, match="tight is allowed 1 requests"):
-            pattern(db, "r1")
+            pattern(db, ["r1", "r2"])
 
     def test_a_loop_of_single_reads_is_an_n_plus_one(self, db: Db) -> None:
         for n in range(5):

@@ -1,0 +1,82 @@
+"""Pages of queries: how much to ask for where a filter leaves something out.
+
+A filter is applied behind the limit, so that a page of 10 may take any number of requests of 10.
+Here the first request asks for some more than the page, the next for as many as the share of
+matches so far makes likely, and the last for all that one request gives (1 MB). What is read beyond
+the page is cut off, and the cursor stands behind the last item given out. A page that is not full
+by then is given out short, with a cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyfold.runtime.flow import Call, Flow
+
+Item = dict[str, Any]
+Request = dict[str, Any]
+
+PAGE_REQUESTS = 3
+"""What a page may take where its pattern declares no budget."""
+FIRST_READ = 25
+"""About as many items as cost the same as a few."""
+
+
+@dataclass
+class QueryPage:
+    """One page in the making."""
+
+    request: Request
+    key: Sequence[str]
+    """The attributes of a position: of the index and of the table."""
+    limit: int | None
+    budget: int | None = None
+    hidden: bool = False
+    """Only what has expired is left out, which is little where it is swept."""
+    found: list[Item] = field(default_factory=list)
+    looked_at: int = 0
+
+    @property
+    def filtered(self) -> bool:
+        return "FilterExpression" in self.request and self.limit is not None
+
+    def fill(self, start: Item | None) -> Flow[Item | None]:
+        """Read on until the page is full, the partition ends, or the requests are used up."""
+        allowed = (self.budget or PAGE_REQUESTS) if self.filtered else 1
+        for turn in range(1, allowed + 1):
+            start = yield from self.turn(start, self._size(turn, allowed))
+            if start is None or self.is_full:
+                return start
+        return start
+
+    def turn(self, start: Item | None, size: int | None, *, excused: bool = False) -> Flow[Any]:
+        """One request; gives where to go on."""
+        step = dict(self.request)
+        if size is not None:
+            step["Limit"] = size
+        if start is not None:
+            step["ExclusiveStartKey"] = start
+        answer = yield Call("Query", step, excused)
+        self.found += answer["Items"]
+        self.looked_at += answer.get("ScannedCount", len(answer["Items"]))
+        if self.limit is None or len(self.found) <= self.limit:
+            return answer.get("LastEvaluatedKey")
+        del self.found[self.limit :]
+        return {name: self.found[-1][name] for name in self.key}
+
+    @property
+    def is_full(self) -> bool:
+        return self.limit is not None and len(self.found) >= self.limit
+
+    def _size(self, turn: int, allowed: int) -> int | None:
+        if self.limit is None or not self.filtered:
+            return self.limit
+        if turn == 1 and (self.hidden or allowed > 1):
+            some_more = self.limit + self.limit // 4 + 1
+            return some_more if self.hidden else max(some_more, FIRST_READ)
+        if turn == allowed:
+            return None
+        wanted, share = self.limit - len(self.found), len(self.found) / max(1, self.looked_at)
+        return None if share == 0 else max(FIRST_READ, int(1.5 * wanted / share))
