@@ -60,6 +60,11 @@ class OperationMetrics:
             "Read and write units that operations consume.",
             ("service", "operation", "kind"),
         )
+        self.undecodable = registry.counter(
+            "keyfold_undecodable_items_total",
+            "Items that operations met and could not read.",
+            ("service", "operation"),
+        )
         self.calls = registry.counter(
             "keyfold_design_calls_total",
             "Calls of access patterns, and writes by what they write.",
@@ -199,6 +204,8 @@ class Dispatch:
 
     def _count(self, operation: Operation, work: Work) -> None:
         metrics, service = self._metrics, self.service.name
+        if work.undecodable:
+            metrics.undecodable.add(work.undecodable, service, operation.name)
         for name, usage in work.usage.items():
             if usage.calls:
                 metrics.calls.add(usage.calls, service, name)

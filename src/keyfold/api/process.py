@@ -31,6 +31,7 @@ from keyfold.api.service import Service
 from keyfold.api.target import load_service
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.cursor import VARIABLE
+from keyfold.runtime.decoding import log_undecodable
 from keyfold.tracing import JsonLines, process_tracer, send_spans
 
 _TO_WORKERS: Final = "_KEYFOLD_API"
@@ -171,6 +172,7 @@ class Application:
             table_prefix=options.table_prefix,
             table_names=options.table_names,
             cursor_secret=options.cursor_secret,
+            on_undecodable=log_undecodable,
         )
         self._open.push_async_callback(db.close)
         return cast("Any", kind)(db)  # type: ignore[no-any-return]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from keyfold.errors.root import KeyfoldError
@@ -34,7 +34,13 @@ class Undecodable(ItemError):
     """An item in the table does not fit its declaration.
 
     `key` says which one, `entity` as what it was read, `fields` what is wrong with which field.
+    Where several items were read, `items` are those that can be, `others` what is wrong with more
+    of them, and `cursor` goes on behind the page.
     """
+
+    items: Sequence[Any] = ()
+    others: Sequence[Undecodable] = ()
+    cursor: str | None = None
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from keyfold.design.schema import TableSchema
 from keyfold.errors import PlanError, Throttled, TransactionCanceled, TransactionConflict
 from keyfold.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 from keyfold.runtime.context import Context
+from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.intent import Delete, Put
 from keyfold.runtime.reads import is_expired, read_query
@@ -42,7 +43,17 @@ def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
                 names = _key_names(chunk, context, table)
                 for item in items:
                     found[table, repr([item[name] for name in names])] = item
-    return [_decoded(context, ref, found.get(_address(context, ref))) for ref in refs]
+    stored = ((ref, found.get(_address(context, ref))) for ref in refs)
+    if context.on_undecodable != "raise":
+        return [_or_none(context, ref, item) for ref, item in stored]
+    good, wrong = decode_all("raise", lambda one: _decoded(context, *one), stored)
+    complain(wrong, [one for one in good if one is not None])
+    return good
+
+
+def _or_none(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
+    good, _ = decode_all(context.on_undecodable, lambda one: _decoded(context, ref, one), [item])
+    return good[0] if good else None
 
 
 def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, ...]]:
@@ -197,12 +208,14 @@ def scan_page(
     if start is not None:
         request["ExclusiveStartKey"] = start
     answer = yield Call("Scan", request)
-    items = [
-        spec.decode(item)
+    ours = (
+        item
         for item in answer["Items"]
         if spec.recognises(item) and not is_expired(context, spec, item)
-    ]
-    return items, answer.get("LastEvaluatedKey")
+    )
+    good, wrong = decode_all(context.on_undecodable, spec.decode, ours)
+    complain(wrong, good)
+    return good, answer.get("LastEvaluatedKey")
 
 
 def _write_batches(

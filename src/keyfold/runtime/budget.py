@@ -43,6 +43,8 @@ class Work:
     requests: int | None = None
     watch: Watch | None = None
     usage: dict[str, Usage] = field(default_factory=dict)
+    undecodable: int = 0
+    """Items that could not be read and were left out, or raised."""
     _single: Counter[tuple[str, str]] = field(default_factory=Counter)
     _reported: set[tuple[str, str]] = field(default_factory=set)
 

@@ -13,6 +13,7 @@ from keyfold.design.design import Declarations
 from keyfold.design.naming import physical_name
 from keyfold.design.schema import TableSchema
 from keyfold.runtime.cursor import CursorKey, cursor_key
+from keyfold.runtime.decoding import OnUndecodable
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Context:
     table_names: Mapping[str, str] = field(default_factory=dict)
     cursor_secret: bytes | str | Sequence[bytes] = b""
     data_file: Path | None = None
+    on_undecodable: OnUndecodable = "raise"
 
     def physical(self, table: TableSchema) -> str:
         """The table's name on the backend: override, variable of the environment, or prefix."""

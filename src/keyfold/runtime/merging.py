@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity
 from keyfold.design.read import Each, Merge, Page, Param, Query, resolve
-from keyfold.errors import PlanError
+from keyfold.errors import PlanError, Undecodable
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal
+from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Call, Flow, Parallel
 from keyfold.runtime.pages import FIRST_READ
 from keyfold.runtime.query import Request, query_request
@@ -83,6 +84,7 @@ def read_merge(
         after = (Decimal(value) if kind == "N" else value, identity)
     sources = _sources(context, wanted, arguments, after, size)
     page: list[E] = []
+    wrong: list[Undecodable] = []
     last = after
     while len(page) < size:
         hungry = [s for s in sources if not s.waiting and not s.exhausted]
@@ -95,6 +97,7 @@ def read_merge(
             continue
         ready = [s for s in sources if s.waiting]
         if not ready:
+            complain(wrong, page)
             return Page(page)
         heads = [(s.waiting[0][0], s) for s in ready]
         position, source = _first(heads)
@@ -102,12 +105,19 @@ def read_merge(
         if last is not None and position == last:
             continue
         last = position
-        page.append(source.entity.__spec__.decode(item))
+        good, bad = decode_all(context.on_undecodable, source.entity.__spec__.decode, [item])
+        page += good
+        wrong += bad
+        if bad and len(page) + len(wrong) >= size:
+            break
     if last is None or not any(s.waiting or not s.exhausted for s in sources):
+        complain(wrong, page)
         return Page(page)
     value, identity = last
     sealed = ("N", str(value), identity) if isinstance(value, Decimal) else ("S", value, identity)
-    return Page(page, seal(context.cursor_key, scope, sealed))
+    following = seal(context.cursor_key, scope, sealed)
+    complain(wrong, page, following)
+    return Page(page, following)
 
 
 def _sources(

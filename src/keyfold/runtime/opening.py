@@ -16,6 +16,7 @@ from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
+from keyfold.runtime.decoding import OnUndecodable
 
 PARALLEL_REQUESTS = 16
 
@@ -32,6 +33,7 @@ class Design(Declarations):
         table_names: Mapping[str, str] | None = None,
         cursor_secret: bytes | str | Sequence[bytes] = b"",
         on_loop: OnLoop = "log",
+        on_undecodable: OnUndecodable = "raise",
         create_tables: bool | None = None,
     ) -> Db:
         """A handle on an address, an open client, or a boto3 session or DynamoDB client.
@@ -43,7 +45,9 @@ class Design(Declarations):
         given = hasattr(backend, "call")
         client = cast("Client", backend) if given else connect(backend, clock=clock)
         remote = _is_remote(backend)
-        context = self._context(clock, table_prefix, table_names, cursor_secret, backend)
+        context = self._context(
+            clock, table_prefix, table_names, cursor_secret, backend, on_undecodable
+        )
         db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
         if not remote if create_tables is None else create_tables:
             db.create_tables()
@@ -58,13 +62,16 @@ class Design(Declarations):
         table_names: Mapping[str, str] | None = None,
         cursor_secret: bytes | str | Sequence[bytes] = b"",
         on_loop: OnLoop = "log",
+        on_undecodable: OnUndecodable = "raise",
         create_tables: bool | None = None,
     ) -> AsyncDb:
         """The same for an event loop."""
         given = hasattr(backend, "call")
         client = cast("AsyncClient", backend) if given else connect_async(backend, clock=clock)
         remote = _is_remote(backend)
-        context = self._context(clock, table_prefix, table_names, cursor_secret, backend)
+        context = self._context(
+            clock, table_prefix, table_names, cursor_secret, backend, on_undecodable
+        )
         db = AsyncDb(context, client, on_loop=on_loop)
         if not remote if create_tables is None else create_tables:
             await db.create_tables()
@@ -77,6 +84,7 @@ class Design(Declarations):
         table_names: Mapping[str, str] | None,
         cursor_secret: bytes | str | Sequence[bytes],
         backend: Any,
+        on_undecodable: OnUndecodable,
     ) -> Context:
         self.complete()
         return Context(
@@ -86,6 +94,7 @@ class Design(Declarations):
             table_names or {},
             cursor_secret,
             _data_file(backend),
+            on_undecodable,
         )
 
 

@@ -32,6 +32,7 @@ from keyfold.design.reading import check_readable
 from keyfold.errors import NotFound, PlanError, Undecodable
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal
+from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.merging import read_merge
 from keyfold.runtime.pages import QueryPage
@@ -175,7 +176,10 @@ def read_query(
     page = _page(request, query, limit, budget)
     bound = scope(request, name, query, arguments)
     last = yield from page.fill(_start(context, bound, cursor))
-    return Page([decode(item) for item in page.found], seal_position(context, bound, last))
+    following = seal_position(context, bound, last)
+    good, wrong = decode_all(context.on_undecodable, decode, page.found)
+    complain(wrong, good, following)
+    return Page(good, following)
 
 
 def _page(request: Request, query: Query[Any], limit: int | None, budget: int | None) -> QueryPage:
@@ -220,12 +224,16 @@ def _collect(
     page = QueryPage(request, table.table.schema.key_attributes, limit, budget)
     bound = scope(request, name, wanted, arguments)
     last = yield from page.fill(_start(context, bound, cursor))
-    found = []
-    for item in page.found:
+    following = seal_position(context, bound, last)
+
+    def decode(item: dict[str, Any]) -> Any:
         spec = recognise(table, item)
-        if spec in specs and not is_expired(context, spec, item):
-            found.append(spec.decode(item))
-    return Collected(found, seal_position(context, bound, last))
+        return spec.decode(item) if spec in specs and not is_expired(context, spec, item) else None
+
+    good, wrong = decode_all(context.on_undecodable, decode, page.found)
+    found = [one for one in good if one is not None]
+    complain(wrong, found, following)
+    return Collected(found, following)
 
 
 def recognise(any_of_table: EntitySpec, item: dict[str, Any]) -> EntitySpec:

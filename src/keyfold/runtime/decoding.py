@@ -1,0 +1,49 @@
+"""Many items read at once: one that cannot be read does not take the others with it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from keyfold.errors import Undecodable
+from keyfold.runtime.budget import current_work
+
+T = TypeVar("T")
+OnUndecodable: TypeAlias = Literal["raise", "skip"] | Callable[[Undecodable], object]
+"""What to do about items that cannot be read: raise, leave them out, or tell somebody too."""
+
+_log = logging.getLogger("keyfold.undecodable")
+
+
+def log_undecodable(problem: Undecodable) -> None:
+    """Leave an item out and say so in the log; its values stay out of it."""
+    names = ", ".join(name for name in problem.fields if name) or "the item as a whole"
+    _log.error("%s %s cannot be read: %s", problem.entity, problem.key, names)
+
+
+def decode_all(
+    on_undecodable: OnUndecodable, decode: Callable[[Any], T], items: Iterable[Any]
+) -> tuple[list[T], list[Undecodable]]:
+    """The items that can be read, and what is wrong with the others, where that is to be raised."""
+    good: list[T] = []
+    wrong: list[Undecodable] = []
+    for item in items:
+        try:
+            good.append(decode(item))
+        except Undecodable as problem:
+            work = current_work.get()
+            if work is not None:
+                work.undecodable += 1
+            if on_undecodable == "raise":
+                wrong.append(problem)
+            elif callable(on_undecodable):
+                on_undecodable(problem)
+    return good, wrong
+
+
+def complain(wrong: list[Undecodable], good: list[Any], cursor: str | None = None) -> None:
+    """Raise the first of the problems, with all that could be read."""
+    if wrong:
+        wrong[0].items, wrong[0].cursor, wrong[0].others = good, cursor, wrong[1:]
+        raise wrong[0]
