@@ -446,6 +446,12 @@ class OpenKey(KeyOf[E]):
                 f"{self.entity.__name__}.{self.declared.name} is on the index "
                 f"{self.declared.index}; an item is addressed by its primary key"
             )
+        spread = [name for name, value in values.items() if type(value).__name__ == "Each"]
+        if spread:
+            raise PlanError(
+                f"{self.entity.__name__}.{self.declared.name}: {spread[0]}=each(...) stands for "
+                "several items, and an address is of one; use db.get_many"
+            )
         wanted = set(self.declared.templates.fields)
         if set(values) != wanted:
             needed = ", ".join(sorted(wanted)) or "no fields"

@@ -21,6 +21,7 @@ from keyfold.design.read import (
     Query,
 )
 from keyfold.design.template import Literal, Slot, Template
+from keyfold.errors import PlanError
 
 if TYPE_CHECKING:
     from keyfold.design.pattern import Pattern
@@ -95,7 +96,12 @@ def describe(pattern: Pattern[Any, Any]) -> schema.PatternSchema:
 
 
 def check_readable(read: Any) -> None:
-    """Refuse a read of fields that its index does not hold."""
+    """Refuse a read of fields that its index does not hold, or of several partitions at once."""
+    _check_spread(read)
+    _check_fields(read)
+
+
+def _check_fields(read: Any) -> None:
     if isinstance(read, Query):
         check_projected(
             read.entity.__spec__, read.source.declared, tuple(read.entity.__spec__.fields)
@@ -103,10 +109,23 @@ def check_readable(read: Any) -> None:
     elif isinstance(read, Projected):
         check_projected(read.view.spec, read.query.source.declared, read.view.fields)
     elif isinstance(read, First):
-        check_readable(read.query)
+        _check_fields(read.query)
     elif isinstance(read, Merge):
         for query in read.queries:
-            check_readable(query)
+            _check_fields(query)
+
+
+def _check_spread(read: Any) -> None:
+    """`each` works once in a query of a merge."""
+    if isinstance(read, Merge):
+        for query in read.queries:
+            if len([v for v in query.values.values() if isinstance(v, Each)]) > 1:
+                raise PlanError("a query of a merge takes one each(...)")
+        return
+    query = getattr(read, "query", read)
+    values = query.values if isinstance(query, Query | Collection) else {}
+    if any(isinstance(value, Each) for value in values.values()):
+        raise PlanError("each(...) stands for several partitions; put the query into merge(...)")
 
 
 def _query(common: schema.PatternSchema, query: Query[Any]) -> schema.PatternSchema:

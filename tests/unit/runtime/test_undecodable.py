@@ -26,9 +26,7 @@ OF_BOTH = merge(Note.key.query(owner_id=each(["ada", "ben"])))
 READS: dict[str, Callable[[Db], Any]] = {
     "query": lambda db: db.read(NOTES, limit=9).items,
     "collection": lambda db: db.read(collection(Note, owner_id="ada")).items,
-    "merge": lambda db: (
-        db.read(OF_BOTH, limit=9).items
-    ),
+    "merge": lambda db: db.read(OF_BOTH, limit=9).items,
     "scan": lambda db: list(db.scan(Note)),
     "get_many": lambda db: [
         one for one in db.get_many([Note.key(owner_id="ada", number=n) for n in range(5)]) if one
