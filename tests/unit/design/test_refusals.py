@@ -44,4 +44,3 @@ def test_each_is_refused_in_an_address_and_a_read_of_the_moment() -> None:
         Event.key(event_id=ids("a"), part="p")
     with design.open(":memory:") as db, pytest.raises(PlanError, match=r"merge\(\.\.\.\)"):
         db.read(Event.key.query(event_id=ids("a", "b")))
-
