@@ -20,19 +20,19 @@ import orjson
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.problems import NotAuthenticated
 from keyfold.clients.signer import Credentials
-from keyfold.clock import ManualClock
+from keyfold.clock import ManualClock, SystemClock
 from keyfold.design.file import loads
 from keyfold.engine import Engine, exports
 from keyfold.errors import CursorRefused, InternalFailure, KeyfoldError, OperationError
 from keyfold.expressions import keys, parser
-from keyfold.runtime.cursor import unseal
+from keyfold.runtime.cursor import CursorKey, unseal
 from keyfold.wire import BackgroundServer
 from keyfold.wire.settings import ServerSettings
 from keyfold.wire.sigv4 import SignatureVerifier
 
 Target = Callable[[bytes], object]
 
-KEY: Final = b"k" * 32
+KEY: Final = CursorKey((b"k" * 32,), SystemClock())
 ACCESS: Final = [Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")]
 MOMENT: Final = 1_700_000_000.0
 TABLE: Final = {

@@ -147,7 +147,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
                     yield from _expand(context, plan, Check(update.ref, update.condition))
                 return old
             return (yield from _expand_update(context, plan, update, read=old)) or intent.new
-    if not plan.entailing:
+    if not (plan.entailing or intent.counted):
         refuse_counts(intent.new)
     intent = replace(intent, new=stamped(context, intent.new))
     plan.add(_address(spec, spec.key_of(intent.new.__dict__)), Step(intent, None, intent.new))

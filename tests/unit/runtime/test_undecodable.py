@@ -60,7 +60,7 @@ def test_the_error_names_them_and_carries_the_others(client: Any, read: str) -> 
 def test_they_are_skipped_or_told_where_that_is_said(client: Any, read: str) -> None:
     told: list[Undecodable] = []
     for way in ("skip", told.append):
-        db = design.open(client, on_undecodable=way)  # type: ignore[arg-type]
+        db = design.open(client, on_undecodable=way)
         with db.work("read") as work:
             assert [note.number for note in READS[read](db)] == [0, 2, 4]
         assert work.undecodable == 2
