@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from keyfold.design.condition import fields_of
 from keyfold.design.flow import ConsumerSchema
-from keyfold.design.follows import Follows
+from keyfold.design.follows import COPIES_AT_ONCE, FITS, ITEMS_AT_ONCE, Follows
 from keyfold.design.schema import CounterSchema, EntitySchema, Schema, UniqueSchema
 
 
@@ -54,6 +54,7 @@ def _copy(schema: Schema, entity: EntitySchema) -> Follows:
         fields=tuple(sorted({*copy.fields, *((copy.each,) if copy.each else ())})),
         writes=copy.fields,
         each=copy.each,
+        at_once=COPIES_AT_ONCE,
         sync=copy.sync,
         expires=_expires(schema, copy.of),
         place=entity.place,
@@ -109,6 +110,17 @@ def _consumer(schema: Schema, consumer: ConsumerSchema) -> Iterator[Follows]:
     deletes = single.action == "delete" and consumer.events == ("REMOVE",)
     if not deletes and not (single.action == "update" and consumer.watches):
         return
+    if deletes:
+        yield Follows(
+            name=f"{consumer.name} orphans",
+            kind="orphan",
+            source=single.entity,
+            target=sources[0],
+            fact="need",
+            sync=consumer.sync,
+            on=("INSERT", "MODIFY"),
+            found=single.via_index,
+        )
     yield Follows(
         name=consumer.name,
         kind="cascade" if deletes else "copied",
@@ -120,6 +132,8 @@ def _consumer(schema: Schema, consumer: ConsumerSchema) -> Iterator[Follows]:
         sync=consumer.sync,
         on=consumer.events,
         found=single.via_index,
+        at_once=ITEMS_AT_ONCE,
+        fits=FITS if deletes and consumer.sync == "transaction" else None,
         exactly_once=consumer.exactly_once,
         place=consumer.place,
     )

@@ -210,17 +210,12 @@ class Declarations:
     def schema(self) -> schema.Schema:
         """The whole design as data."""
         self.complete()
-        counters = tuple(m.describe() for m in self.maintainers if m.kind == "counter")
         return schema.Schema(
             name=self.name,
             tables=tuple(table.schema for table in self.tables.values()),
             entities=tuple(entity.__spec__.describe() for entity in self.entities.values()),
             patterns=tuple(pattern.describe() for pattern in self.patterns.values()),
-            counters=counters,
-            consumers=(
-                *(m.describe() for m in self.maintainers if m.kind in ("copied", "cascade")),
-                *(processor.describe() for processor in self.processors),
-            ),
+            consumers=tuple(processor.describe() for processor in self.processors),
             feeds=tuple(m.describe() for m in self.maintainers if m.kind == "feed"),
             follows=tuple(maintainer.follows for maintainer in self.maintainers),
             description=self.description,

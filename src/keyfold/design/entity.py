@@ -47,7 +47,6 @@ class EntitySpec:
         self.by_attribute = {spec.attribute: spec for spec in self.fields.values()}
         self.placements: dict[str, On[Any]] = {}
         self.uniques: list[schema.UniqueSchema] = []
-        self.cascades: list[str] = []
         self.role: schema.Role = "canonical"
         self.copy: schema.Copy | None = None
         self.per_partition: int | None = None
@@ -251,7 +250,6 @@ class EntitySpec:
             type_name=self.type_name,
             copy=self.copy,
             uniques=tuple(self.uniques),
-            cascades=tuple(self.cascades),
             per_partition=self.per_partition,
             version=self.version.name if self.version else None,
             ttl=ttl,

@@ -84,6 +84,8 @@ class FeedSchema:
     """Whether it is decided, for every post and every moment, who gets a copy."""
     max_followers: int | None = None
     cap: int | None = None
+    support: tuple[tuple[str, str], ...] = ()
+    """What the feed keeps for itself, and the entity of each: source, state, hint ..."""
     trimmed_by: str = ""
     """What removes the items beyond the cap: a consumer or an operation."""
     description: str = ""

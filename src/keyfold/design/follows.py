@@ -11,6 +11,7 @@ from typing import Literal as Choice
 
 from keyfold.design.source import NOWHERE, Place
 from keyfold.expressions.ast import Condition
+from keyfold.limits import TRANSACTION_ITEMS
 
 FactKind = Choice["copy", "amount", "claim", "need", "shown", "best", "job"]
 """What must hold because of an item: a copy of it somewhere, an amount on a holder, a value that
@@ -19,6 +20,12 @@ work over many items."""
 
 Event = Choice["INSERT", "MODIFY", "REMOVE"]
 EVENTS: tuple[Event, ...] = ("INSERT", "MODIFY", "REMOVE")
+COPIES_AT_ONCE = TRANSACTION_ITEMS // 2 - 1
+"""The copies of one transaction of the consumer's: each may have a copy that joins."""
+ITEMS_AT_ONCE = 20
+"""The items that a job writes in one transaction, with a check of what they follow."""
+FITS = 40
+"""So many items are deleted in their parent's own transaction."""
 SUPPORT_TABLE = "keyfold_streams"
 """Where consumers keep their markers, events and dead letters."""
 
@@ -72,6 +79,11 @@ class Follows:
         return self.sync == "stream" or (
             self.sync == "transaction" and (self.overflow == "stream" or self.expires)
         )
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it is a job that deletes each of its items."""
+        return self.fact == "job" and self.found is not None and self.on == ("REMOVE",)
 
     @property
     def joins(self) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from keyfold.design import schema
 from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
-from keyfold.design.follows import SUPPORT_TABLE, Follows
+from keyfold.design.follows import FITS, ITEMS_AT_ONCE, Follows
 from keyfold.design.keys import Ref
 from keyfold.errors import ConditionFailed, NotFound, TooManyWrites, Undecodable
 from keyfold.maintain.address import fetch, raw
@@ -30,12 +30,6 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Intent
 from keyfold.runtime.writes import commit
-
-SMALL: Final = 40
-"""So many items are deleted in the parent's own transaction."""
-
-AT_ONCE: Final = 20
-"""So many are deleted in one transaction of the consumer."""
 
 
 class Cascade(Declared):
@@ -54,7 +48,6 @@ class Cascade(Declared):
         self.via = dict(via or {})
 
     def attach(self, entity: type[Entity]) -> None:
-        entity.__spec__.cascades.append(self.of)
         design = entity.__table__.design
 
         def resolve() -> None:
@@ -116,11 +109,11 @@ class CascadeMaintainer(JobMaintainer):
         if old is None or new is not None:
             return ()
         found, more = yield from self.related.page(context, old.ref(), None)
-        if more is None and len(found) <= SMALL:
+        if more is None and len(found) <= FITS:
             return [Delete(child.ref()) for child in found]
         if self.source.__table__.schema.stream is None:
             raise TooManyWrites(
-                f"{old.ref()} has more than {SMALL} items of {self.related.child.__name__}, and "
+                f"{old.ref()} has more than {FITS} items of {self.related.child.__name__}, and "
                 f"{self.source.__table__.name} has no stream by which they could be deleted. "
                 "Declare the table with stream='NEW_AND_OLD_IMAGES'"
             )
@@ -145,24 +138,8 @@ class CascadeMaintainer(JobMaintainer):
             expires=spec.ttl is not None,
             on=("REMOVE",),
             found=self.related.found,
-            at_once=AT_ONCE,
-            fits=SMALL if self.sync == "transaction" else None,
-            place=self.place,
-        )
-
-    def describe(self) -> schema.ConsumerSchema:
-        child = self.related.child.__name__
-        via = self.related.key.declared.index or ""
-        return schema.ConsumerSchema(
-            name=self.label,
-            table=self.source.__table__.name,
-            entities=(self.source.__name__,),
-            events=("REMOVE",),
-            sync=self.sync,
-            effects=(schema.Effect("delete", child, guarded=True, each=True, via_index=via),),
-            exactly_once=True,
-            dead_letter=SUPPORT_TABLE,
-            description=f"Deletes each {child} of a {self.source.__name__} that is gone.",
+            at_once=ITEMS_AT_ONCE,
+            fits=FITS if self.sync == "transaction" else None,
             place=self.place,
         )
 
@@ -173,7 +150,7 @@ class Sweep:
 
     related: Related
     parent: Ref[Any]
-    at_once: int = AT_ONCE
+    at_once: int = ITEMS_AT_ONCE
 
     def wanted(self, context: Context) -> Flow[Intent | None]:
         gone = (yield from raw(context, self.parent)) is None

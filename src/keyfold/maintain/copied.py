@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
-from keyfold.design.follows import SUPPORT_TABLE, Follows
+from keyfold.design.follows import ITEMS_AT_ONCE, Follows
 from keyfold.design.keys import Ref
 from keyfold.design.place import caller
 from keyfold.errors import ConditionFailed, DeclarationError, NotFound, Undecodable
@@ -25,9 +25,6 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Intent, Update
 from keyfold.runtime.writes import commit
-
-AT_ONCE: Final = 20
-"""So many are changed in one transaction of the consumer."""
 
 
 class Copied:
@@ -104,26 +101,7 @@ class OriginMaintainer(JobMaintainer):
             sync=self.sync,
             on=("INSERT", "MODIFY"),
             found=self.related.found,
-            at_once=AT_ONCE,
-            place=self.place,
-        )
-
-    def describe(self) -> schema.ConsumerSchema:
-        child = self.related.child
-        via = self.related.key.declared.index or ""
-        change = schema.Effect(
-            "update", child.__name__, guarded=True, fields=(self.copy,), each=True, via_index=via
-        )
-        return schema.ConsumerSchema(
-            name=self.label,
-            table=self.source.__table__.name,
-            entities=(self.source.__name__,),
-            events=("INSERT", "MODIFY"),
-            watches=(self.field,),
-            effects=(change,),
-            exactly_once=True,
-            dead_letter=SUPPORT_TABLE,
-            description=f"Keeps {child.__name__}.{self.copy} equal to {self.field}.",
+            at_once=ITEMS_AT_ONCE,
             place=self.place,
         )
 
@@ -135,7 +113,7 @@ class Spread:
     copied: OriginMaintainer
     origin: Ref[Any]
     value: Any = None
-    at_once: int = AT_ONCE
+    at_once: int = ITEMS_AT_ONCE
 
     def wanted(self, context: Context) -> Flow[Intent | None]:
         item = yield from raw(context, self.origin)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from keyfold.design import codes, condition, schema
+from keyfold.design import codes, condition
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.keys import Ref
@@ -248,21 +248,6 @@ class CounterMaintainer(KeptStructure):
         present = None if item is None else self.target.__spec__.decode(item)
         for structure in self._showing(context):
             yield from structure.reconcile(context, None, present)
-
-    def describe(self) -> schema.CounterSchema:
-        return schema.CounterSchema(
-            name=f"{self.target.__name__}.{self.field}",
-            counts=self.source.__name__,
-            target=self.target.__name__,
-            attribute=self.field,
-            via=tuple(self.via.values()),
-            creates=self.declared.creates,
-            where=self.follows.when,
-            sums=self.declared.sums,
-            sync=self.sync,
-            shards=self.declared.shards,
-            place=self.declared.place,
-        )
 
 
 def _is_over(context: Context, item: Entity) -> bool:

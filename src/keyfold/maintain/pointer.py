@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from keyfold.design import codes, schema
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
-from keyfold.design.follows import Follows
+from keyfold.design.follows import COPIES_AT_ONCE, Follows
 from keyfold.design.keys import Ref
 from keyfold.design.markers import Normalised
 from keyfold.design.table import Table
@@ -19,7 +19,7 @@ from keyfold.errors import DeclarationError, Undecodable
 from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_bytes
 from keyfold.maintain.drift import Drift, differences
 from keyfold.maintain.fact import CopyFact
-from keyfold.maintain.reconcile import AT_ONCE, bring, reconcile, unchanged
+from keyfold.maintain.reconcile import bring, reconcile, unchanged
 from keyfold.maintain.rows import Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Overflow, Shown, Sync
 from keyfold.runtime.context import Context
@@ -256,7 +256,7 @@ class PointerMaintainer(KeptStructure):
             sync=self.sync,
             overflow=self.overflow,
             expires=spec.ttl is not None,
-            at_once=AT_ONCE,
+            at_once=COPIES_AT_ONCE,
             place=self.pointer.__spec__.place,
         )
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.follows import COPIES_AT_ONCE
 from keyfold.design.keys import Ref
 from keyfold.errors import Undecodable, VersionConflict
-from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.maintain.address import raw
 from keyfold.maintain.fact import Address, CopyFact, address_of
 from keyfold.maintain.structure import Sync
@@ -26,8 +26,6 @@ from keyfold.runtime.writes import commit
 WireItem = dict[str, Any]
 
 ATTEMPTS: Final = 20
-AT_ONCE: Final = TRANSACTION_ITEMS // 2 - 1
-"""A copy may itself have copies that join the transaction."""
 
 
 class CanonicalMoved(VersionConflict):
@@ -78,8 +76,8 @@ def bring(
         ]
         guard = unchanged(canonical, item, structure.fields)
         try:
-            for start in range(0, len(intents), AT_ONCE):
-                yield from commit(context, [guard, *intents[start : start + AT_ONCE]])
+            for start in range(0, len(intents), COPIES_AT_ONCE):
+                yield from commit(context, [guard, *intents[start : start + COPIES_AT_ONCE]])
             return
         except CanonicalMoved:
             yield Pause(0.002 * 2.0 ** min(attempt, 6))

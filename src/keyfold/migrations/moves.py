@@ -15,11 +15,9 @@ from keyfold.design.schema import TableSchema
 from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
-from keyfold.maintain.structure import KeptStructure
 from keyfold.migrations.backend import Backend, Item
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
-from keyfold.runtime.writes import transactional
 
 Old = TypeVar("Old", bound=Entity)
 New = TypeVar("New", bound=Entity)
@@ -111,7 +109,7 @@ def restore(design: Design, *labels: str) -> Restore:
 def recount(design: Design, *fields: str) -> Restore:
     """Recount counters, named as `Catalog.uses`; without names all of the design."""
     design.complete()
-    known = [m.label for m in design.maintainers if m.kind == "counter"]
+    known = [m.label for m in design.maintainers if m.follows.fact == "amount"]
     labels = tuple(f"counter {name}" for name in fields) or tuple(known)
     if unknown := [label for label in labels if label not in known]:
         raise MigrationError(f"{design.name} has no {unknown[0]}; it has {', '.join(known)}")
@@ -156,15 +154,15 @@ def _typed_route(
 
 
 def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:
-    """The item of an entity, and after it those that are written together with it."""
+    """The item of an entity, and after it the copies and claims that follow from it.
+
+    Copies of copies, too, and those that the stream keeps: nobody else writes them.
+    """
     found = [Output(spec.table.name, spec.encode(entity))]
-    for maintainer in _maintainers(spec):
-        if not isinstance(maintainer, KeptStructure):
-            continue
-        for intent in maintainer.writes(None, entity):
+    for structure in _structures(spec):
+        for intent in structure.writes(None, entity) if structure.follows.fact in _ITEMS else ():
             if isinstance(intent, Put):
-                own = intent.new.__spec__
-                found.append(Output(own.table.name, own.encode(intent.new)))
+                found += written_with(intent.new.__spec__, intent.new)
             elif isinstance(intent, Marker) and intent.action == "Put":
                 request = dict(intent.request)
                 item = request.pop("Item")
@@ -172,13 +170,18 @@ def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:
     return found
 
 
-def _maintainers(spec: EntitySpec) -> list[Any]:
+_ITEMS = ("copy", "claim")
+
+
+def _structures(spec: EntitySpec) -> list[Any]:
     spec.table.design.complete()
-    return list(transactional(spec))
+    return [m for m in spec.table.design.maintainers if m.source is spec.entity]
 
 
 def _counters(spec: EntitySpec) -> tuple[str, ...]:
-    return tuple(m.label for m in _maintainers(spec) if m.kind == "counter")
+    """The numbers that copying leaves as they are, though it should move them."""
+    amounts = (m for m in _structures(spec) if m.follows.fact == "amount")
+    return tuple(m.label for m in amounts if m.sync == "transaction")
 
 
 def rekey(

@@ -420,14 +420,15 @@ def test_few_pointers_of_an_overflowing_kind_are_written_at_once(db: Db) -> None
 
 def test_the_schema_tells_shards_cascades_and_roles() -> None:
     schema = design.schema
-    assert schema.by_entity["Room"].cascades == ("Member", "Guest")
+    swept = [each.target for each in schema.follows if each.source == "Room" and each.deletes]
+    assert swept == ["Member", "Guest"]
     assert schema.by_entity["Follow"].role == "edge"
     assert schema.by_entity["FollowFollowers"].role == "edge"
     assert schema.by_entity["CounterShard"].role == "counter"
-    assert {c.name: c.shards for c in schema.counters}["Post.likes"] == 8
-    described = {consumer.name: consumer.effects[0] for consumer in schema.consumers}
-    assert described["copied Member.room_name"].fields == ("room_name",)
-    assert described["cascade Room.all_guests"].via_index == "GSI1"
+    described = {each.name: each for each in schema.follows}
+    assert described["counter Post.likes"].shards == 8
+    assert described["copied Member.room_name"].writes == ("room_name",)
+    assert described["cascade Room.all_guests"].found == "GSI1"
 
 
 def test_an_index_that_only_a_cascade_reads_is_in_use() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from keyfold import Design
+from keyfold import Design, cli
 from keyfold.clients import connect
 from keyfold.maintain import verify
 from keyfold.migrations import Migrator, backend_of, diff
@@ -55,7 +56,7 @@ class World:
 
     def design(self, name: str, text: str) -> Design:
         (self.folder / f"{name}.py").write_text(text)
-        self._monkeypatch.delitem(__import__("sys").modules, name, raising=False)
+        self._monkeypatch.delitem(sys.modules, name, raising=False)
         made: Design = __import__(name).design
         return made
 
@@ -185,3 +186,26 @@ def test_a_snapshot_of_the_first_format_says_once_that_it_knows_no_condition(wor
     )
     again = load_snapshot(dump(design.schema))
     assert diff(again, design.schema) == []
+
+
+def test_the_commands_name_a_changed_condition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "keyfold.toml").write_text('design = "commanded:design"\nbackend = "events.db"\n')
+    module = tmp_path / "commanded.py"
+    module.write_text(EVENTS)
+    with __import__("commanded").design.open("events.db"):
+        pass
+    assert cli.main(["migrations", "snapshot"]) == 0
+    assert cli.main(["migrations", "check"]) == 0
+    module.write_text(_change("listed = On"))
+    monkeypatch.delitem(sys.modules, "commanded")
+    capsys.readouterr()
+    assert cli.main(["migrations", "check"]) == 1
+    shown = 'where status = "CANCELLED", before where status = "PUBLISHED"'
+    assert shown in capsys.readouterr().out
+    assert cli.main(["migrations", "plan", "cancelled"]) == 0
+    (plan,) = (tmp_path / "migrations").glob("*_cancelled.py")
+    assert shown in plan.read_text()

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Unique
+from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Pointer, Unique
 from keyfold.errors import MigrationError, VerifyFailed
+from keyfold.maintain import verify
 from keyfold.migrations import (
     Backend,
     CreateIndex,
@@ -383,3 +384,31 @@ def test_a_transform_that_would_change_its_own_result_again_is_refused(
     assert shop.old.get(OldOrder.key(order_id="o1")).total == 700
     migrator.rollback()
     assert shop.old.get(OldOrder.key(order_id="o1")).total == 700
+
+
+def test_a_rebuild_makes_copies_of_copies_and_those_of_the_stream(shop: Shop) -> None:
+    design = Design("chained")
+    home = design.table("Chained", stream="NEW_AND_OLD_IMAGES")
+
+    class Song(Entity, table=home):
+        song_id: Id
+        lists: set[str] = set()
+        key = Key("SONG#{song_id}", "SONG")
+
+    class SongIn(Pointer[Song], table=home, each="lists", sync="stream"):
+        one_list: str
+        song_id: Id
+        key = Key("LIST#{one_list}", "SONG#{song_id}")
+
+    class ListOf(Pointer[SongIn], table=home):
+        one_list: str
+        song_id: Id
+        key = Key("LISTS#{song_id}", "LIST#{one_list}")
+
+    opened = design.open(shop.backend.client)
+    item = Song.__spec__.encode(Song(song_id="s", lists={"a", "b"}))
+    shop.backend.call("PutItem", {"TableName": "Chained", "Item": item})
+    run(shop.backend, rebuild(Song))
+    assert verify(opened).clean
+    found = shop.backend.call("Scan", {"TableName": "Chained"})["Items"]
+    assert sorted(one["type"]["S"] for one in found) == ["ListOf"] * 2 + ["Song"] + ["SongIn"] * 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from keyfold.design import flow
 from keyfold.design.entity import Entity
-from keyfold.design.follows import Follows
+from keyfold.design.follows import COPIES_AT_ONCE, Follows
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.design.source import Silence
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
@@ -21,7 +21,6 @@ from keyfold.maintain.feed.support import REPLICAS, Mode
 from keyfold.maintain.feed.switching import pull_all, settle, settle_all
 from keyfold.maintain.feed.verifying import Verifying, fix
 from keyfold.maintain.job import StreamWork
-from keyfold.maintain.reconcile import AT_ONCE
 from keyfold.maintain.structure import Audited
 from keyfold.runtime.batch import delete_keys, delete_many
 from keyfold.runtime.changes import Set
@@ -90,6 +89,7 @@ class Activities(FeedMaintainer, Audited):
             mode="hybrid",
             audience="stated",
             cap=feed.cap,
+            support=tuple((role, made.__name__) for role, made in vars(feed.support).items()),
             trimmed_by=self.label,
             description=(
                 f"Up to {feed.cap} items of the last {feed.ttl.days} days, from "
@@ -163,8 +163,8 @@ class Sources(FeedMaintainer):
         gone = FieldComparison(FieldPath(("state",)), "=", "gone")
         # Whoever follows again meanwhile may rely on these very copies.
         with suppress(ConditionFailed, NotFound):
-            for start in range(0, len(endings), AT_ONCE):
-                some = endings[start : start + AT_ONCE]
+            for start in range(0, len(endings), COPIES_AT_ONCE):
+                some = endings[start : start + COPIES_AT_ONCE]
                 yield from commit(context, [Check(new.ref(), gone), *some])
             if present.expires_at is None:
                 expiry = {"expires_at": Set(context.now() + self.feed.ttl)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from keyfold.design.follows import FactKind
 from keyfold.design.schema import Effect, EntitySchema, Placement
 from keyfold.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
@@ -99,17 +100,9 @@ class Pricing:
         return found
 
     def _together(self) -> list[str]:
-        copies = [
-            other.name
-            for other in self.figures.schema.entities
-            if other.copy and other.copy.of == self.entity.name and other.copy.sync == "transaction"
-        ]
-        counters = [
-            counter.name
-            for counter in self.figures.schema.counters
-            if counter.counts == self.entity.name and counter.sync == "transaction"
-        ]
-        return [*copies, *counters, *(u.by for u in self.entity.uniques if u.by == "marker")]
+        facts: tuple[FactKind, ...] = ("copy", "amount", "claim")
+        found = (each for fact in facts for each in self.figures.following(self.entity, fact))
+        return [each.name for each in found if each.joins]
 
     def read(self, demand: Demand, kind: Kind) -> float:
         """Units of one call."""

@@ -74,7 +74,10 @@ def slots(template: Template | None) -> dict[str, Slot]:
 
 
 def written_through(schema: Schema) -> Iterator[tuple[str, str | None]]:
-    """Entities that consumers and cascades find by a key, with the index that they find them by."""
+    """Entities that consumers and jobs find by a key, with the index that they find them by."""
+    for each in schema.follows:
+        if each.fact == "job" and each.found is not None:
+            yield each.target, each.found or None
     for consumer in schema.consumers:
         for effect in consumer.effects:
             yield effect.entity, effect.via_index or None
@@ -97,9 +100,9 @@ class Demands:
         for entity in self.schema.entities:
             if entity.role in FIXED_ROLES or entity.copy is not None or entity.key is None:
                 self.pinned[entity.name].add(None)
-        for counter in self.schema.counters:
-            if counter.target in self.pinned:
-                self.pinned[counter.target].add(None)
+        for each in self.schema.follows:
+            if each.fact == "amount" and each.target in self.pinned:
+                self.pinned[each.target].add(None)
         for name, index in written_through(self.schema):
             if name in self.pinned:
                 self.pinned[name].add(index)

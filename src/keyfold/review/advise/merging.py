@@ -82,5 +82,19 @@ def _moved(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> Sche
         else consumer
         for consumer in schema.consumers
     )
+    follows = tuple(
+        replace(each, found=renamed(each.found) or each.found)
+        if each.found and schema.by_entity[each.target].table == table.name
+        else each
+        for each in schema.follows
+        if each.target in schema.by_entity or not each.target
+    )
     tables = tuple(slim if t.name == table.name else t for t in schema.tables)
-    return replace(schema, tables=tables, entities=entities, patterns=patterns, consumers=consumers)
+    return replace(
+        schema,
+        tables=tables,
+        entities=entities,
+        patterns=patterns,
+        consumers=consumers,
+        follows=follows,
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
+from keyfold.design.derived import with_follows
 from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,
@@ -62,9 +63,10 @@ def _keyed(schema: Schema, workload: Workload, hot: HotKey) -> EntitySchema | No
         return None
     entity = under[0]
     pinned = Demands(Figures(schema, workload)).pinned[entity.name]
-    copied = any(e.copy and e.copy.of == entity.name for e in schema.entities)
-    counted = any(entity.name in (c.counts, c.target) for c in schema.counters)
-    return None if None in pinned or copied or counted or entity.cascades else entity
+    follows = with_follows(schema).follows
+    hung_on = any(entity.name == each.source and each.fact in ("copy", "job") for each in follows)
+    counted = any(entity.name in (e.source, e.target) for e in follows if e.fact == "amount")
+    return None if None in pinned or hung_on or counted or entity.cascades else entity
 
 
 def _partition(entity: EntitySchema) -> str:

@@ -77,6 +77,7 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
         for effect in consumer.effects
         if effect.via_index
     }
+    followed |= {(each.target, each.found) for each in facts.follows if each.found}
     for table, index in _indexes(facts):
         readers = _readers(facts, table, index)
         if not readers and not any(index.name == via for _, via in followed):

@@ -70,13 +70,14 @@ def merge_no_dedupe(facts: Reach) -> Iterator[Defect]:
             continue
         for name in pattern.entities:
             entity = facts.schema.by_entity.get(name)
-            if entity is not None and entity.copy is not None:
+            copy = None if entity is None else facts.copy(entity)
+            if copy is not None:
                 yield Defect(
                     pattern,
                     pattern.name,
-                    f"merges partitions that hold copies of one {entity.copy.of}: a thing in two "
+                    f"merges partitions that hold copies of one {copy.source}: a thing in two "
                     "of them comes twice",
-                    f"Drop duplicates by the id of {entity.copy.of} while merging.",
+                    f"Drop duplicates by the id of {copy.source} while merging.",
                 )
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from keyfold.design.derived import with_follows
 from keyfold.design.formats import PLAIN
 from keyfold.design.schema import (
     Effect,
     EntitySchema,
+    Follows,
     KeyTemplates,
     OperationSchema,
     PatternSchema,
@@ -51,10 +53,16 @@ class Reach:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
+        self.follows = with_follows(schema).follows
+        self._copies = {each.target: each for each in self.follows if each.fact == "copy"}
         self.references = References(schema)
         self._spaces: dict[tuple[Template, int], tuple[Space, ...]] = {}
         self._appearances: dict[tuple[str, str | None], tuple[Appearance, ...]] = {}
         self._reached: dict[str, tuple[Appearance, ...]] = {}
+
+    def copy(self, entity: EntitySchema) -> Follows | None:
+        """How an entity is a copy, where it is one."""
+        return self._copies.get(entity.name)
 
     # Attributes
 

@@ -174,7 +174,8 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         for name in pattern.entities:
             entity = facts.schema.by_entity.get(name)
-            if entity is None or entity.copy is None:
+            copy = None if entity is None else facts.copy(entity)
+            if entity is None or copy is None:
                 continue
             absent = [field for field in pattern.shows if field not in entity.by_field]
             if absent:
@@ -182,7 +183,7 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
                     pattern,
                     pattern.name,
                     f"shows {', '.join(absent)}, which {name} does not hold",
-                    f"Copy {', '.join(absent)} from {entity.copy.of}.",
+                    f"Copy {', '.join(absent)} from {copy.source}.",
                     (entity,),
                 )
 

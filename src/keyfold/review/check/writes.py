@@ -65,13 +65,13 @@ def _is_several(operation: OperationSchema) -> bool:
 @rule("W4", "propagation-missing", "error", "A copied field has no path that updates it")
 def propagation_missing(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
-        copy = entity.copy
-        source = facts.schema.by_entity.get(copy.of) if copy else None
+        copy = facts.copy(entity)
+        source = facts.schema.by_entity.get(copy.source) if copy else None
         if copy is None or source is None or copy.sync != "none":
             continue
         stale = [
             field
-            for field in copy.fields
+            for field in copy.writes
             if facts.changes(source, field) and not _is_propagated(facts, entity, source, field)
         ]
         if stale:
@@ -121,7 +121,8 @@ def _dependants(facts: Reach, entity: EntitySchema) -> Iterator[EntitySchema]:
     for other in facts.schema.entities:
         if other is entity:
             continue
-        copied = other.copy is not None and other.copy.of == entity.name
+        copy = facts.copy(other)
+        copied = copy is not None and copy.source == entity.name
         keyed = other.key is not None and any(
             other.by_field[field].refers == entity.name
             for field in other.key.fields
@@ -139,7 +140,7 @@ def _removed_by_consumers(facts: Reach, entity: EntitySchema) -> set[str]:
         if entity.name in consumer.entities and "REMOVE" in consumer.events
         for effect in consumer.effects
         if effect.action == "delete"
-    }
+    } | {each.target for each in facts.follows if each.source == entity.name and each.deletes}
 
 
 def _collections(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:

@@ -175,7 +175,7 @@ class _Counting:
                 )
             each = (size + STORAGE_OVERHEAD_BYTES) * share
             if index is None:
-                each += upkeep.unique_bytes(entity)
+                each += upkeep.unique_bytes(self.figures, entity)
             now += items * each
             later += max(0.0, items + growth * HORIZON_MONTHS) * each
         if index is None and table is self.schema.tables[0]:

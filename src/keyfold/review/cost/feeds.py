@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from math import ceil
 
 from keyfold.design.schema import Effect, EntitySchema, FeedSchema
+from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
+from keyfold.maintain.feed.posting import TRIM_EVERY
+from keyfold.maintain.feed.reading import FIRST_READ, HINTS_FROM
+from keyfold.maintain.feed.support import REPLICAS
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, in_transaction, times
-from keyfold.review.cost.together import REPLICAS
 from keyfold.values.units import read_units
-
-FOLLOWERS_AT_ONCE = 200
-TRIM_EVERY = 32
-"""One copy in so many looks whether its feed is over the cap."""
-FIRST_READ = 8
-HINTS_FROM = 24
-"""With more pulled sources than this, their hints are read first."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ def _partition(entity: EntitySchema) -> tuple[str, ...]:
 
 def follow(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
     """What the stream does for a feed after a post or a follow."""
-    for feed in figures.kept.posts[entity.name]:
+    for feed in figures.posting(entity):
         item = figures.schema.by_entity.get(feed.item)
         if item is None or feed.mode == "fan_in":
             continue
@@ -78,7 +74,7 @@ def follow(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[P
             yield from _removed(figures, feed, item)
         else:
             yield from _posted(figures, feed, entity, item, effect)
-    for feed in figures.kept.edges[entity.name]:
+    for feed in figures.followed_by(entity):
         item = figures.schema.by_entity.get(feed.item)
         if item is not None and figures.support(feed, "State") is not None:
             yield from _followed(figures, feed, entity, item, effect)

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import ceil
 
+from keyfold.design.derived import with_follows
 from keyfold.design.flow import Action
+from keyfold.design.follows import FactKind
 from keyfold.design.schema import (
     ConsumerSchema,
     Effect,
     EntitySchema,
     FeedSchema,
+    Follows,
     Index,
     PatternSchema,
     Placement,
@@ -21,7 +24,6 @@ from keyfold.design.schema import (
 from keyfold.prices import SECONDS_A_MONTH, Prices, prices
 from keyfold.review.check.reach import Reach
 from keyfold.review.cost import sizes
-from keyfold.review.cost.kept import Kept
 from keyfold.review.cost.workload import (
     ConsumerLoad,
     EntityLoad,
@@ -53,7 +55,8 @@ class Figures:
 
     def __init__(self, schema: Schema, workload: Workload) -> None:
         self.schema, self.workload = schema, workload
-        self.facts, self.kept = Reach(schema), Kept(schema)
+        self.facts = Reach(schema)
+        self._follows = _by_source(with_follows(schema))
         self._assumed: dict[str, None] = {}
         self._sizes: dict[str, dict[str, float]] = {}
         self._owners = {_plain(e.name) + "id": e for e in schema.entities if e.role == "canonical"}
@@ -313,14 +316,44 @@ class Figures:
         if stated is not None or edge is None:
             return stated or 0.0
         seen = [placement.key.partition.fields for placement in edge.placements]
-        seen += [e.key.partition.fields for e in self.kept.copies[edge.name] if e.key]
+        seen += [e.key.partition.fields for e in self._mirrors(edge) if e.key]
         return self.matched(edge, seen[0]) if seen else 0.0
+
+    def _mirrors(self, edge: EntitySchema) -> list[EntitySchema]:
+        return [self.schema.by_entity[each.target] for each in self.following(edge, "copy")]
+
+    def following(self, entity: EntitySchema, fact: FactKind) -> list[Follows]:
+        """What a change of an entity's items brings about, of one kind."""
+        return [each for each in self._follows.get(entity.name, ()) if each.fact == fact]
+
+    def jobs(self, entity: EntitySchema, event: str) -> list[Follows]:
+        """The work over many items that a change asks for; feeds are priced by their own."""
+        jobs = self.following(entity, "job")
+        return [each for each in jobs if each.found is not None and event in each.on]
+
+    def joins(self, entity: EntitySchema) -> bool:
+        """Whether something joins the transactions in which its items are deleted or replaced."""
+        return any(each.joins for each in self._follows.get(entity.name, ()))
+
+    def processors(self, entity: EntitySchema) -> list[ConsumerSchema]:
+        """The consumers of an entity's changes that are no structure of the design."""
+        kept = {each.name for found in self._follows.values() for each in found}
+        return [
+            consumer
+            for consumer in self.schema.consumers
+            if entity.name in consumer.entities and consumer.name not in kept
+        ]
+
+    def posting(self, entity: EntitySchema) -> list[FeedSchema]:
+        return [feed for feed in self.schema.feeds if feed.post == entity.name]
+
+    def followed_by(self, entity: EntitySchema) -> list[FeedSchema]:
+        """The feeds whose readers follow by this edge."""
+        return [f for f in self.schema.feeds if entity.name in (f.edges or (f.edge,))]
 
     def support(self, feed: FeedSchema, kind: str) -> EntitySchema | None:
         """One of the entities that a feed keeps for itself: Source, State, Hint, Removed, Job."""
-        title = "".join(part.capitalize() for part in feed.name.split("_"))
-        found = self.schema.by_entity.get(f"{title}{kind}")
-        return found if found is not None and found.role == "support" else None
+        return self.schema.by_entity.get(dict(feed.support).get(kind.lower(), ""))
 
     def write_rate(self, write: WriteLoad) -> Rate:
         average = write.rate
@@ -373,3 +406,12 @@ class Figures:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold())
+
+
+def _by_source(schema: Schema) -> dict[str, list[Follows]]:
+    """What the design keeps right, by the entity whose changes it follows."""
+    found: dict[str, list[Follows]] = {}
+    for each in schema.follows:
+        if each.source in schema.by_entity and (not each.target or each.target in schema.by_entity):
+            found.setdefault(each.source, []).append(each)
+    return found

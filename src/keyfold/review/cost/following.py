@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from keyfold.design.schema import ConsumerSchema, Effect, EntitySchema
+from keyfold.design.schema import ConsumerSchema, Effect, EntitySchema, Follows
 from keyfold.review.cost import feeds
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up
-from keyfold.review.cost.kept import Cascade, CopiedField
 from keyfold.review.cost.part import SUPPORT, Part, Store, called, in_transaction, times
 from keyfold.review.cost.reads import read
 from keyfold.review.cost.together import (
-    FITS,
     MARKER_UNITS,
     children,
     committed,
+    copied,
     counts,
+    done,
     is_shown,
-    moved_counters,
+    moved_amounts,
 )
 
-COPIES_AT_ONCE = 49
-ITEMS_AT_ONCE = 20
-"""So many items a consumer writes in one transaction, with one check of what they follow."""
-_EVENTS = {"create": "INSERT", "put": "INSERT", "delete": "REMOVE"}
+EVENTS_OF = {"create": "INSERT", "put": "INSERT", "delete": "REMOVE"}
 
 
 def follow(
@@ -41,21 +38,24 @@ def follow(
     Counters on what is gone with the item are not kept any more.
     """
     syncs = ("stream", "transaction") if expired else ("stream",)
+    event = EVENTS_OF.get(effect.action, "MODIFY")
     for sync in syncs:
         yield from _copies(figures, entity, effect, sync)
-    yield from _counters(figures, entity, effect, syncs, gone)
-    for cascade in figures.kept.cascades[entity.name]:
-        if effect.action == "delete":
-            yield from _cascade(figures, cascade, expired=expired)
-    for cascade in figures.kept.parents[entity.name]:
-        if effect.action in APPEARS and not cascade.joins:
-            yield looked_up(figures, cascade.parent, "cascade")
-    for copied in figures.kept.copied[entity.name]:
-        yield from _copied(figures, copied, effect)
-    for copied in figures.kept.origins[entity.name]:
-        if effect.action in APPEARS or {*effect.fields} & {*copied.effect.fields}:
-            yield looked_up(figures, copied.origin, "copied field")
-    for consumer in figures.kept.processors[entity.name]:
+    yield from _amounts(figures, entity, effect, syncs, gone)
+    for job in figures.jobs(entity, event):
+        if job.deletes:
+            yield from _sweep(figures, job, expired=expired)
+        else:
+            yield from _spread(figures, job, effect)
+    if effect.action in APPEARS:
+        for need in figures.following(entity, "need"):
+            # One that its transaction has checked looks again only where an index came late.
+            if not need.joins and not _is_again(figures, entity, need):
+                yield looked_up(figures, figures.schema.by_entity[need.target], "cascade")
+    for shown in figures.following(entity, "shown"):
+        if effect.action in APPEARS or {*effect.fields} & {*shown.writes}:
+            yield looked_up(figures, figures.schema.by_entity[shown.target], "copied field")
+    for consumer in figures.processors(entity):
         yield from _processor(figures, consumer, effect)
     if expired:
         yield from _freed(figures, entity)
@@ -69,79 +69,75 @@ def _marker(count: float = 1.0) -> Part:
 
 def _copies(figures: Figures, entity: EntitySchema, effect: Effect, sync: str) -> Iterator[Part]:
     """Copies are brought to the present state, which is read and checked."""
-    for pointer in figures.kept.copies[entity.name]:
-        copy = pointer.copy
-        assert copy is not None, f"{pointer.name} is not a copy"
-        if copy.sync != sync or not is_shown(effect, (*copy.fields, copy.each)):
+    for copy in figures.following(entity, "copy"):
+        if copy.sync != sync or not is_shown(effect, copy.fields):
             continue
+        pointer = figures.schema.by_entity[copy.target]
         count, gone = figures.copies(pointer), effect.action == "delete"
         if not count:
             continue
         yield looked_up(figures, entity, "copy", gone=gone)
-        guards = times([checked(figures, entity, gone=gone)], ceil(count / COPIES_AT_ONCE))
-        alike = Effect(effect.action, pointer.name, fields=effect.fields)
-        made = times(called(committed(figures, pointer, alike, "copy"), "copy"), count)
-        yield from in_transaction([*guards, *made])
+        guards = times([checked(figures, entity, gone=gone)], ceil(count / copy.at_once))
+        yield from in_transaction([*guards, *copied(figures, copy, effect)])
 
 
-def _counters(
+def _amounts(
     figures: Figures,
     entity: EntitySchema,
     effect: Effect,
     syncs: tuple[str, ...],
     gone: frozenset[str],
 ) -> Iterator[Part]:
-    found = [c for sync in syncs for c in moved_counters(figures, entity, effect, sync)]
+    found = [each for sync in syncs for each in moved_amounts(figures, entity, effect, sync)]
     if not found:
         return
-    for counter in found:
-        if counter.target in gone:
-            target = figures.schema.by_entity[counter.target]
+    for amount in found:
+        if amount.target in gone:
+            target = figures.schema.by_entity[amount.target]
             yield looked_up(figures, target, "counter", gone=True)
-    held = counts(figures, effect, [c for c in found if c.target not in gone])
+    held = counts(figures, effect, [each for each in found if each.target not in gone])
     yield from in_transaction([*held, _marker(len(found))])
 
 
-def _cascade(figures: Figures, cascade: Cascade, *, expired: bool) -> Iterator[Part]:
+def _sweep(figures: Figures, job: Follows, *, expired: bool) -> Iterator[Part]:
     """Sweep up what is left of a parent that is gone."""
-    stream = figures.schema.by_table[cascade.parent.table].stream
-    if cascade.joins and not stream:
+    parent, child = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
+    if job.joins and not figures.schema.by_table[parent.table].stream:
         return
-    count = children(figures, cascade.parent, cascade.child)
-    if cascade.joins and count <= FITS and not expired:
+    count = children(figures, job)
+    if job.joins and job.fits is not None and count <= job.fits and not expired:
         count = 0.0
-    yield looked_up(figures, cascade.parent, "cascade", gone=True)
-    yield listed(figures, cascade.child, count, "cascade", cascade.index)
+    yield looked_up(figures, parent, "cascade", gone=True)
+    yield listed(figures, child, count, "cascade", job.found or "")
     if count:
-        yield from in_transaction(_swept(figures, cascade, count))
+        guards = times([checked(figures, parent, gone=True)], ceil(count / job.at_once))
+        parts = committed(figures, child, done(job), "cascade", frozenset({parent.name}))
+        yield from in_transaction([*guards, *times(called(parts, "cascade"), count)])
 
 
-def _swept(figures: Figures, cascade: Cascade, count: float) -> Iterator[Part]:
-    guard = checked(figures, cascade.parent, gone=True)
-    yield from times([guard], ceil(count / ITEMS_AT_ONCE))
-    gone = frozenset({cascade.parent.name})
-    parts = committed(figures, cascade.child, cascade.effect, "cascade", gone)
-    yield from times(called(parts, "cascade"), count)
-
-
-def _copied(figures: Figures, copied: CopiedField, effect: Effect) -> Iterator[Part]:
+def _spread(figures: Figures, job: Follows, effect: Effect) -> Iterator[Part]:
     """A new value goes to all items that show it; a new origin has none yet."""
-    if effect.action == "delete" or not is_shown(effect, copied.watches):
+    if not is_shown(effect, job.fields):
         return
-    new = effect.action in APPEARS
-    count = 0.0 if new else children(figures, copied.origin, copied.child)
-    yield looked_up(figures, copied.origin, "copied field")
-    yield listed(figures, copied.child, count, "copied field", copied.index)
+    origin, child = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
+    count = 0.0 if effect.action in APPEARS else children(figures, job)
+    yield looked_up(figures, origin, "copied field")
+    yield listed(figures, child, count, "copied field", job.found or "")
     if count:
-        parts = committed(figures, copied.child, copied.effect, "copied field")
-        guards = times([checked(figures, copied.origin)], ceil(count / ITEMS_AT_ONCE))
-        made = times(called(parts, "copied field"), count)
-        yield from in_transaction([*guards, *made])
+        parts = committed(figures, child, done(job), "copied field")
+        guards = times([checked(figures, origin)], ceil(count / job.at_once))
+        yield from in_transaction([*guards, *times(called(parts, "copied field"), count)])
+
+
+def _is_again(figures: Figures, entity: EntitySchema, need: Follows) -> bool:
+    """Whether the same is needed in the transaction already."""
+    needs = figures.following(entity, "need")
+    return any(each.joins and each.target == need.target for each in needs)
 
 
 def _processor(figures: Figures, consumer: ConsumerSchema, effect: Effect) -> Iterator[Part]:
     """A function of the design's own: what it is stated to read, write and announce."""
-    event = _EVENTS.get(effect.action, "MODIFY")
+    event = EVENTS_OF.get(effect.action, "MODIFY")
     if event not in (consumer.events or (event,)):
         return
     if consumer.watches and not is_shown(effect, consumer.watches):
@@ -170,9 +166,10 @@ def _processor(figures: Figures, consumer: ConsumerSchema, effect: Effect) -> It
 
 
 def _own_effects(figures: Figures, consumer: ConsumerSchema) -> Iterator[Effect]:
-    """What the design says a consumer does, without what a counter or a copy says already."""
-    kept = {counter.target for counter in figures.schema.counters}
-    kept |= {e.name for e in figures.schema.entities if e.copy and e.copy.sync == "stream"}
+    """What the design says a consumer does, without what a structure of the design says already."""
+    kept = {each.target for each in figures.schema.follows if each.fact == "amount"}
+    copies = (each for each in figures.schema.follows if each.fact == "copy")
+    kept |= {each.target for each in copies if each.sync == "stream"}
     kept |= {feed.item for feed in figures.schema.feeds}
     for effect in consumer.effects:
         if effect.entity not in kept:
@@ -181,9 +178,8 @@ def _own_effects(figures: Figures, consumer: ConsumerSchema) -> Iterator[Effect]
 
 def _freed(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
     """The unique values of an expired item are free again."""
-    for unique in entity.uniques:
-        if unique.by == "marker":
-            yield looked_up(figures, entity, "unique", gone=True)
-            marker = Part(Store(entity.table), "", MARKER_UNITS, "unique")
-            guard = checked(figures, entity, gone=True)
-            yield from in_transaction([guard, marker])
+    for _ in figures.following(entity, "claim"):
+        yield looked_up(figures, entity, "unique", gone=True)
+        marker = Part(Store(entity.table), "", MARKER_UNITS, "unique")
+        guard = checked(figures, entity, gone=True)
+        yield from in_transaction([guard, marker])

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.condition import fields_of
-from keyfold.design.schema import CounterSchema, Effect, EntitySchema
+from keyfold.design.schema import Effect, EntitySchema, Follows
+from keyfold.maintain.feed.support import REPLICAS
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, Why, called, times
 
 MARKER_UNITS = 1.0
 """Markers, counts and event entries take less than a kilobyte."""
-FITS = 40
-"""So many items are deleted in their parent's own transaction."""
-REPLICAS = 4
-"""The copies of a feed's list of removed posts."""
 
 
 def committed(
@@ -28,7 +24,7 @@ def committed(
     """One item and all that is written with it; what is gone in the same breath is not counted."""
     joined = list(_joined(figures, entity, effect, gone))
     parts = [*written(figures, entity, effect, why), *joined]
-    replaced = effect.action in ("delete", "put") and figures.kept.is_maintained(entity)
+    replaced = effect.action in ("delete", "put") and figures.joins(entity)
     follows = effect.action not in APPEARS and any(part.why != "feed" for part in joined)
     if replaced or follows:
         parts.append(looked_up(figures, entity, why))
@@ -44,25 +40,29 @@ def _joined(
     figures: Figures, entity: EntitySchema, effect: Effect, gone: frozenset[str]
 ) -> Iterator[Part]:
     yield from _copies(figures, entity, effect)
-    moved = moved_counters(figures, entity, effect, "transaction")
-    counted = [counter for counter in moved if counter.target not in gone]
+    moved = moved_amounts(figures, entity, effect, "transaction")
+    # Shards are items of their own, which do not go with the holder.
+    counted = [each for each in moved if each.target not in gone or each.shards > 1]
     yield from counts(figures, effect, counted)
-    yield from _uniques(entity, effect)
-    yield from _cascades(figures, entity, effect, gone)
-    yield from _parents(figures, entity, effect, counted)
+    yield from _claims(figures, entity, effect)
+    yield from _jobs(figures, entity, effect, gone)
+    yield from _needs(figures, entity, effect, counted)
     yield from _feeds(figures, entity, effect)
 
 
 def _copies(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
     """The copies that a write of their canonical changes."""
-    for pointer in figures.kept.copies[entity.name]:
-        copy = pointer.copy
-        assert copy is not None, f"{pointer.name} is not a copy"
-        if copy.sync != "transaction" or not is_shown(effect, (*copy.fields, copy.each)):
-            continue
-        alike = Effect(effect.action, pointer.name, fields=effect.fields)
-        parts = called(committed(figures, pointer, alike, "copy"), "copy")
-        yield from times(parts, figures.copies(pointer))
+    for copy in figures.following(entity, "copy"):
+        if copy.joins and is_shown(effect, copy.fields):
+            yield from copied(figures, copy, effect)
+
+
+def copied(figures: Figures, copy: Follows, effect: Effect) -> Iterator[Part]:
+    """All copies of one item, written as it was."""
+    pointer = figures.schema.by_entity[copy.target]
+    alike = Effect(effect.action, pointer.name, fields=effect.fields)
+    parts = called(committed(figures, pointer, alike, "copy"), "copy")
+    return times(parts, figures.copies(pointer))
 
 
 def is_shown(effect: Effect, fields: tuple[str, ...]) -> bool:
@@ -70,99 +70,100 @@ def is_shown(effect: Effect, fields: tuple[str, ...]) -> bool:
     return effect.action != "update" or not effect.fields or bool({*effect.fields} & {*fields})
 
 
-def moved_counters(
+def moved_amounts(
     figures: Figures, entity: EntitySchema, effect: Effect, sync: str
-) -> Iterator[CounterSchema]:
-    """The counters that a write changes."""
-    for counter in figures.kept.counters[entity.name]:
-        moved = effect.action != "update" or any(
-            field in fields_of(counter.where) or field == counter.sums or field in counter.via
-            for field in effect.fields
-        )
-        if moved and counter.sync == sync:
-            yield counter
+) -> Iterator[Follows]:
+    """The amounts that a write changes."""
+    for amount in figures.following(entity, "amount"):
+        moved = effect.action != "update" or bool({*effect.fields} & {*amount.fields})
+        if moved and amount.sync == sync:
+            yield amount
 
 
-def counts(figures: Figures, effect: Effect, counters: list[CounterSchema]) -> Iterator[Part]:
-    """The holders of counters; those that one item holds are one update."""
-    holders: dict[tuple[str, tuple[str, ...]], list[CounterSchema]] = {}
-    for counter in counters:
-        target = figures.schema.by_entity[counter.target]
-        if counter.shards > 1:
+def counts(figures: Figures, effect: Effect, amounts: list[Follows]) -> Iterator[Part]:
+    """The holders of amounts; those that one item holds are one update."""
+    holders: dict[tuple[str, tuple[tuple[str, str], ...]], list[Follows]] = {}
+    for amount in amounts:
+        target = figures.schema.by_entity[amount.target]
+        if amount.shards > 1:
             yield Part(Store(target.table), "", MARKER_UNITS, "counter")
         else:
-            holders.setdefault((counter.target, counter.via), []).append(counter)
+            holders.setdefault((amount.target, amount.via), []).append(amount)
     for (name, _), held in holders.items():
         target = figures.schema.by_entity[name]
-        fields = tuple(counter.attribute for counter in held)
+        fields = tuple(field for amount in held for field in amount.writes)
         counted = Effect("update", name, fields=fields)
         parts = list(called(committed(figures, target, counted, "counter"), "counter"))
         yield from parts
-        falls = effect.action not in APPEARS and not all(counter.creates for counter in held)
+        falls = effect.action not in APPEARS and not all(amount.creates for amount in held)
         if falls and not any(part.reading for part in parts):
             # A count that falls must not make its holder, so that is looked at.
             yield looked_up(figures, target, "counter")
 
 
-def _uniques(entity: EntitySchema, effect: Effect) -> Iterator[Part]:
-    for unique in entity.uniques:
-        if unique.by != "marker":
-            continue
+def _claims(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
+    for claim in figures.following(entity, "claim"):
         if effect.action in (*APPEARS, "delete"):
             markers = 1.0
         else:
-            markers = 2.0 if {*effect.fields} & {*unique.fields} else 0.0
+            markers = 2.0 if {*effect.fields} & {*claim.fields} else 0.0
         if markers:
             yield Part(Store(entity.table), "", markers * MARKER_UNITS, "unique")
 
 
-def children(figures: Figures, parent: EntitySchema, child: EntitySchema) -> float:
-    """How many items one parent has."""
-    return figures.items(child) / max(figures.items(parent), 1.0)
+def children(figures: Figures, job: Follows) -> float:
+    """How many items a job finds for one of its source."""
+    source, target = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
+    return figures.items(target) / max(figures.items(source), 1.0)
 
 
-def _cascades(
+def done(job: Follows) -> Effect:
+    """What a job does to each of its items."""
+    if job.deletes:
+        return Effect("delete", job.target)
+    return Effect("update", job.target, fields=job.writes)
+
+
+def _jobs(
     figures: Figures, entity: EntitySchema, effect: Effect, gone: frozenset[str]
 ) -> Iterator[Part]:
-    """What goes with a deleted item."""
+    """What goes with a deleted item, as far as its transaction has room."""
     if effect.action != "delete":
         return
-    for cascade in figures.kept.cascades[entity.name]:
-        if not cascade.joins or cascade.child.name in gone:
+    for job in figures.jobs(entity, "REMOVE"):
+        if not job.joins or job.target in gone:
             continue
-        count = children(figures, entity, cascade.child)
-        yield listed(figures, cascade.child, count, "cascade", cascade.index)
-        if count <= FITS:
-            parts = committed(
-                figures, cascade.child, cascade.effect, "cascade", gone | {entity.name}
-            )
+        count, child = children(figures, job), figures.schema.by_entity[job.target]
+        yield listed(figures, child, count, "cascade", job.found or "")
+        if job.fits is not None and count <= job.fits:
+            parts = committed(figures, child, done(job), "cascade", gone | {entity.name})
             yield from times(called(parts, "cascade"), count)
 
 
-def _parents(
-    figures: Figures, entity: EntitySchema, effect: Effect, counted: list[CounterSchema]
+def _needs(
+    figures: Figures, entity: EntitySchema, effect: Effect, counted: list[Follows]
 ) -> Iterator[Part]:
-    """New items check that their parent is there, unless they write to it anyway."""
+    """New items check that what they need is there, unless they write to it anyway."""
     if effect.action not in APPEARS:
         return
-    met = {(counter.target, counter.via) for counter in counted if counter.shards == 1}
+    met = {(amount.target, amount.via) for amount in counted if amount.shards == 1}
     written_to = [name for name, _ in met]
-    for cascade in figures.kept.parents[entity.name]:
-        if not cascade.joins:
+    for need in figures.following(entity, "need"):
+        if not need.joins:
             continue
-        if cascade.parent.name in written_to:
-            written_to.remove(cascade.parent.name)
+        if need.target in written_to:
+            written_to.remove(need.target)
         else:
-            yield checked(figures, cascade.parent)
+            yield checked(figures, figures.schema.by_entity[need.target])
 
 
 def _feeds(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
     """What a feed notes down together with a follow or the removal of a post."""
-    for feed in figures.kept.edges[entity.name]:
+    for feed in figures.followed_by(entity):
         source = figures.support(feed, "Source")
         if source is not None and effect.action in (*APPEARS, "delete"):
             yield from written(figures, source, Effect("put", source.name), "feed")
-    for feed in figures.kept.posts[entity.name]:
+    for feed in figures.posting(entity):
         removed = figures.support(feed, "Removed")
         if removed is not None and effect.action == "delete":
             parts = written(figures, removed, Effect("put", removed.name), "feed")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from keyfold.design.schema import EntitySchema
-from keyfold.limits import GB, STORAGE_OVERHEAD_BYTES, STREAM_RETENTION_SECONDS
+from keyfold.limits import GB, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.cost.bill import PathLine, UpkeepLine, WriteLine
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.part import IN_TRANSACTION
+from keyfold.streams.marker import KEPT_SECONDS
 
 UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
 """About as many bytes have a unique value's marker, a processed marker and a request id."""
-MARKER_SECONDS = 2 * STREAM_RETENTION_SECONDS
 REQUEST_SECONDS = 24 * 3600
 LOOK_SECONDS = 10.0
 LOOK_READS, LOOK_WRITES = 2.0, 1.0
@@ -22,15 +22,15 @@ OUTBOX_QUERIES = 8
 """A worker with sinks asks so many partitions for events, at each look."""
 
 
-def unique_bytes(entity: EntitySchema) -> float:
+def unique_bytes(figures: Figures, entity: EntitySchema) -> float:
     """Bytes of the markers that one item has."""
-    markers = sum(1 for unique in entity.uniques if unique.by == "marker")
+    markers = len(figures.following(entity, "claim"))
     return float(markers * (UNIQUE_BYTES + STORAGE_OVERHEAD_BYTES))
 
 
 def marker_bytes(units: float) -> float:
     """Bytes of the processed markers that are kept, by the units a second that they take."""
-    made = units / IN_TRANSACTION * MARKER_SECONDS
+    made = units / IN_TRANSACTION * KEPT_SECONDS
     return made * (MARKER_BYTES + STORAGE_OVERHEAD_BYTES)
 
 

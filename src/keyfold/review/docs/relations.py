@@ -45,15 +45,16 @@ def _is_implied(direct: dict[str, set[str]], source: str, target: str) -> bool:
 
 
 def _copies(schema: Schema) -> Iterator[EntityRelation]:
-    for entity in schema.entities:
-        if entity.copy is not None and entity.copy.of in schema.by_entity:
-            yield EntityRelation(entity.name, entity.copy.of, "copy", "copies")
+    for each in schema.follows:
+        if each.fact == "copy" and each.source in schema.by_entity:
+            yield EntityRelation(each.target, each.source, "copy", "copies")
 
 
 def _counts(schema: Schema) -> Iterator[EntityRelation]:
-    for counter in schema.counters:
-        if counter.counts in schema.by_entity and counter.target in schema.by_entity:
-            yield EntityRelation(counter.counts, counter.target, "count", counter.attribute)
+    for each in schema.follows:
+        known = each.source in schema.by_entity and each.target in schema.by_entity
+        if each.fact == "amount" and known:
+            yield EntityRelation(each.source, each.target, "count", ", ".join(each.writes))
 
 
 def _references(schema: Schema) -> Iterator[EntityRelation]:

@@ -126,8 +126,9 @@ def entities(schema: Schema) -> Iterator[Block]:
             facts.append(f"Role: {entity.role.replace('_', ' ')}.")
         if entity.version:
             facts.append(f"`{entity.version}` guards against lost updates.")
-        if entity.cascades:
-            facts.append(f"Deleting it deletes {', '.join(entity.cascades)}.")
+        swept = [e.target for e in schema.follows if e.source == entity.name and e.deletes]
+        if gone := dict.fromkeys((*entity.cascades, *swept)):
+            facts.append(f"Deleting it deletes {', '.join(gone)}.")
         yield Paragraph(" ".join(facts))
         if entity.attributes:
             yield _filled(

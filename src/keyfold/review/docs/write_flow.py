@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyfold.design.schema import Effect, OperationSchema, Schema
+from keyfold.design.schema import Effect, Follows, OperationSchema, Schema
 from keyfold.review.docs.svg import Drawing, sans_width
 
 CARD, GAP, TOP = 46, 10, 30
@@ -46,6 +45,13 @@ def _operation(schema: Schema, operation: OperationSchema) -> Flow:
         if written & set(consumer.entities)
         for effect in consumer.effects
     ]
+    stated = {name for name, _ in later}
+    later += [
+        (each.name, _followed(each))
+        for each in schema.follows
+        if each.source in written and each.fact == "job" and each.found is not None
+        if each.name not in stated
+    ]
     return Flow(
         operation.name,
         tuple(_card(effect) for effect in operation.effects),
@@ -65,11 +71,14 @@ def _card(effect: Effect) -> WriteCard:
 def _maintained(schema: Schema, name: str) -> Flow:
     together = [WriteCard(name, "write", "the item itself")]
     later: list[tuple[str, WriteCard]] = []
-    for write, sync in _followers(schema, name):
-        if sync == "transaction":
-            together.append(write)
-        elif sync == "stream":
-            later.append(("stream", write))
+    stated = {consumer.name for consumer in schema.consumers}
+    for each in schema.follows:
+        if each.source != name or each.name in stated or not (card := _followed(each)).action:
+            continue
+        if each.joins and each.fact != "job":
+            together.append(card)
+        elif each.sync == "stream" or each.fact == "job":
+            later.append(("stream", card))
     later += [
         (consumer.name, _card(effect))
         for consumer in schema.consumers
@@ -79,17 +88,18 @@ def _maintained(schema: Schema, name: str) -> Flow:
     return Flow(f"Writing {name}", tuple(together), len(together) > 1, tuple(later))
 
 
-def _followers(schema: Schema, name: str) -> Iterator[tuple[WriteCard, str]]:
-    for unique in schema.by_entity[name].uniques:
-        if unique.by == "marker":
-            yield WriteCard("marker", "claim", f"unique {', '.join(unique.fields)}"), "transaction"
-    for entity in schema.entities:
-        if entity.copy is not None and entity.copy.of == name:
-            fields = ", ".join(entity.copy.fields)
-            yield WriteCard(entity.name, "keep equal", _short(fields)), entity.copy.sync
-    for counter in schema.counters:
-        if counter.counts == name:
-            yield WriteCard(counter.target, "count", counter.attribute), counter.sync
+_ACTIONS = {"copy": "keep equal", "amount": "count", "claim": "claim", "best": "keep best"}
+
+
+def _followed(each: Follows) -> WriteCard:
+    """What a structure does to its target; nothing for what only looks."""
+    shown = ", ".join(each.writes)
+    if each.fact == "job" and each.found is not None:
+        action = "delete each" if each.deletes else "update each"
+        notes = [shown, "guarded", f"found in {each.found}" if each.found else ""]
+        return WriteCard(each.target, action, " · ".join(note for note in notes if note))
+    note = f"unique {shown}" if each.fact == "claim" else _short(shown)
+    return WriteCard(each.target or "marker", _ACTIONS.get(each.fact, ""), note)
 
 
 def _short(text: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.condition import written
-from keyfold.design.schema import Schema
+from keyfold.design.follows import SUPPORT_TABLE
+from keyfold.design.schema import Follows, Schema
 from keyfold.review.docs.blocks import (
     Block,
     Picture,
@@ -28,30 +29,38 @@ SYNCS = {
 def copies(schema: Schema) -> Iterator[Block]:
     rows = tuple(
         (
-            f"**{entity.name}**",
-            entity.copy.of,
-            ", ".join(entity.copy.fields) or "all it shares",
-            f"one for each of `{entity.copy.each}`" if entity.copy.each else "–",
-            SYNCS[entity.copy.sync],
+            f"**{each.target}**",
+            each.source,
+            ", ".join(each.writes) or "all it shares",
+            f"one for each of `{each.each}`" if each.each else "–",
+            _kept(each),
         )
-        for entity in schema.entities
-        if entity.copy is not None
+        for each in schema.follows
+        if each.fact == "copy"
     )
     if rows:
         yield Grid(("Copy", "Of", "Fields", "How many", "Kept right by"), rows)
 
 
+def _kept(each: Follows) -> str:
+    """By what a structure is kept right, and what is left to the stream."""
+    if each.overflow == "stream" and each.joins:
+        return f"{SYNCS['transaction']}; from the stream, where it does not fit"
+    return SYNCS[each.sync]
+
+
 def counters(schema: Schema) -> Iterator[Block]:
     rows = tuple(
         (
-            f"**{counter.target}.{counter.attribute}**",
-            (f"sum of {counter.sums} of " if counter.sums else "number of ")
-            + counter.counts
-            + (f" where `{written(counter.where)}`" if counter.where is not None else ""),
-            SYNCS[counter.sync] if counter.exactly_once else "by adding: **a repeat counts twice**",
-            str(counter.shards),
+            f"**{each.name.removeprefix('counter ')}**",
+            (f"sum of {each.sums} of " if each.sums else "number of ")
+            + each.source
+            + (f" where `{written(each.when)}`" if each.when is not None else ""),
+            _kept(each) if each.exactly_once else "by adding: **a repeat counts twice**",
+            str(each.shards),
         )
-        for counter in schema.counters
+        for each in schema.follows
+        if each.fact == "amount"
     )
     if rows:
         yield Grid(("Counter", "What it is", "Kept right", "Shards"), rows)
@@ -112,7 +121,7 @@ def _units(schema: Schema, name: str) -> str:
 
 
 def streams(schema: Schema) -> Iterator[Block]:
-    rows = tuple(
+    rows = [
         (
             f"**{c.name}**",
             ", ".join(c.entities) or "everything",
@@ -121,9 +130,34 @@ def streams(schema: Schema) -> Iterator[Block]:
             c.dead_letter or "**nowhere**",
         )
         for c in schema.consumers
-    )
+    ]
+    stated = {consumer.name for consumer in schema.consumers}
+    rows += [
+        (
+            f"**{each.name}**",
+            each.source,
+            ", ".join(event.lower() for event in each.on),
+            _work(each),
+            SUPPORT_TABLE,
+        )
+        for each in schema.follows
+        if schema.enforced and each.by_stream and each.name not in stated
+    ]
     if rows:
-        yield Grid(("Consumer", "Acts on", "Events", "Does", "What fails goes to"), rows)
+        columns = ("Consumer", "Acts on", "Events", "Does", "What fails goes to")
+        yield Grid(columns, tuple(rows))
+
+
+def _work(each: Follows) -> str:
+    """What a consumer does for a structure."""
+    if each.fact == "job" and each.found is not None:
+        return f"{'delete' if each.deletes else 'update'} {each.target}"
+    late = "" if each.sync == "stream" else " where the transaction had no room"
+    if each.expires and each.joins:
+        late = " of what expired" if each.overflow == "refuse" else f"{late}, or of what expired"
+    done = {"copy": "keep", "amount": "count in", "shown": "look at", "job": "bring to"}
+    target = each.target or f"unique {', '.join(each.writes)}"
+    return f"{done.get(each.fact, 'keep' if each.target else 'free')} {target}{late}"
 
 
 def feeds(schema: Schema) -> Iterator[Block]:

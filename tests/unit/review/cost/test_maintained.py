@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Counter, Design, Entity, Index, Key, On, Pointer, Unique
+from keyfold import Counter, Design, Edge, Entity, Index, Key, Mirror, On, Pointer, Unique
 from keyfold.design.shorthand import effect
 from keyfold.maintain import Cascade
 from keyfold.review.cost import EntityLoad, Workload
@@ -64,6 +64,27 @@ class Window(Entity, table=table):
     number: str
     glass: str = ""
     key = Key("HOUSE#{house_id}", "WINDOW#{number}")
+
+
+class Fan(Edge, table=table):
+    user_id: str
+    club_id: str
+    key = Key("USER#{user_id}", "FAN#{club_id}")
+    fans = Mirror("CLUB#{club_id}", "FAN#{user_id}")
+
+
+class Site(Entity, table=table):
+    site_id: str
+    visits: Annotated[int, Counter("Visit", shards=4)] = 0
+    key = Key("SITE#{site_id}", "SITE")
+    all_visits = Cascade("Visit", through="by_site")
+
+
+class Visit(Entity, table=table):
+    visit_id: str
+    site_id: str
+    key = Key("VISIT#{visit_id}", "VISIT")
+    by_site = On("ByTag", "SITE#{site_id}", "VISIT#{visit_id}")
 
 
 CLUB = Club(club_id="c1", name="chess", tag="games", text="x" * 1500, city_ids=("a", "b"))
@@ -145,3 +166,30 @@ def test_a_delete_pays_for_what_it_cascades_to(db: Any) -> None:
         db.create(Window(house_id="h", number=str(number), glass="x" * 1500))
     expected = modelled(db, "delete House")
     assert paid(db, lambda: db.delete(House.key(house_id="h"))) == expected == 2 + 3 * 4
+
+
+def test_an_edge_pays_for_its_mirror(db: Any) -> None:
+    units = paid(db, lambda: db.create(Fan(user_id="u", club_id="c")))
+    assert units == modelled(db, "create Fan")
+    expected = modelled(db, "delete Fan")
+    assert paid(db, lambda: db.delete(Fan.key(user_id="u", club_id="c"))) == expected
+
+
+def test_a_unique_value_that_changes_moves_its_marker(db: Any) -> None:
+    db.create(CLUB)
+    units = paid(db, lambda: db.update(Club.key(club_id="c1"), name="check"))
+    assert units == modelled(db, "update Club (name)")
+
+
+def test_a_sharded_counter_and_a_need_are_paid_with_the_counted_item(db: Any) -> None:
+    db.create(Site(site_id="s"))
+    units = paid(db, lambda: db.create(Visit(visit_id="v", site_id="s")))
+    assert units == modelled(db, "create Visit")
+
+
+def test_a_cascade_over_an_index_pays_for_its_items_and_their_entries(db: Any) -> None:
+    # Several visits may draw one shard, so that only one has a certain price.
+    db.create(Site(site_id="s"))
+    db.create(Visit(visit_id="v", site_id="s"))
+    expected = modelled(db, "delete Site")
+    assert paid(db, lambda: db.delete(Site.key(site_id="s"))) == expected
