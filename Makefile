@@ -44,11 +44,7 @@ bench: $(STAMP) ## side by side with peers; rewrites the table in the README
 	@$(BIN)/python -m bench
 
 audit: $(STAMP) ## dependencies fit together, and none has a known hole (without a network only the first)
-	@$(BIN)/python -m pip check
-	@if curl -sfm 5 -o /dev/null https://pypi.org/pypi/pip/json; then \
-	  $(BIN)/python -m pip install -qq pip-audit; \
-	  $(BIN)/python -m pip_audit -r constraints.txt --no-deps --disable-pip --progress-spinner off; \
-	else echo "audit: pypi.org cannot be reached, so known holes were not looked for"; fi
+	@$(BIN)/python .ci/audit.py
 
 docs: $(STAMP) ## the documentation, warnings as errors, into docs/_build
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
