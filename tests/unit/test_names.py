@@ -10,9 +10,6 @@ import keyfold
 
 SOURCE = Path(keyfold.__file__).parent
 
-# `Design` is extended by the runtime under the same name: to users it is one class.
-# The cost model has a record of its own for a cascade.
-SHARED = {"Cascade", "Design"}
 NAMELESS = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager"}
 
 
@@ -26,13 +23,7 @@ def _public_classes() -> dict[str, set[str]]:
 
 
 def test_a_class_name_means_one_thing() -> None:
-    twice = {name: places for name, places in _public_classes().items() if len(places) > 1}
-    assert {name: places for name, places in twice.items() if name not in SHARED} == {}
-
-
-def test_what_may_share_a_name_still_does() -> None:
-    classes = _public_classes()
-    assert {name for name in SHARED if len(classes[name]) < 2} == set()
+    assert {name: places for name, places in _public_classes().items() if len(places) > 1} == {}
 
 
 def test_modules_are_nouns_of_what_they_hold() -> None:

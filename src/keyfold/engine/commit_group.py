@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from keyfold.engine.lane import LoopLane, Taken
-from keyfold.engine.policies.caller import Caller
+from keyfold.engine.policies.principal import Principal
 
 Result = bytes | Exception
 Done = Callable[[Result], None]
@@ -40,9 +40,9 @@ class CommittingEngine(Protocol):
 class GuardedEngine(CommittingEngine, Protocol):
     """One that asks resource policies whether somebody may do what he asks for."""
 
-    def call_bytes_as(self, caller: Caller, operation: str, body: bytes) -> bytes: ...
+    def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes: ...
 
-    def is_restricted(self, caller: Caller) -> bool: ...
+    def is_restricted(self, caller: Principal) -> bool: ...
 
     @property
     def has_regions(self) -> bool: ...

@@ -39,7 +39,7 @@ from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.lane import WouldStall, here, may_wait
 from keyfold.engine.operations import Operation
-from keyfold.engine.policies.caller import Caller
+from keyfold.engine.policies.principal import Principal
 from keyfold.errors import (
     Corrupt,
     OperationError,
@@ -172,7 +172,7 @@ class Engine:
         # Through bytes, so that stored items are decoded once and nothing is shared.
         try:
             checked = self._checked(operation, request)
-            with self._as(Caller(caller) if caller is not None else None, operation, checked):
+            with self._as(Principal(caller) if caller is not None else None, operation, checked):
                 found = self._answer(operation, checked)
             answer: dict[str, Any] = orjson.loads(encoded(found))
         except (UnicodeEncodeError, orjson.JSONEncodeError):
@@ -189,13 +189,13 @@ class Engine:
             if bodies.has_many(body) and operation in _ABOUT_ITEMS:
                 bodies.dispose(request)
 
-    def call_bytes_as(self, caller: Caller, operation: str, body: bytes) -> bytes:
+    def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes:
         """The same for somebody whom resource policies may keep from it."""
         request = self._read(operation, body)
         with self._as(caller, operation, request):
             return self._encoded(operation, request)
 
-    def is_restricted(self, caller: Caller) -> bool:
+    def is_restricted(self, caller: Principal) -> bool:
         """Whether policies may keep somebody from something: answered without the file."""
         return self._database.has_policies or caller.account != self._database.account
 
@@ -292,7 +292,9 @@ class Engine:
         self.close()
 
     @contextmanager
-    def _as(self, caller: Caller | None, operation: str, request: dict[str, Any]) -> Iterator[None]:
+    def _as(
+        self, caller: Principal | None, operation: str, request: dict[str, Any]
+    ) -> Iterator[None]:
         """Carry out what somebody asks for, if he may."""
         if caller is None:
             yield

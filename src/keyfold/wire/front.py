@@ -15,7 +15,7 @@ from typing import TypeVar
 from keyfold.clock import Clock
 from keyfold.engine.commit_group import GuardedEngine, Result, Writes, bare
 from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall, here
-from keyfold.engine.policies.caller import Caller
+from keyfold.engine.policies.principal import Principal
 from keyfold.errors import (
     InternalFailure,
     OperationError,
@@ -222,14 +222,14 @@ class FrontDoor:
         )
         return True
 
-    def _opened(self, request: WireRequest) -> tuple[bytes, Caller | None]:
+    def _opened(self, request: WireRequest) -> tuple[bytes, Principal | None]:
         """The body of a request whose signature is right, and who signed it, if that is known."""
         caller = self._check_signature(request)
         if b"content-encoding" in request.headers:
             return _decoded(request, self._settings.clients.body_bytes), caller
         return request.body, caller
 
-    def _check_signature(self, request: WireRequest) -> Caller | None:
+    def _check_signature(self, request: WireRequest) -> Principal | None:
         headers = request.headers
         verifier = self._serving(request)[1]
         if verifier is not None:
@@ -237,7 +237,7 @@ class FrontDoor:
             known = verifier.verify(method, request.url, headers, request.body)
             if known.principal is None:
                 return None
-            return Caller(known.principal, request.connection.address)
+            return Principal(known.principal, request.connection.address)
         header = headers.get(b"authorization", b"")
         if (
             header[:-64] in self._signed_alike
@@ -273,7 +273,7 @@ class FrontDoor:
         self,
         operation: str,
         body: bytes,
-        caller: Caller | None = None,
+        caller: Principal | None = None,
         engine: GuardedEngine | None = None,
     ) -> Result:
         engine = engine or self._engine

@@ -24,7 +24,7 @@ _KEYS_SHOWN = 10
 _ITEMS_AT_ONCE = 20
 
 
-class Copied(NamedTuple):
+class SettledCopy(NamedTuple):
     """A copy of a data file without a log."""
 
     path: Path
@@ -33,7 +33,7 @@ class Copied(NamedTuple):
 
 
 @contextmanager
-def settled(path: Path) -> Iterator[Copied]:
+def settled(path: Path) -> Iterator[SettledCopy]:
     """A copy of a file with the commits of its log in place; the file stays as it is."""
     if not path.is_file():
         raise errors.StorageError(f"there is no data file {path}")
@@ -43,7 +43,7 @@ def settled(path: Path) -> Iterator[Copied]:
         log = path.with_name(f"{path.name}-wal")
         if log.exists() and log.stat().st_size:
             shutil.copyfile(log, f"{copy}-wal")
-        yield Copied(copy, _settle(copy))
+        yield SettledCopy(copy, _settle(copy))
 
 
 def _settle(copy: Path) -> int:
@@ -62,7 +62,7 @@ def _settle(copy: Path) -> int:
     return lost if lost > 1 else 0
 
 
-def examine(copy: Copied, found: Survey) -> Iterator[str]:
+def examine(copy: SettledCopy, found: Survey) -> Iterator[str]:
     """What is wrong, a line each."""
     if copy.lost:
         yield f"the log is damaged: the {copy.lost} commits behind the damage are lost"

@@ -73,7 +73,7 @@ def delete_resource_policy(database: Database, request: dict[str, Any]) -> dict[
     return database.write(work)
 
 
-def read(text: str, arn: str) -> document.Policy:
+def read(text: str, arn: str) -> document.ResourcePolicy:
     """A policy of a table or stream, checked."""
     # Every operation is an action; only here they are asked for.
     from keyfold.engine.operations import NAMES
@@ -131,7 +131,7 @@ def _check_revision(arn: str, expected: str | None, found: store.StoredPolicy | 
         )
 
 
-def _check_not_locked_out(database: Database, arn: str, policy: document.Policy) -> None:
+def _check_not_locked_out(database: Database, arn: str, policy: document.ResourcePolicy) -> None:
     caller = database.caller.get() or f"arn:aws:iam::{database.account}:root"
     wish = decision.Action("PutResourcePolicy", arn)
     if decision.effect(policy.statements, caller, wish) == "Deny":

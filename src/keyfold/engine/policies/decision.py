@@ -10,7 +10,7 @@ from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from keyfold.engine.policies.caller import account_of
+from keyfold.engine.policies.principal import account_of
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,14 @@ _KEYS = frozenset(
 
 
 @dataclass(frozen=True)
-class Policy:
+class ResourcePolicy:
     """A policy that was found right; `text` is how it is given back."""
 
     text: str
     statements: tuple[Mapping[str, Any], ...]
 
 
-def read(text: str, resource: str, actions: Iterable[str]) -> Policy:
+def read(text: str, resource: str, actions: Iterable[str]) -> ResourcePolicy:
     """The policy of a resource; `actions` are those that may be named in it."""
     if len(text.encode()) > POLICY_BYTES:
         raise ValidationError(f"{_INVALID}Maximum policy size of {POLICY_BYTES} bytes exceeded")
@@ -55,12 +55,12 @@ def read(text: str, resource: str, actions: Iterable[str]) -> Policy:
     if len(set(sids)) != len(sids):
         _refuse("The Statement Ids in the policy are not unique")
     whole = {"Version": document.get("Version", "2008-10-17"), "Statement": read}
-    return Policy(orjson.dumps(whole).decode(), tuple(read))
+    return ResourcePolicy(orjson.dumps(whole).decode(), tuple(read))
 
 
-def stored(text: str) -> Policy:
+def stored(text: str) -> ResourcePolicy:
     """A policy as it was kept."""
-    return Policy(text, tuple(orjson.loads(text)["Statement"]))
+    return ResourcePolicy(text, tuple(orjson.loads(text)["Statement"]))
 
 
 def _refuse(reason: str) -> NoReturn:

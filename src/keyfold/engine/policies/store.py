@@ -8,7 +8,7 @@ import orjson
 
 from keyfold.engine.database import Database
 from keyfold.engine.policies import action, decision, document
-from keyfold.engine.policies.caller import Caller
+from keyfold.engine.policies.principal import Principal
 from keyfold.engine.storage import Session
 from keyfold.errors import AccessDenied
 
@@ -16,7 +16,7 @@ _KIND = "policy"
 
 
 class StoredPolicy(NamedTuple):
-    policy: document.Policy
+    policy: document.ResourcePolicy
     revision: str
 
 
@@ -29,7 +29,7 @@ def find(session: Session, arn: str) -> StoredPolicy | None:
 
 
 def keep(
-    database: Database, session: Session, arn: str, policy: document.Policy, revision: str
+    database: Database, session: Session, arn: str, policy: document.ResourcePolicy, revision: str
 ) -> None:
     database.expect_policies()
     kept = {"Document": policy.text, "Revision": revision}
@@ -40,7 +40,9 @@ def drop(session: Session, arn: str) -> None:
     session.drop_document(_KIND, arn)
 
 
-def authorize(database: Database, caller: Caller, operation: str, request: dict[str, Any]) -> None:
+def authorize(
+    database: Database, caller: Principal, operation: str, request: dict[str, Any]
+) -> None:
     """Refuse what the policies of its resources do not let a caller do.
 
     Callers of the account may do what is not denied; others need to be allowed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Caller(NamedTuple):
+class Principal(NamedTuple):
     """Who asks, and from where."""
 
     principal: str
