@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from keyfold import AsyncDb, Db, Page, Query, add, check, clear, create, delete, remove, update
 from keyfold_systems.inviter.entities import (
@@ -20,6 +20,18 @@ from keyfold_systems.inviter.entities import (
 def coming(group_id: str, now: datetime, limit: int = 20) -> Query[GroupHangout]:
     query = GroupHangout.by_time.query(group_id=group_id).since(starts_at=now)
     return query.where(lambda p: p.title == "x").limit(limit)
+
+
+@design.pattern(requests=1)
+def on_day(group_id: str, day: datetime, until: datetime | None = None) -> Query[GroupHangout]:
+    query = GroupHangout.by_time.query(group_id=group_id)
+    return query.since(starts_at=day + timedelta(days=1)).until(starts_at=until)
+
+
+def together(db: Db, h: Hangout) -> str:
+    hangout, user = db.get_together(h.ref(), User.key(user_id="u"))
+    named = db.read(Membership.key.query(group_id="g").begins_with(user_id="a"))
+    return hangout.title + user.name + named[0].user_name if hangout and user else ""
 
 
 def use(db: Db, h: Hangout, now: datetime) -> str:

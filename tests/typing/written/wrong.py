@@ -45,6 +45,10 @@ def wrong(db: Db, h: Hangout, p: GroupHangout, m: Membership, now: datetime) -> 
     print(changed.title)  # refused: by address among several it may be None
     print(db.delete(h, returning=True).title)  # refused: it may not have been there
     coming(db, 7, now)  # refused: a pattern's argument
+    Membership.key.query(group_id="g").begins_with(user_id=3)  # refused: the beginning is text
+    GroupHangout.by_time.query(group_id="g").begins_with(starts_at="2")  # refused: no text
+    found, _ = db.get_together(h.ref(), User.key(user_id="u"))
+    print(found.title)  # refused: it may be missing
 
 
 async def wrong_async(db: AsyncDb, h: Hangout, now: datetime) -> None:
