@@ -25,6 +25,7 @@ from keyfold.design.formats import (
 from keyfold.errors import ValueRefused
 from keyfold.values.codec import decode as decode_value
 from keyfold.values.codec import encode as encode_value
+from keyfold.values.number import normalise
 
 WireItem = dict[str, Any]
 Encoder = Callable[[Any], dict[str, Any]]
@@ -48,11 +49,11 @@ def _number(value: Any) -> str:
 def _float(value: float) -> str:
     if not isfinite(value):
         raise ValueRefused(f"DynamoDB cannot store {value!r}; leave it out")
-    return repr(value)
+    return normalise(repr(value))
 
 
 def _decimal(value: Decimal) -> str:
-    return format(value, "f") if -30 < value.adjusted() < 30 else str(value)
+    return normalise(str(value))
 
 
 def _text(value: Any) -> str:
