@@ -298,7 +298,7 @@ class Entity(BaseModel):
                 f"{cls.__name__} is declared with {', '.join(options)}, which is not known.",
                 place=str(caller()),
                 suggestion="An entity takes table, type_name, per_partition and silence; a pointer "
-                "each, sync and overflow too.",
+                "each, when, sync and overflow too.",
             )
         super().__init_subclass__()
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from keyfold.design import codes, schema
+from keyfold.design.condition import fields_of, tree
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
 from keyfold.design.follows import COPIES_AT_ONCE, Follows
 from keyfold.design.keys import Ref
 from keyfold.design.markers import Normalised
+from keyfold.design.recorder import declare
 from keyfold.design.table import Table
 from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError, Undecodable
@@ -34,7 +36,8 @@ class Pointer(Entity, Generic[C]):
     """A copy of a canonical record: fields of equal name are copied and kept equal.
 
     `each` names the canonical's field that lists the targets; the one field that the canonical
-    does not have takes the target's value. `overflow="stream"` leaves pointers to the consumer
+    does not have takes the target's value. `when` says which records have pointers, as
+    `when=lambda post: post.public`. `overflow="stream"` leaves pointers to the consumer
     where one transaction cannot hold them all.
     """
 
@@ -46,6 +49,7 @@ class Pointer(Entity, Generic[C]):
         each: str = "",
         sync: Sync = "transaction",
         overflow: Overflow = "refuse",
+        when: Callable[[Any], object] | None = None,
         **options: Any,
     ) -> None:
         super().__init_subclass__(**options)
@@ -57,13 +61,14 @@ class Pointer(Entity, Generic[C]):
         each: str = "",
         sync: Sync = "transaction",
         overflow: Overflow = "refuse",
+        when: Callable[[Any], object] | None = None,
         table: Table | None = None,
         **options: Any,
     ) -> None:
         super().__pydantic_init_subclass__(table=table, **options)
         if table is None:
             return
-        maintainer = PointerMaintainer(_canonical(cls), cls, each, sync, overflow)
+        maintainer = PointerMaintainer(_canonical(cls), cls, each, sync, overflow, when)
         cls.__maintainer__ = maintainer
         cls.__spec__.role = "pointer"
         cls.__spec__.copy = maintainer.describe()
@@ -85,12 +90,15 @@ class PointerMaintainer(KeptStructure):
         each: str,
         sync: Sync,
         overflow: Overflow = "refuse",
+        when: Callable[[Any], object] | None = None,
     ) -> None:
         self.source, self.pointer, self.each, self.sync = source, pointer, each, sync
         self.overflow = overflow
         self.label = f"pointer {pointer.__name__}"
         canonical, own = source.__spec__.fields, pointer.__spec__.fields
         place = f"{pointer.__spec__.place} {pointer.__name__}"
+        self.condition = None if when is None else declare(when, source, place=place)
+        self.when = None if self.condition is None else tree(self.condition, source.__spec__)
         self.copied = tuple(name for name in own if name in canonical)
         targets = [name for name in own if name not in canonical]
         if each and each not in canonical:
@@ -141,9 +149,12 @@ class PointerMaintainer(KeptStructure):
 
     @property
     def fields(self) -> frozenset[str]:
-        return frozenset(self.copied) | ({self.each} if self.each else frozenset())
+        listed = {self.each} if self.each else set()
+        return frozenset(self.copied) | listed | fields_of(self.when)
 
     def facts(self, item: Entity) -> Iterator[CopyFact]:
+        if self.condition is not None and not self.condition.holds(item.__dict__):
+            return
         values = {name: getattr(item, name) for name in self.copied}
         if not self.each:
             yield CopyFact(self.pointer, values, {}, self._counted)
@@ -171,7 +182,8 @@ class PointerMaintainer(KeptStructure):
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
         """The counters that a change of these fields copies whole, not by their difference."""
-        placing = {self.each, *self.pointer.__spec__.key.templates.fields}
+        keyed = self.pointer.__spec__.key.templates.fields
+        placing = {self.each, *keyed, *fields_of(self.when)}
         return self._counted if touched is not None and placing & touched else frozenset()
 
     @property
@@ -253,6 +265,7 @@ class PointerMaintainer(KeptStructure):
             writes=self.copied,
             adds=tuple(sorted(self._counted)),
             each=self.each,
+            when=self.when,
             sync=self.sync,
             overflow=self.overflow,
             expires=spec.ttl is not None,

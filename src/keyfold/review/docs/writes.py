@@ -32,7 +32,7 @@ def copies(schema: Schema) -> Iterator[Block]:
             f"**{each.target}**",
             each.source,
             ", ".join(each.writes) or "all it shares",
-            f"one for each of `{each.each}`" if each.each else "–",
+            _many(each),
             _kept(each),
         )
         for each in schema.follows
@@ -40,6 +40,12 @@ def copies(schema: Schema) -> Iterator[Block]:
     )
     if rows:
         yield Grid(("Copy", "Of", "Fields", "How many", "Kept right by"), rows)
+
+
+def _many(each: Follows) -> str:
+    words = [f"one for each of `{each.each}`"] if each.each else []
+    words += [f"where `{written(each.when)}`"] if each.when is not None else []
+    return " ".join(words) or "–"
 
 
 def _kept(each: Follows) -> str:
