@@ -27,7 +27,7 @@ from schemathesis.specs.openapi.checks import (
 
 from keyfold import AsyncDb
 from keyfold.api import ANONYMOUS, Identity, Service
-from keyfold.api.app import create_app
+from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.client import client_source
 from keyfold.api.dispatch import Caller, Dispatch
@@ -186,7 +186,7 @@ def test_a_client_can_be_written(service: Service) -> None:
 
 
 async def test_the_index_leads_to_the_design_document(system: System, service: Service) -> None:
-    transport = httpx.ASGITransport(create_app([service]))
+    transport = httpx.ASGITransport(create_app([service], ApiSettings(open_pages=True)))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         link = f"{service.name}/design"
         assert f'href="{link}"' in (await client.get("/")).text

@@ -198,6 +198,17 @@ def _three_followers_of_a_daily_source(db: Db, clock: ManualClock) -> None:
         _post(db, "daily", f"a{day}", at=at)
 
 
+def test_a_cursor_older_than_the_window_is_an_empty_page(db: Db, clock: ManualClock) -> None:
+    _follow(db, "reader", "source")
+    for number in range(3):
+        _post(db, "source", str(number), START - feed.ttl + timedelta(minutes=1 + number))
+    first = feed.page(db, "reader", limit=1)
+    clock.advance(3600)
+    after = feed.page(db, "reader", limit=1, cursor=first.cursor)
+    assert first.cursor is not None
+    assert (list(after), after.cursor) == ([], None)
+
+
 def test_explain_counts_followers_and_the_posts_of_a_week(db: Db, clock: ManualClock) -> None:
     _three_followers_of_a_daily_source(db, clock)
     choice = feed.explain(db, "daily", reads_per_follower=10)

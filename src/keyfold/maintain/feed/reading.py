@@ -68,6 +68,8 @@ def read_page(
     if limit < 1:
         return Page([])
     oldest = feed.oldest(context.now())
+    if before is not None and before <= oldest:
+        return Page([])
     copies = _copies(context, feed, reader, before or feed.prefix + HIGHEST, oldest, limit)
     newest = copies.bound
     known = yield from _look_around(context, feed, reader, copies)
