@@ -182,11 +182,13 @@ class Engine:
     def call_bytes(self, operation: str, body: bytes) -> bytes:
         """The same with JSON bytes; stored items are spliced into the answer as they are."""
         request = self._read(operation, body)
+        if len(body) <= bodies.LARGE or not bodies.has_many(body):
+            return self._encoded(operation, request)
         try:
             return self._encoded(operation, request)
         finally:
             # Only what is about items can have so many members and be kept by nobody.
-            if bodies.has_many(body) and operation in _ABOUT_ITEMS:
+            if operation in _ABOUT_ITEMS:
                 bodies.dispose(request)
 
     def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes:
@@ -361,7 +363,7 @@ class Engine:
 
     def _read(self, operation: str, body: bytes) -> dict[str, Any]:
         try:
-            request = bodies.read(body)
+            request = orjson.loads(body) if len(body) <= bodies.LARGE else bodies.read(body)
         except ValueError:
             raise SerializationError from None
         return self._checked(operation, request, body)
