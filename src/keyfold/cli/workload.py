@@ -13,6 +13,8 @@ from keyfold.cli._opening import existing
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
+    from urllib.request import Request
+
     from keyfold.design.schema import Schema
     from keyfold.review.cost import EntityLoad
     from keyfold.review.cost.recording import Scrape
@@ -42,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add = record.add_argument
     add("--metrics", metavar="URL", help="where the service's metrics are: http://host/metrics")
+    add("--token-file", type=Path, metavar="FILE", help="an administrator's token for the metrics")
     add("--seconds", type=float, default=60.0, help="how long to watch (default: 60)")
     add("--every", type=float, default=5.0, help="seconds between two looks (default: 5)")
     add("--sample", type=int, default=5000, metavar="N", help="items to read of each table")
@@ -77,7 +80,7 @@ def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settin
     held = _items(schema, current, args.sample)
     seen = Workload()
     if args.metrics:
-        scrapes = _watched(args.metrics, args.seconds, args.every)
+        scrapes = _watched(_metrics(args), args.seconds, args.every)
         seen = recording.traffic(schema, recording.rates(scrapes))
     if not held and not args.metrics:
         raise KeyfoldError(
@@ -102,30 +105,48 @@ def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str,
         client.close()
 
 
-def _watched(url: str, seconds: float, every: float) -> list[Scrape]:
+def _metrics(args: argparse.Namespace) -> Request:
+    """The request for the metrics, in the name of an administrator where a token was given."""
+    from urllib.request import Request
+
+    url = args.metrics
+    if not url.startswith(("http://", "https://")):
+        raise KeyfoldError(f"{url!r} is not an address of metrics; give http://host:port/metrics")
+    if args.token_file is None:
+        return Request(url)
+    try:
+        token = args.token_file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise KeyfoldError(f"{args.token_file}: the token cannot be read: {error}") from None
+    return Request(url, headers={"Authorization": f"Bearer {token}"})
+
+
+def _watched(metrics: Request, seconds: float, every: float) -> list[Scrape]:
     from keyfold.review.cost.recording import Scrape
 
     started = time.monotonic()
-    found = [Scrape(0.0, _fetched(url))]
+    found = [Scrape(0.0, _fetched(metrics))]
     while (passed := time.monotonic() - started) < seconds:
         if sys.stderr.isatty():
             print(f"\r{passed:.0f} of {seconds:.0f} s", end="", file=sys.stderr, flush=True)
         time.sleep(min(every, seconds - passed))
-        found.append(Scrape(time.monotonic() - started, _fetched(url)))
+        found.append(Scrape(time.monotonic() - started, _fetched(metrics)))
     if sys.stderr.isatty():
         print(file=sys.stderr)
     return found
 
 
-def _fetched(url: str) -> str:
-    from urllib.error import URLError
+def _fetched(metrics: Request) -> str:
+    from urllib.error import HTTPError, URLError
     from urllib.request import urlopen
 
-    if not url.startswith(("http://", "https://")):
-        raise KeyfoldError(f"{url!r} is not an address of metrics; give http://host:port/metrics")
+    url = metrics.full_url
     try:
-        with urlopen(url, timeout=10) as answer:
+        with urlopen(metrics, timeout=10) as answer:
             text: str = answer.read().decode()
             return text
+    except HTTPError as error:
+        remedy = "; give --token-file with an administrator's token" if error.code == 401 else ""
+        raise KeyfoldError(f"{url}: the metrics cannot be read: {error}{remedy}") from None
     except (URLError, OSError) as error:
         raise KeyfoldError(f"{url}: the metrics cannot be read: {error}") from None
