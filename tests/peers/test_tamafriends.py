@@ -9,7 +9,7 @@ from keyfold.api import Conflict, Identity, NotAllowed, PageRequest
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.errors import NotFound, UniqueTaken, UnknownOperation
 from keyfold.maintain import verification
-from keyfold.streams import AsyncConsumer, letters
+from keyfold.streams import AsyncConsumer, DeadLetter, letters
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.payloads import Login, NewAccount, ProfileChange
 from keyfold_systems.tamafriends.service import TamaFriends
@@ -18,6 +18,15 @@ PAGE = PageRequest(limit=50, cursor=None)
 PASSWORD = "correct horse"
 WITHOUT_TRANSACTIONS = {"dynalite"}
 """Nor TTL, so that opening the design says at once that an operation is missing."""
+
+
+UNFILLED = {"moto"}
+"""It notes an item that an UpdateItem makes before it has filled it: with its key alone."""
+
+
+def is_unfilled(letter: DeadLetter, server: str) -> bool:
+    record = letter.record["dynamodb"]
+    return server in UNFILLED and record.get("NewImage") == record["Keys"]
 
 
 def account(name: str) -> NewAccount:
@@ -30,9 +39,10 @@ def account(name: str) -> NewAccount:
     )
 
 
-async def settle(db: AsyncDb) -> None:
+async def settle(db: AsyncDb, server: str) -> None:
     await AsyncConsumer(db).drain()
-    assert await db.run(letters(db.context)) == []
+    dead = await db.run(letters(db.context))
+    assert [letter for letter in dead if not is_unfilled(letter, server)] == []
     assert (await db.run(verification(db.context))).clean
 
 
@@ -47,7 +57,7 @@ async def test_a_life_from_signing_up_to_leaving(other_server: tuple[str, str]) 
     service.issue = DevelopmentTokens().issue
 
     yuki, omar = [
-        Identity.of((await service.sign_up(account(name))).user_id) for name in ("yuki", "omar")
+        Identity.of((await service.sign_up(account(who))).user_id) for who in ("yuki", "omar")
     ]
     with pytest.raises(UniqueTaken):
         await service.sign_up(account("lena").model_copy(update={"handle": "YUKI"}))
@@ -62,7 +72,7 @@ async def test_a_life_from_signing_up_to_leaving(other_server: tuple[str, str]) 
     with pytest.raises(Conflict):
         await service.like(post.post_id, caller=omar)
     await service.follow(omar.id, yuki.id)
-    await settle(db)
+    await settle(db, name)
     kept = await service.post(post.post_id)
     assert (kept.likes, kept.comments) == (1, 1)
     assert (await service.user(yuki.id)).followers == 1
@@ -72,12 +82,12 @@ async def test_a_life_from_signing_up_to_leaving(other_server: tuple[str, str]) 
     await service.block(yuki.id, omar.id)
     with pytest.raises(NotAllowed):
         await service.follow(omar.id, yuki.id)
-    await settle(db)
+    await settle(db, name)
     assert (await service.user(yuki.id)).followers == 0
     assert [one.post_id for one in await service.likes(omar.id, PAGE)] == [other.post_id]
 
     await service.delete_account(omar.id)
-    await settle(db)
+    await settle(db, name)
     kept = await service.post(other.post_id)
     assert (kept.likes, kept.comments) == (0, 0)
     with pytest.raises(NotFound):

@@ -138,8 +138,8 @@ class Copier:
             images = [image for image in (record.old, record.new) if image is not None]
             if not any(self.sides.concerns(record.table, image) for image in images):
                 return None
-            before = self._before(record)
             after = self.sides.outputs(record.table, record.new)
+            before = self._before(record, after)
             marker = (f"marker of {record.table}", key_text(record.key))
             actions = [*self._actions(before, after), self._marker_update(record)]
             return {*before, *after, marker}, actions
@@ -264,11 +264,23 @@ class Copier:
         if item is not None:
             rewrite_item(self.sides, table, item)
 
-    def _before(self, record: ItemChange) -> dict[tuple[str, str], Output]:
+    def _before(
+        self, record: ItemChange, after: Mapping[tuple[str, str], Output]
+    ) -> dict[tuple[str, str], Output]:
+        """What the item stood for; a value that another item holds was never its own."""
         try:
-            return self.sides.outputs(record.table, record.old)
+            outputs = self.sides.outputs(record.table, record.old)
         except Uncopyable:
             return {}  # what could not be copied has left nothing on the other side
+        return {
+            address: output
+            for address, output in outputs.items()
+            if address in after or not output.claim or self._is_held(output)
+        }
+
+    def _is_held(self, output: Output) -> bool:
+        key = self.sides.key_of(output.table, output.item)
+        return self.current(output.table, key) in (None, output.item)
 
     def _actions(
         self,
@@ -291,7 +303,7 @@ class Copier:
             if address not in after:
                 key = self.sides.key_of(output.table, output.item)
                 request = {"TableName": self.backend.physical(output.table), "Key": key}
-                deletes.append({"Delete": request})
+                deletes.append({"Delete": {**request, **output.claim}})
         return puts + deletes
 
     def _marker_update(self, record: ItemChange) -> Item:

@@ -27,6 +27,8 @@ from keyfold.migrations import (
     rename_attribute,
     transform_attribute,
 )
+from keyfold.migrations.changes import ItemChange
+from keyfold.migrations.copier import Copier
 from keyfold.migrations.migration import Step
 from keyfold.migrations.sides import Sides, rewrite_item
 
@@ -129,6 +131,24 @@ def test_a_new_index_of_a_provisioned_table_has_units_to_begin_with(shop: Shop) 
     assert described is not None
     indexes = {one["IndexName"]: one for one in described["GlobalSecondaryIndexes"]}
     assert indexes["by-total"]["ProvisionedThroughput"]["WriteCapacityUnits"] > 0
+
+
+def test_a_change_frees_no_value_that_another_item_holds(shop: Shop, db: Db) -> None:
+    for number, email in ((1, "a@b.org"), (3, "A@B.org")):
+        person = {"name": {"S": "x"}, "town": {"S": "t"}, "email": {"S": email}}
+        raw(shop.backend, number=number, **person)
+    migrator = Migrator(Migration("uniques", [rebuild(Person)]), shop.backend)
+    with pytest.raises(VerifyFailed, match="held by another item"):
+        migrator.apply("contract")
+    (problem,) = migrator.status().problems
+    item = stored(shop.backend)[problem.key["PK"]["S"]]
+    changed = {**item, "email": {"S": "e@f.org"}}
+    db.client.call("PutItem", {"TableName": "People", "Item": changed})
+    record = ItemChange("People", "9" * 40, problem.key, item, changed)
+    sides = Sides(shop.backend, migrator.migration.routes("new"))
+    Copier(migrator.store, sides, "new").copy_changes([record])
+    held = {key for key in stored(shop.backend) if key.startswith("UNIQUE#")}
+    assert {key.rpartition("#")[2] for key in held} == {"a@b.org", "e@f.org"}
 
 
 def test_unique_markers_are_made_and_a_value_held_twice_is_listed(shop: Shop, db: Db) -> None:

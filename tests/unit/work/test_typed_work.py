@@ -142,8 +142,16 @@ NOTE = Note.key(note_id="n")
         pytest.param(lambda db: db.delete(NOTE), (1, 0.0, 1.0), id="delete"),
         pytest.param(
             lambda db: db.put_many([Note(note_id=f"m{n}") for n in range(25)]),
-            (1, 0.0, 25.0),
+            # They are read first, so that attributes which the design does not declare are kept.
+            (2, 25.0, 25.0),
             id="put many",
+        ),
+        pytest.param(
+            lambda db: db.put_many(
+                [Note(note_id=f"m{n}") for n in range(25)], drop_undeclared=True
+            ),
+            (1, 0.0, 25.0),
+            id="put many, whole",
         ),
         pytest.param(lambda db: db.update(POST, title="New"), (2, 1.0, 22.0), id="ten pointers"),
         pytest.param(

@@ -126,7 +126,7 @@ FOUR = {"TransactItems": [{"Put": {"TableName": "work", "Item": item(n)}} for n 
         (PLAIN, "BatchGetItem", {"RequestItems": {"work": {"Keys": KEYS}}}, 25),
         (PLAIN, "TransactGetItems", {"TransactItems": GETS}, 25),
         (PLAIN, "BatchWriteItem", {"RequestItems": {"work": PUTS}}, 27),
-        (PLAIN, "ExecuteStatement", {"Statement": "SELECT * FROM work WHERE PK = 'p'"}, 1),
+        (PLAIN, "ExecuteStatement", {"Statement": "SELECT * FROM \"work\" WHERE PK = 'p'"}, 1),
     ],
 )
 def test_sql_statements_of_an_operation(
