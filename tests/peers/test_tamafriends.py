@@ -25,8 +25,8 @@ UNFILLED = {"moto"}
 
 
 def is_unfilled(letter: DeadLetter, server: str) -> bool:
-    record = letter.record["dynamodb"]
-    return server in UNFILLED and record.get("NewImage") == record["Keys"]
+    change = (letter.record or {}).get("dynamodb", {})
+    return server in UNFILLED and "Keys" in change and change.get("NewImage") == change["Keys"]
 
 
 def account(name: str) -> NewAccount:
