@@ -32,7 +32,7 @@ Fetch = Callable[[str], Awaitable[bytes]]
 
 
 class KeysUnavailable(Refused):
-    """No token can be verified now; that is no fault of the caller's token."""
+    """No token can be verified now; the caller's token may be fine."""
 
     status = 503
     title = "Unavailable"
@@ -50,7 +50,7 @@ class Tokens(Protocol):
 
 
 async def authenticate(tokens: Tokens | None, header: str | None) -> Identity:
-    """The identity behind an Authorization header; no header is nobody, a bad one is refused."""
+    """The caller behind an Authorization header: anonymous without one, refused with a bad one."""
     if not header:
         return ANONYMOUS
     scheme, _, token = header.partition(" ")
@@ -232,7 +232,7 @@ def _verified(
 def _seconds(claim: Any) -> float:
     """A time as tokens have it: a number, and neither text nor infinity."""
     if isinstance(claim, bool) or not isinstance(claim, int | float) or not math.isfinite(claim):
-        raise TypeError("a time that is no number")
+        raise TypeError("a time must be a number")
     return float(claim)
 
 
