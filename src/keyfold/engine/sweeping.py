@@ -29,12 +29,16 @@ class Sweeper:
         self._stopped.set()
 
     def _run(self) -> None:
+        reported = ""
         while not self._stopped.wait(self._seconds) and (engine := self._engine()) is not None:
             try:
                 engine.sweep()
+                reported = ""
             except StorageError as error:
-                # A full disk, a busy file: the next sweep may find it otherwise.
-                if not self._stopped.is_set():
+                # A full disk, a busy file: the next sweep may find it otherwise. One line for
+                # as long as it lasts, not one for each sweep.
+                if str(error) != reported and not self._stopped.is_set():
+                    reported = str(error)
                     logger.error("cannot delete what has expired: %s", error)
             except Exception:
                 if not self._stopped.is_set():

@@ -129,7 +129,9 @@ def test_with_a_clock_of_its_own_nothing_goes_before_it_is_told_to(
         assert db.client.call("Scan", {"TableName": "Notes"})["Count"] == 0
 
 
-def test_a_sweep_that_fails_is_logged_and_not_the_last(caplog: pytest.LogCaptureFixture) -> None:
+def test_sweeps_that_fail_are_logged_once_and_are_not_the_last(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     swept = threading.Event()
 
     class FullAtFirst(Engine):
@@ -138,7 +140,7 @@ def test_a_sweep_that_fails_is_logged_and_not_the_last(caplog: pytest.LogCapture
 
         def sweep(self) -> int:
             self.attempts += 1
-            if self.attempts == 1:
+            if self.attempts <= 3:
                 raise StorageError("the disk is full")
             swept.set()
             return 0
@@ -147,4 +149,4 @@ def test_a_sweep_that_fails_is_logged_and_not_the_last(caplog: pytest.LogCapture
     sweeper = sweeping.Sweeper(engine)
     assert swept.wait(PATIENCE)
     sweeper.stop()
-    assert "cannot delete what has expired" in caplog.text
+    assert caplog.text.count("cannot delete what has expired") == 1

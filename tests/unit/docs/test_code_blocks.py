@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from keyfold import cli
+from keyfold import AsyncDb, Db, cli
 
 ROOT = Path(__file__).parents[3]
 GENERATED = {ROOT / "docs" / "reference", ROOT / "docs" / "rules"}
@@ -67,6 +67,11 @@ def namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[types
     module = types.ModuleType("page")
     sys.modules["page"] = module
     yield module
+    for value in vars(module).values():
+        if isinstance(value, Db):
+            value.close()
+        elif isinstance(value, AsyncDb):
+            asyncio.run(value.close())
     for name in set(sys.modules) - before:
         file = getattr(sys.modules[name], "__file__", None) or ""
         if name == "page" or file.startswith(str(tmp_path)):
