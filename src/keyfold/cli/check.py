@@ -105,16 +105,16 @@ def _codes(given: list[str]) -> list[str]:
 
 
 def _written(report: Review, format_: str, *, to_file: bool) -> str:
-    from keyfold.review.check import machine
+    from keyfold.review.check import report_formats
     from keyfold.review.check.text import text
 
     if format_ == "text":
         colour = sys.stdout.isatty() and not to_file and "NO_COLOR" not in os.environ
         return text(report, colour=colour, width=min(110, shutil.get_terminal_size((100, 24))[0]))
     writers = {
-        "json": machine.as_json,
-        "sarif": machine.as_sarif,
-        "github": machine.as_github,
-        "markdown": machine.as_markdown,
+        "json": report_formats.as_json,
+        "sarif": report_formats.as_sarif,
+        "github": report_formats.as_github,
+        "markdown": report_formats.as_markdown,
     }
     return writers[format_](report)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from keyfold.design.schema import Schema
     from keyfold.review.cost import EntityLoad
-    from keyfold.review.cost.recording import Scrape
+    from keyfold.review.cost.observed_workload import Scrape
 
 HELP = "Draft the file that says how a design is used, or fill it from a running system."
 
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settings) -> str:
     from dataclasses import replace
 
-    from keyfold.review.cost import Workload, draft, recording
+    from keyfold.review.cost import Workload, draft, observed_workload
 
     if args.seconds <= 0 or args.every <= 0 or args.sample < 1:
         raise KeyfoldError("--seconds, --every and --sample must be more than 0")
@@ -81,7 +81,7 @@ def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settin
     seen = Workload()
     if args.metrics:
         scrapes = _watched(_metrics(args), args.seconds, args.every)
-        seen = recording.traffic(schema, recording.rates(scrapes))
+        seen = observed_workload.traffic(schema, observed_workload.rates(scrapes))
     if not held and not args.metrics:
         raise KeyfoldError(
             f"{current.backend} holds none of the design's tables, and no --metrics were given"
@@ -92,7 +92,7 @@ def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settin
 def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str, EntityLoad]:
     from keyfold.clients import connect
     from keyfold.design.naming import physical_name
-    from keyfold.review.cost import recording
+    from keyfold.review.cost import observed_workload
 
     names = {
         table.name: physical_name(table, current.table_prefix, current.table_names)
@@ -100,7 +100,7 @@ def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str,
     }
     client = connect(existing(current.backend))
     try:
-        return recording.entities(client, schema, names, sample)
+        return observed_workload.entities(client, schema, names, sample)
     finally:
         client.close()
 
@@ -122,7 +122,7 @@ def _metrics(args: argparse.Namespace) -> Request:
 
 
 def _watched(metrics: Request, seconds: float, every: float) -> list[Scrape]:
-    from keyfold.review.cost.recording import Scrape
+    from keyfold.review.cost.observed_workload import Scrape
 
     started = time.monotonic()
     found = [Scrape(0.0, _fetched(metrics))]

@@ -9,15 +9,15 @@ from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.choice import KeyChoice
 from keyfold.review.advise.differences import differences, lost_reads
-from keyfold.review.advise.merging import merged
+from keyfold.review.advise.index_merge import merged
 from keyfold.review.advise.proof import Proof, concerned
 from keyfold.review.advise.redesign import redesign
-from keyfold.review.advise.refine import refine
+from keyfold.review.advise.refinement import refine
 from keyfold.review.advise.search import STRATEGIES, Search, Strategy
-from keyfold.review.advise.sharding import overloaded, spread
+from keyfold.review.advise.shards import overloaded, spread
 from keyfold.review.cost.bill import Bill
-from keyfold.review.cost.counting import bill
 from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.tally import bill
 from keyfold.review.cost.workload import Workload
 from keyfold.values.units import read_units
 

@@ -10,7 +10,7 @@ from keyfold.design.schema import Effect, EntitySchema, Placement
 from keyfold.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.demand import Demand, Shape, serves, shape_of
-from keyfold.review.advise.naming import is_generic
+from keyfold.review.advise.new_names import is_generic
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS
 from keyfold.review.cost.part import IN_TRANSACTION

@@ -20,7 +20,7 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold.design.template import Literal, Slot, Template
-from keyfold.review.advise import naming
+from keyfold.review.advise import new_names
 from keyfold.review.advise.choice import Access, KeyChoice
 from keyfold.review.advise.demand import Demand, Shape, written_through
 from keyfold.review.cost.workload import ViewLoad
@@ -125,12 +125,12 @@ class _Builder:
                 made = self._own(choice.home, table, entity, choice.base.shape, generic=True)
                 self.tables[choice.home] = made
             return self.tables[choice.home]
-        if naming.is_generic(self.schema, table):
+        if new_names.is_generic(self.schema, table):
             return table
         if not choice.rekeyed and not copies:
             return table
         partition = choice.base.shape.partition
-        name = naming.table_for(
+        name = new_names.table_for(
             replace(self.schema, tables=tuple(self.tables.values())), entity, partition[0]
         )
         made = self._own(name, table, entity, choice.base.shape, generic=copies)
@@ -145,13 +145,13 @@ class _Builder:
         sort: str | None = None
         sort_type = "S"
         if plain and len(shape.sort) == 1:
-            sort = naming.stored(entity, shape.sort[0])
-            sort_type = naming.key_type(entity, shape.sort[0])
+            sort = new_names.stored(entity, shape.sort[0])
+            sort_type = new_names.key_type(entity, shape.sort[0])
         elif shape.sort or not plain:
             sort = "SK"
         return TableSchema(
             name,
-            partition=naming.stored(entity, shape.partition[0]) if plain else "PK",
+            partition=new_names.stored(entity, shape.partition[0]) if plain else "PK",
             sort=sort,
             sort_type=cast("KeyType", sort_type),
             ttl=entity.ttl.attribute if entity.ttl else None,
@@ -162,13 +162,13 @@ class _Builder:
 
     def _key(self, entity: EntitySchema, shape: Shape, generic: bool) -> KeyTemplates:
         if not generic:
-            sort = naming.joined(entity, shape.sort) if shape.sort else None
-            return KeyTemplates(naming.joined(entity, shape.partition), sort)
-        leading = naming.prefix(self.schema, entity, shape.partition[0])
-        own = naming.prefix(self.schema, entity, entity.name)
-        partition = naming.joined(entity, shape.partition, leading)
+            sort = new_names.joined(entity, shape.sort) if shape.sort else None
+            return KeyTemplates(new_names.joined(entity, shape.partition), sort)
+        leading = new_names.prefix(self.schema, entity, shape.partition[0])
+        own = new_names.prefix(self.schema, entity, entity.name)
+        partition = new_names.joined(entity, shape.partition, leading)
         if shape.sort:
-            return KeyTemplates(partition, naming.joined(entity, shape.sort, own))
+            return KeyTemplates(partition, new_names.joined(entity, shape.sort, own))
         return KeyTemplates(partition, Template((Literal(own),)))
 
     # Paths
@@ -178,7 +178,7 @@ class _Builder:
         self.patterns[demand.name] = _aimed(demand, entity, entity.key, None)
 
     def _read_lookup(self, demand: Demand, entity: EntitySchema, access: Access) -> None:
-        name = f"{entity.name}By{naming.word(entity, access.shape.partition[0])}"
+        name = f"{entity.name}By{new_names.word(entity, access.shape.partition[0])}"
         if name not in self.entities:
             home = self.entities[entity.name]
             self.entities[name] = EntitySchema(
@@ -217,7 +217,7 @@ class _Builder:
     ) -> Placement:
         """The appearance in an index, which is made where there is none."""
         old_table = self.schema.by_table[entity.table]
-        rebuilt = generic and not naming.is_generic(self.schema, old_table)
+        rebuilt = generic and not new_names.is_generic(self.schema, old_table)
         # Copies have the same attributes, so that an index over plain ones would hold them, too.
         if access.existing is not None and not rebuilt:
             old = old_table.index(access.existing.index)
@@ -237,8 +237,8 @@ class _Builder:
             key = self._key(entity, access.shape, generic=True)
             key = replace(key, sort=key.sort if index.sort else None)
         else:
-            sort = naming.bare(entity, access.shape.sort[0]) if access.shape.sort else None
-            key = KeyTemplates(naming.bare(entity, access.shape.partition[0]), sort)
+            sort = new_names.bare(entity, access.shape.sort[0]) if access.shape.sort else None
+            key = KeyTemplates(new_names.bare(entity, access.shape.partition[0]), sort)
         optional = tuple(
             f for f in access.shape.fields if (a := entity.by_field.get(f)) and a.optional
         )
@@ -253,21 +253,21 @@ class _Builder:
             if free is not None:
                 return free
             about = access.shape.sort[0] if local else access.shape.partition[0]
-            name = naming.index_for(table, naming.stored(entity, about))
+            name = new_names.index_for(table, new_names.stored(entity, about))
             if access.existing is not None and table.index(access.existing.index) is None:
                 name = access.existing.index
             word = name.removesuffix("-index").replace("-", "")
             partition = table.partition if local else f"{word}PK"
             return Index(name, partition, f"{word}SK", local=local)
-        partition = naming.stored(entity, access.shape.partition[0])
+        partition = new_names.stored(entity, access.shape.partition[0])
         sort = access.shape.sort[0] if access.shape.sort else None
-        about = naming.stored(entity, sort) if local and sort else partition
-        name = naming.index_for(table, about)
+        about = new_names.stored(entity, sort) if local and sort else partition
+        name = new_names.index_for(table, about)
         return Index(
             name,
             partition,
-            naming.stored(entity, sort) if sort else None,
-            sort_type=cast("KeyType", naming.key_type(entity, sort) if sort else "S"),
+            new_names.stored(entity, sort) if sort else None,
+            sort_type=cast("KeyType", new_names.key_type(entity, sort) if sort else "S"),
             local=local,
         )
 
@@ -284,7 +284,7 @@ class _Builder:
                 and index.sort is not None
                 and index.sort_type == index.partition_type == "S"
                 and index.projection == "ALL"
-                and naming.is_generic_index(self.schema, table, index)
+                and new_names.is_generic_index(self.schema, table, index)
             ),
             None,
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from keyfold.design.schema import PatternSchema, Schema, TableSchema
-from keyfold.review.advise import recommend
+from keyfold.review.advise import recommendation
 from keyfold.review.advise.advice import Advice, Alternative
 from keyfold.review.advise.differences import lost_reads
 from keyfold.review.cost.amounts import money, number, percent
@@ -182,7 +182,7 @@ def _table(advice: Advice, after: Alternative, table: TableSchema) -> Iterator[B
             f"and {where} serves it. {percent(indexed)} of this table's reads go through an index."
         )
     yield Heading("Recommendation", anchor(table.name, "recommendation"))
-    found = recommend.for_table(before, after, table)
+    found = recommendation.for_table(before, after, table)
     yield Rows(("Do", "What"), tuple((f"**{each.verb}**", each.words) for each in found))
 
 
@@ -275,7 +275,7 @@ def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
         "tables": {
             table.name: [
                 {"verb": each.verb, "words": each.words}
-                for each in recommend.for_table(before, after, table)
+                for each in recommendation.for_table(before, after, table)
             ]
             for table in before.schema.tables
         },

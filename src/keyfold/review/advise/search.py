@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from keyfold.design.schema import EntitySchema
-from keyfold.review.advise import naming
+from keyfold.review.advise import new_names
 from keyfold.review.advise.choice import Access, Features, KeyChoice, Pricing
 from keyfold.review.advise.demand import Demand, Demands, serves, shape_of
 from keyfold.review.cost.figures import Figures
@@ -112,7 +112,7 @@ class Search:
                 return {}
             found[demand.entity] = made
         owner = next((d.entity for d in demands if d.single), demands[0].entity)
-        home = naming.gathered(self.schema, owner)
+        home = new_names.gathered(self.schema, owner)
         return {name: replace(made, home=home, kept=False) for name, made in found.items()}
 
     def today(self, name: str) -> KeyChoice:

@@ -10,7 +10,7 @@ from keyfold.review.check import (
     document,
     indexes,
     keys,
-    live,
+    live_table,
     migrations,
     patterns,
     queries,
@@ -30,7 +30,7 @@ FAMILIES = {
     "S": ("Streams, counters, feeds", (streams,)),
     "M": ("Migrations", (migrations,)),
     "D": ("The document itself", (document,)),
-    "L": ("The live table", (live,)),
+    "L": ("The live table", (live_table,)),
 }
 """The families of rules with the modules that register them."""
 

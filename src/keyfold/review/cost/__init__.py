@@ -9,10 +9,10 @@ from typing import Any, Literal
 import orjson
 
 from keyfold.review.cost.bill import Bill
-from keyfold.review.cost.counting import bill
-from keyfold.review.cost.reading import load, loads
+from keyfold.review.cost.tally import bill
 from keyfold.review.cost.text import text
 from keyfold.review.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
+from keyfold.review.cost.workload_file import load, loads
 from keyfold.review.docs import with_pictures
 from keyfold.review.docs.blocks import Document, Picture
 from keyfold.review.docs.html import html

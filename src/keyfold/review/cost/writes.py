@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import Effect
+from keyfold.review.cost.consumer_parts import follow
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.following import follow
 from keyfold.review.cost.part import Part, PricedWrite, Store, in_transaction, times
-from keyfold.review.cost.together import MARKER_UNITS, committed, is_alone
+from keyfold.review.cost.transaction_parts import MARKER_UNITS, committed, is_alone
 from keyfold.review.cost.workload import WriteLoad
 
 DEEPEST = 3

@@ -16,7 +16,7 @@ from keyfold.review.advise import Advice, advise, report
 from keyfold.review.advise.advice import Alternative
 from keyfold.review.advise.differences import lost_reads
 from keyfold.review.advise.proof import Proof
-from keyfold.review.advise.recommend import for_table
+from keyfold.review.advise.recommendation import for_table
 from keyfold.review.advise.redesign import redesign
 from keyfold.review.check.reach import Reach
 from keyfold.review.cost import Workload, bill

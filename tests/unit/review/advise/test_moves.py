@@ -16,7 +16,7 @@ from keyfold.migrations.plan import draft
 from keyfold.review.advise import Advice, advise, report
 from keyfold.review.advise.advice import Alternative
 from keyfold.review.advise.proof import Proof
-from keyfold.review.advise.recommend import for_table
+from keyfold.review.advise.recommendation import for_table
 from keyfold.review.cost import Workload, bill
 from keyfold.review.cost import loads as workload
 from keyfold.runtime.tables import create_request

@@ -12,8 +12,8 @@ import pytest
 from keyfold import Design, Entity, Get, Index, Key, On, Query, get
 from keyfold.cli import main
 from keyfold.errors import KeyfoldError
-from keyfold.review.cost import bill, draft, load, loads, recording, report
-from keyfold.review.cost.recording import Scrape
+from keyfold.review.cost import bill, draft, load, loads, observed_workload, report
+from keyfold.review.cost.observed_workload import Scrape
 from keyfold.review.cost.text import text
 
 design = Design("shop")
@@ -205,7 +205,7 @@ def metrics(order: int, creates: int) -> str:
 
 def test_rates_are_the_growth_of_the_metrics() -> None:
     scrapes = [Scrape(0, metrics(5, 0)), Scrape(10, metrics(10, 0)), Scrape(20, metrics(55, 4))]
-    seen = recording.traffic(SCHEMA, recording.rates(scrapes))
+    seen = observed_workload.traffic(SCHEMA, observed_workload.rates(scrapes))
     assert (seen.patterns["order"].rate, seen.patterns["order"].peak) == (5.0, 9.0)
     assert [(w.name, w.rate) for w in seen.writes] == [("create Order", 0.2)]
 
@@ -214,7 +214,9 @@ def test_pages_and_posts_of_a_feed_are_recorded() -> None:
     from keyfold.design.target import load_schema
 
     schema = load_schema("keyfold_systems.gg_core.design:design")
-    seen = recording.traffic(schema, {"feed home": (5.0, 9.0), "feed home post": (1.0, 2.0)})
+    seen = observed_workload.traffic(
+        schema, {"feed home": (5.0, 9.0), "feed home post": (1.0, 2.0)}
+    )
     assert (seen.feeds["home"].rate, seen.feeds["home"].peak) == (5.0, 9.0)
     assert [(w.name, w.rate) for w in seen.writes] == [("create Activity", 1.0)]
     written = loads(draft.recorded(schema, seen), schema)
@@ -223,7 +225,7 @@ def test_pages_and_posts_of_a_feed_are_recorded() -> None:
 
 def test_metrics_of_something_else_are_refused() -> None:
     with pytest.raises(KeyfoldError, match="keyfold_design_calls_total"):
-        recording.rates([Scrape(0, "up 1"), Scrape(1, "up 1")])
+        observed_workload.rates([Scrape(0, "up 1"), Scrape(1, "up 1")])
 
 
 def test_a_unit_of_work_counts_calls_by_pattern_and_by_what_is_written() -> None:
@@ -241,11 +243,11 @@ def test_items_are_counted_and_measured_on_a_backend(tmp_path: Path, capsys: Any
     with design.open(str(file)) as db:
         for number in range(30):
             db.create(Order(order_id=f"{number:03d}", user_id=f"u{number % 5}"))
-        found = recording.entities(db.client, SCHEMA, {}, sample=1000)
+        found = observed_workload.entities(db.client, SCHEMA, {}, sample=1000)
     assert found["Order"].items == 30
     assert found["Order"].distinct == {"order_id": 30, "user_id": 5}
     with design.open(str(file)) as db:
-        partial = recording.entities(db.client, SCHEMA, {}, sample=10)
+        partial = observed_workload.entities(db.client, SCHEMA, {}, sample=10)
     assert (partial["Order"].items, partial["Order"].distinct) == (30, {})
 
 

@@ -18,12 +18,12 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold.design.template import DELIMITER, Template, parse_template
-from keyfold.review.advise import naming
+from keyfold.review.advise import new_names
 from keyfold.review.advise.demand import Demands, written_through
-from keyfold.review.advise.refine import with_index
+from keyfold.review.advise.refinement import with_index
 from keyfold.review.cost.bill import WARM, Bill, HotKey
-from keyfold.review.cost.counting import bill
 from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.tally import bill
 from keyfold.review.cost.workload import Workload
 
 SHARD = "shard"
@@ -56,7 +56,7 @@ def spread(schema: Schema, workload: Workload) -> Schema | None:
 def _keyed(schema: Schema, workload: Workload, hot: HotKey) -> EntitySchema | None:
     """The one entity under an overloaded base key, where its key may change."""
     table = schema.by_table.get(hot.path.table)
-    if hot.path.index is not None or table is None or not naming.is_generic(schema, table):
+    if hot.path.index is not None or table is None or not new_names.is_generic(schema, table):
         return None
     under = [e for e in schema.entities_of(table.name) if e.key and _partition(e) == hot.key]
     if len(under) != 1 or SHARD in under[0].by_field:
@@ -128,7 +128,7 @@ def _is_mergeable(schema: Schema, entity: EntitySchema, placement: Placement) ->
     table = schema.by_table[entity.table]
     index = table.index(placement.index)
     sorted_ = index is not None and (
-        index.sort is not None or not naming.is_generic_index(schema, table, index)
+        index.sort is not None or not new_names.is_generic_index(schema, table, index)
     )
     return alone and sorted_ and not followed and entity.copy is None
 
@@ -140,16 +140,18 @@ def _spread(schema: Schema, entity: EntitySchema, placement: Placement, shards: 
     assert index is not None, f"{table.name} has no index {placement.index}"
     readers = {p.name for p in _readers(schema, entity, placement)}
     others = [e for e, _ in schema.placed_on(table.name, index.name) if e is not entity]
-    generic = naming.is_generic_index(schema, table, index)
+    generic = new_names.is_generic_index(schema, table, index)
     # Shards are merged in the order of a sort key; where there is none, the id is one.
     tie = entity.key.fields[-1] if entity.key and index.sort is None else ""
-    made = index if generic else _composed(index, table, naming.stored(entity, tie) if tie else "")
+    made = (
+        index if generic else _composed(index, table, new_names.stored(entity, tie) if tie else "")
+    )
     now = schema
     if not generic:
         now = _moved(schema, entity, placement, index, made, alone=not others)
         placement = replace(placement, index=made.name)
     partition = _sharded(placement.key.partition)
-    sort = naming.bare(entity, tie) if tie else placement.key.sort
+    sort = new_names.bare(entity, tie) if tie else placement.key.sort
     key = KeyTemplates(partition, sort)
     home = now.by_entity[entity.name]
     changed = replace(
@@ -171,7 +173,7 @@ def _spread(schema: Schema, entity: EntitySchema, placement: Placement, shards: 
 
 def _composed(index: Index, table: TableSchema, sort: str) -> Index:
     """An index over an attribute of its own, as the key is no field any more."""
-    name = naming.free(f"{index.name}-spread", table)
+    name = new_names.free(f"{index.name}-spread", table)
     partition = f"{index.partition}Shard"
     return replace(
         index, name=name, partition=partition, partition_type="S", sort=sort or index.sort

@@ -11,7 +11,7 @@ from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up
 from keyfold.review.cost.part import SUPPORT, Part, Store, called, in_transaction, times
 from keyfold.review.cost.reads import read
-from keyfold.review.cost.together import (
+from keyfold.review.cost.transaction_parts import (
     MARKER_UNITS,
     children,
     committed,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from keyfold.design.schema import Index, Schema, TableSchema
-from keyfold.review.advise.naming import is_generic_index
+from keyfold.review.advise.new_names import is_generic_index
 from keyfold.review.advise.proof import Proof
 
 

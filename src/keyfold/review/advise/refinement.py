@@ -13,10 +13,10 @@ from keyfold.design.schema import (
     Schema,
     TableSchema,
 )
-from keyfold.review.advise import naming
+from keyfold.review.advise import new_names
 from keyfold.review.advise.demand import Demands, written_through
-from keyfold.review.cost.counting import bill
 from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.tally import bill
 from keyfold.review.cost.workload import Workload
 
 FEW = 10
@@ -67,7 +67,7 @@ def _projected(
     narrowed = replace(index, projection="INCLUDE" if included else "KEYS_ONLY", included=included)
     today = before.by_table.get(name)
     if today is not None and today.index(index.name) is not None:
-        narrowed = replace(narrowed, name=naming.free(f"{index.name}-narrow", today, table))
+        narrowed = replace(narrowed, name=new_names.free(f"{index.name}-narrow", today, table))
     made = with_index(schema, table, index, narrowed)
     read = {pattern.name: need for pattern, need in zip(readers, needs, strict=True) if need}
     patterns = tuple(replace(p, projection=read.get(p.name, p.projection)) for p in made.patterns)
