@@ -34,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
     target = args.target or settings.from_arguments(args).design
     if not target or target.endswith((".yaml", ".yml")):
         raise KeyfoldError("name a design: keyfold types package.module:design")
+    started = time.time_ns()
     modules = _modules(_loaded(target, write=not args.check), target)
     if args.check:
         stale = [module for module in modules if module.stale]
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
             names = ", ".join(module.without)
             hint = f"write class {module.without[0]}(typed.{module.without[0]}, ...)"
             print(f"{module.name}: without types: {names}; {hint}", file=sys.stderr)
-    return _watch(target, modules) if args.watch else 0
+    return _watch(target, modules, started) if args.watch else 0
 
 
 def _loaded(target: str, *, write: bool) -> Declarations:
@@ -83,10 +84,11 @@ def _difference(module: TypedModule) -> list[str]:
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))][:LINES_SHOWN]
 
 
-def _watch(target: str, modules: list[TypedModule]) -> int:
+def _watch(target: str, modules: list[TypedModule], started: int) -> int:
     """A new process for each change: a module cannot be declared twice in one."""
     sources = [module.file.with_name(f"{module.name.rpartition('.')[2]}.py") for module in modules]
-    seen = [source.stat().st_mtime_ns for source in sources]
+    # What was saved after the start may not be what was imported: it counts as a change.
+    seen = [min(source.stat().st_mtime_ns, started) for source in sources]
     while True:
         time.sleep(SECONDS_BETWEEN_LOOKS)
         now = [source.stat().st_mtime_ns if source.exists() else 0 for source in sources]

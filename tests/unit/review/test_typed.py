@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from keyfold.cli import main
-from keyfold.errors import KeyfoldError
 
 DESIGN = """
 from datetime import datetime
@@ -192,27 +193,39 @@ class Odd(typed.Odd, Entity, table=table):
     assert not Path(f"{module}_types.pyi").exists()
 
 
-def test_watching_writes_again_when_the_module_is_saved(module: str, tmp_path: Path) -> None:
+@pytest.fixture
+def watching(module: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "keyfold", "types", f"{module}:design", "--watch"]
-    watching = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    try:
-        assert watching.stderr is not None
-        until(watching, "written")
-        source = tmp_path / f"{module}.py"
-        source.write_text(source.read_text().replace("tag_list:", "labels:"))
-        until(watching, "written")
-        assert "labels: GivenList[str] = ...," in written(module)
-    finally:
-        watching.kill()
-        watching.wait()
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        limit = threading.Timer(60, process.kill)
+        limit.start()
+        yield process
+        limit.cancel()
+        process.kill()
 
 
-def until(watching: subprocess.Popen[str], words: str) -> None:
-    assert watching.stderr is not None
-    ends = time.monotonic() + 60
-    while words not in watching.stderr.readline():
-        if time.monotonic() > ends:
-            raise KeyfoldError("nothing was written")
+def test_watching_writes_again_when_the_module_is_saved(
+    watching: subprocess.Popen[str], module: str, tmp_path: Path
+) -> None:
+    read_until(watching, "written")
+    source = tmp_path / f"{module}.py"
+    source.write_text(source.read_text().replace("tag_list:", "labels:"))
+    read_until(watching, "written")
+    assert "labels: GivenList[str] = ...," in written(module)
+
+
+def test_what_is_saved_while_watching_starts_is_noticed(
+    module: str, tmp_path: Path, watching: subprocess.Popen[str]
+) -> None:
+    later = time.time() + 3
+    os.utime(tmp_path / f"{module}.py", (later, later))
+    read_until(watching, "written")
+    read_until(watching, "up to date")
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> None:
+    assert process.stderr is not None
+    assert any(words in line for line in process.stderr), f"{words!r} was never said"
 
 
 @pytest.mark.parametrize(
