@@ -34,11 +34,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME_TEXT = {"": iso, "iso": iso, "iso_ms": iso_milliseconds, "iso_s": iso_seconds}
 
 
-def _from_seconds(text: str) -> datetime:
+def from_seconds(text: str) -> datetime:
     return _EPOCH + timedelta(seconds=float(text))
 
 
-def _from_milliseconds(text: str) -> datetime:
+def from_milliseconds(text: str) -> datetime:
     return _EPOCH + timedelta(milliseconds=float(text))
 
 
@@ -206,7 +206,12 @@ def _decoding(spec: FieldSpec) -> str:
 def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, Any]]:
     """`decode(item)` gives the field values that Pydantic then validates."""
     lines = ["def decode(item):", "    values = {}", "    get = item.get"]
-    for spec in specs:
+    namespace: dict[str, Any] = {}
+    for position, spec in enumerate(specs):
+        if spec.reader is not None:
+            namespace[f"k{position}"] = spec.reader
+            lines.append(f"    values[{spec.name!r}] = k{position}(item)")
+            continue
         lines.append(f"    w = get({spec.attribute!r})")
         lines.append('    if w is not None and "NULL" not in w:')
         lines += _TIME_LINES if _decoding(spec) == "time" else ()
@@ -220,13 +225,13 @@ def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, An
             lines.append("    else:")
             lines.append(f"        values[{spec.name!r}] = None")
     lines.append("    return values")
-    namespace: dict[str, Any] = {
+    namespace |= {
         "Decimal": Decimal,
         "b64decode": base64.b64decode,
         "read_document": _read_document,
         "from_iso": datetime.fromisoformat,
-        "from_seconds": _from_seconds,
-        "from_milliseconds": _from_milliseconds,
+        "from_seconds": from_seconds,
+        "from_milliseconds": from_milliseconds,
     }
     exec("\n".join(lines), namespace)
     return namespace["decode"]  # type: ignore[no-any-return]
@@ -244,6 +249,8 @@ def compile_encoder(specs: list[FieldSpec]) -> Callable[[Mapping[str, Any]], Wir
     lines = ["def encode(values):", "    item = {}"]
     namespace: dict[str, Any] = {"text": _text, "number": _number}
     for position, spec in enumerate(specs):
+        if spec.reader is not None:
+            continue
         namespace[f"e{position}"] = encoder(spec)
         value = _INLINE.get(spec.kind, f"e{position}(v)")
         present = "v" if spec.kind.endswith("_set") else "v is not None"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, ParamSpec, Self, TypeVar
 
@@ -15,6 +16,7 @@ from keyfold.design import codes, markers, schema
 from keyfold.design.codec import WireItem, compile_decoder, compile_encoder, encoder
 from keyfold.design.declared import Declared
 from keyfold.design.fields import FieldSpec, read_fields
+from keyfold.design.key_values import place_in_key
 from keyfold.design.keys import Key, On, Ref, Silences
 from keyfold.design.place import caller
 from keyfold.design.signatures import Changeable
@@ -44,7 +46,6 @@ class EntitySpec:
             entity, camel=table.camel, ttl=table.schema.ttl, place=f"{self.place} {self.name}"
         )
         self._keep_type_apart()
-        self.by_attribute = {spec.attribute: spec for spec in self.fields.values()}
         self.placements: dict[str, On[Any]] = {}
         self.uniques: list[schema.UniqueSchema] = []
         self.role: schema.Role = "canonical"
@@ -55,8 +56,22 @@ class EntitySpec:
         self.created = self._marked(markers.Created)
         self.updated = self._marked(markers.Updated)
         self.ttl = self._marked(markers.Ttl)
+
+    def settle(self) -> None:
+        """What is known once all keys are: fields that stand only in one, and the codec."""
+        for name, field in self.fields.items():
+            if field.mark(markers.InKey) is not None:
+                self.fields[name] = place_in_key(self, field)
+        self.in_keys = [name for name, field in self.fields.items() if field.reader is not None]
+        self.keep_keys_apart()
         self.values_of = compile_decoder(list(self.fields.values()))
         self.attributes_of = compile_encoder(list(self.fields.values()))
+
+    @cached_property
+    def by_attribute(self) -> dict[str, FieldSpec]:
+        """The fields that have an attribute of their own."""
+        fields = self.fields.values()
+        return {field.attribute: field for field in fields if field.reader is None}
 
     def _keep_type_apart(self) -> None:
         """A field that overwrites the type would make its items unrecognisable."""
@@ -74,8 +89,8 @@ class EntitySpec:
 
     def keep_keys_apart(self) -> None:
         """A field that is stored where a key is composed would be lost, or break the key."""
-        keys = [self.key] if "key" in self.__dict__ else []
-        for attribute in (a for key in (*keys, *self.placements.values()) for a in key.attributes):
+        keys = (self.key, *self.placements.values())
+        for attribute in (a for key in keys for a in key.attributes):
             field, template = self.by_attribute.get(attribute.attribute), attribute.template
             if field is None or (template.is_bare_field and template.fields == (field.name,)):
                 continue
@@ -244,7 +259,7 @@ class EntitySpec:
             name=self.name,
             table=self.table.name,
             key=self.key.templates,
-            attributes=tuple(spec.describe() for spec in self.fields.values()),
+            attributes=tuple(self._described()),
             placements=tuple(p.describe() for p in self.placements.values()),
             role=self.role,
             type_name=self.type_name,
@@ -257,6 +272,17 @@ class EntitySpec:
             place=self.place,
             silences=self.silences + self.key.silences,
         )
+
+    def _described(self) -> Iterator[schema.AttributeSchema]:
+        yield from (field.describe() for field in self.fields.values())
+        computed = {
+            name: one
+            for key in (self.key, *self.placements.values())
+            for name, one in key.derived.items()
+            if one.computed
+        }
+        for one in computed.values():
+            yield replace(one.field.describe(), follows=tuple(sorted(one.sources)))
 
 
 # A name instead of a literal: Pydantic's mypy plugin reads literals, and would make the fields of
@@ -330,7 +356,6 @@ class Entity(BaseModel):
         cls.__version_field__ = spec.version.name if spec.version else None
         for declared in _declared(cls):
             declared.attach(cls)
-        spec.keep_keys_apart()
         if "key" not in spec.__dict__:
             raise DeclarationError(
                 "K2",
@@ -338,6 +363,7 @@ class Entity(BaseModel):
                 place=str(spec.place),
                 suggestion='Declare one, as key = Key("ROOM#{room_id}", "ROOM").',
             )
+        spec.settle()
         table.design.register(cls)
         for name, field in spec.fields.items():
             for mark in field.marks:
@@ -361,7 +387,7 @@ class Entity(BaseModel):
     def ref(self: E) -> Ref[E]:
         """This item's address."""
         spec = self.__spec__
-        return Ref(type(self), {f: getattr(self, f) for f in spec.key.templates.fields})
+        return Ref(type(self), {f: getattr(self, f) for f in spec.key.address})
 
 
 def _declared(cls: type) -> list[Declared]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import types
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -48,6 +49,14 @@ class FieldSpec:
     enum: type[Enum] | None = None
     required: bool = True
     description: str = ""
+    reader: Callable[[dict[str, Any]], Any] | None = dataclass_field(default=None, compare=False)
+    """Reads it from an item's key, where it stands only there."""
+    label: str = ""
+    """What documents call a field that has no attribute of its own."""
+
+    def placed(self, attribute: str, reader: Callable[[dict[str, Any]], Any]) -> FieldSpec:
+        """The same field without an attribute of its own: a key attribute holds it."""
+        return replace(self, attribute=attribute, reader=reader, label=self.attribute)
 
     def mark(self, kind: type[Any]) -> Any:
         """The marker of this type on the field, or None."""
@@ -72,7 +81,7 @@ class FieldSpec:
         normalised = self.mark(markers.Normalised)
         spread = (mark for mark in self.marks if getattr(mark, "kind", "") == "shard")
         return AttributeSchema(
-            name=self.attribute,
+            name=self.label or self.attribute,
             field=self.name,
             type="id" if self.is_id else _DOCUMENTED.get(self.kind, self.kind),
             optional=self.optional,
@@ -82,6 +91,7 @@ class FieldSpec:
             stored=self.stored,
             max_items=limit.items if limit else None,
             normalise=getattr(normalised.function, "__name__", "") if normalised else "",
+            in_key=self.reader is not None,
             description=self.description,
         )
 
@@ -118,7 +128,7 @@ def reads_none_otherwise(info: FieldInfo) -> bool:
 def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: str) -> FieldSpec:
     annotation, marks, optional = unwrap(info.annotation)
     marks = (*info.metadata, *marks)
-    kind, values, enum = _kind(annotation, place)
+    kind, values, enum = read_kind(annotation, place)
     _check_marks(marks, kind, place)
     if optional and reads_none_otherwise(info) and not info.is_required():
         raise DeclarationError(
@@ -231,7 +241,7 @@ def unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
             return annotation, marks, optional
 
 
-def _kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[Enum] | None]:
+def read_kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[Enum] | None]:
     origin = get_origin(annotation)
     if origin is Literal:
         choices = [c.value if isinstance(c, Enum) else c for c in get_args(annotation)]
@@ -297,7 +307,7 @@ def _kind_of_values(values: list[object]) -> str | None:
 
 def _set_kind(annotation: Any, place: str) -> str:
     arguments = get_args(annotation)
-    inner, _, _ = _kind(unwrap(arguments[0])[0], place) if arguments else ("string", (), None)
+    inner, _, _ = read_kind(unwrap(arguments[0])[0], place) if arguments else ("string", (), None)
     kind = "binary_set" if inner == "binary" else _SETS.get(inner)
     if kind is None:
         raise DeclarationError(

@@ -316,7 +316,7 @@ def _placement(index: Index, value: Node) -> Placement:
 
 def _by_attributes(entity: EntitySchema, table: TableSchema) -> Iterator[Placement]:
     """Indexes over plain attributes: an item that has them is there, nothing more to declare."""
-    plain = {attribute.name: attribute for attribute in entity.attributes}
+    plain = {one.name: one for one in entity.attributes if one.is_stored}
     for index in table.indexes:
         names = (index.partition,) if index.sort is None else (index.partition, index.sort)
         if entity.placement(index.name) or not all(name in plain for name in names):

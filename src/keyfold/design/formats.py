@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
 from typing import Any
+from zlib import crc32
 
 from keyfold.errors import DeclarationError, KeyValueRefused
 
@@ -23,6 +24,12 @@ class Format:
     numeric: bool = False
     kinds: tuple[str, ...] = ()
     """The kinds of fields that it can write; none means all that can stand in a key."""
+    coarse: bool = False
+    """Many values give one text: a month of moments, a shard of ids."""
+    exact: bool = True
+    """The value can be read back from the text."""
+    shards: int | None = None
+    """Over how many texts it spreads its values."""
 
     def after(self, function: Callable[[Any], Any]) -> Format:
         """The same format for values that a function changes first."""
@@ -115,6 +122,77 @@ def _padded(width: int) -> Callable[[Any], str]:
     return render
 
 
+def _padded_decimal(width: int, places: int) -> Callable[[Any], str]:
+    def render(value: Any) -> str:
+        number = Decimal(value) if isinstance(value, int | Decimal) else Decimal(repr(value))
+        text = f"{number:0{width}.{places}f}"
+        if number.is_signed() or len(text) > width or Decimal(text) != number:
+            raise KeyValueRefused(
+                f"{value} does not fit a key slot of {width} characters with {places} places; "
+                "negative, longer and finer numbers would sort wrongly"
+            )
+        return text
+
+    return render
+
+
+_TIME_PARTS: dict[str, Callable[[Any], str]] = {
+    "Y": lambda v: f"{v.year:04d}",
+    "m": lambda v: f"{v.month:02d}",
+    "d": lambda v: f"{v.day:02d}",
+    "H": lambda v: f"{v.hour:02d}",
+    "M": lambda v: f"{v.minute:02d}",
+    "j": lambda v: f"{v.timetuple().tm_yday:03d}",
+    "G": lambda v: f"{v.isocalendar().year:04d}",
+    "V": lambda v: f"{v.isocalendar().week:02d}",
+}
+_TIME_ORDERS = ("YmdHM", "YjHM", "GV")
+
+
+def _bucket(name: str, place: str) -> Format:
+    """`%Y-%m`: the month of a time or date, in UTC."""
+    parts = re.findall(r"%(.)", name)
+    if "#" in name or name.count("%") != len(parts) or not {*parts} <= _TIME_PARTS.keys():
+        raise DeclarationError(
+            "K8",
+            f"the key format {name!r} is not known.",
+            place=place,
+            suggestion=f"A time's bucket is made of {', '.join('%' + p for p in _TIME_PARTS)} and "
+            "signs between them other than #.",
+        )
+
+    def render(value: Any) -> str:
+        moment = _utc(value) if isinstance(value, datetime) or not _is_date(value) else value
+        return re.sub(r"%(.)", lambda found: _TIME_PARTS[found[1]](moment), name)
+
+    ordered = any(order.startswith("".join(parts)) for order in _TIME_ORDERS)
+    return Format(
+        name, render, sortable=ordered, kinds=("timestamp", "date"), coarse=True, exact=False
+    )
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, date)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardNumber:
+    """One of the shards that a key's values are spread over."""
+
+    number: int
+
+
+def _shard(name: str, shards: int) -> Format:
+    width = len(str(shards - 1))
+
+    def render(value: Any) -> str:
+        if isinstance(value, ShardNumber):
+            return f"{value.number:0{width}d}"
+        return f"{crc32(plain(value).encode()) % shards:0{width}d}"
+
+    return Format(name, render, sortable=False, coarse=True, exact=False, shards=shards)
+
+
 def _lower(value: Any) -> str:
     return " ".join(plain(value).casefold().split())
 
@@ -140,12 +218,12 @@ NAMED: dict[str, Format] = {
         numeric=True,
         kinds=(*_TIMES, "integer"),
     ),
-    "lower": Format("lower", _lower, sortable=True, kinds=("string",)),
+    "lower": Format("lower", _lower, sortable=True, kinds=("string",), exact=False),
 }
 
 
 def parse_format(name: str, *, place: str = "") -> Format:
-    """A named format, or `012d` for a number padded to twelve digits."""
+    """A named format, or one with numbers in it: `012d`, `010.2f`, `%Y-%m`, `shard8`."""
     known = NAMED.get(name)
     if known is not None:
         return known
@@ -153,9 +231,17 @@ def parse_format(name: str, *, place: str = "") -> Format:
     if padded:
         width = int(padded[1])
         return Format(name, _padded(width), sortable=True, numeric=True, kinds=("integer",))
+    if placed := re.fullmatch(r"0(\d+)\.(\d+)f", name):
+        render = _padded_decimal(int(placed[1]), int(placed[2]))
+        return Format(name, render, sortable=True, kinds=("decimal", "integer", "duration"))
+    if "%" in name:
+        return _bucket(name, place)
+    if (spread := re.fullmatch(r"shard(\d+)", name)) and int(spread[1]) > 1:
+        return _shard(name, int(spread[1]))
     raise DeclarationError(
         "K8",
         f"the key format {name!r} is not known.",
         place=place,
-        suggestion=f"Use one of {', '.join(n for n in NAMED if n)}, or 012d for padded numbers.",
+        suggestion=f"Use one of {', '.join(n for n in NAMED if n)}, 012d or 010.2f for padded "
+        "numbers, %Y-%m for a month, shard8 for one of eight shards.",
     )

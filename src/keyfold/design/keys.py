@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, cast, overload
 
@@ -13,6 +13,7 @@ from typing_extensions import TypeVar
 from keyfold.design import schema
 from keyfold.design.condition import tree, written
 from keyfold.design.declared import Declared
+from keyfold.design.derivation import Derivation, derivation
 from keyfold.design.exclusion import excludes
 from keyfold.design.formats import as_stored
 from keyfold.design.markers import Normalised
@@ -121,6 +122,10 @@ class Key(Declared, Generic[K_co]):
         )
         self.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
         self.attributes: tuple[KeyAttribute, ...] = ()
+        self.derived: dict[str, Derivation] = {}
+        """Its parts that are no fields, by the names under which queries give them."""
+        self.held: dict[str, FieldSpec] = {}
+        """What stands in it, by name."""
 
     # Read from a class, a key is a KeyOf. A type checker sees the declaration itself where the
     # class has written types: mypy takes a base's type over only if reading does not change it.
@@ -150,7 +155,18 @@ class Key(Declared, Generic[K_co]):
                 place=place,
                 suggestion='An item has one. For another order of reading use On("GSI1", ...).',
             )
-        optional = [f for f in self.templates.fields if spec.fields[f].optional]
+        known = {*self.templates.fields} - self.derived.keys()
+        free = [name for name, one in self.derived.items() if not one.sources <= known]
+        if free:
+            raise DeclarationError(
+                "K2",
+                f"the primary key uses {', '.join(free)}, which changes with fields that are not "
+                "in it.",
+                place=place,
+                suggestion="An address has to stay: derive parts of a primary key from its own "
+                'fields, or use On("GSI1", ...).',
+            )
+        optional = [f for f in self.address if spec.fields[f].optional]
         if optional:
             raise DeclarationError(
                 "K2",
@@ -169,15 +185,7 @@ class Key(Declared, Generic[K_co]):
         sort_type: schema.KeyType,
     ) -> None:
         place = f"{self.place} {entity.__name__}.{self.name}"
-        declared = entity.__spec__.fields
-        for field in self.templates.fields:
-            if field not in declared:
-                raise DeclarationError(
-                    "K1",
-                    f"the key names the field {field!r}, which {entity.__name__} does not declare.",
-                    place=place,
-                    suggestion=f"Declared are: {', '.join(declared)}.",
-                )
+        declared = self.held = self._fields(entity, place)
         if (sort is None) != (self.templates.sort is None):
             wanted = "only a partition key" if sort is None else "a partition and a sort key"
             raise DeclarationError(
@@ -196,10 +204,55 @@ class Key(Declared, Generic[K_co]):
             for name, kind, template, limit in attributes
         )
         for attribute in self.attributes:
-            _check_type(entity, attribute, place)
+            _check_type(declared, attribute, place)
+
+    def _fields(self, entity: type[Entity], place: str) -> dict[str, FieldSpec]:
+        """What stands in the key: fields of the entity, and values that follow from them."""
+        known: dict[str, FieldSpec] = {}
+        self.derived = {}
+        for slot in self.templates.slots:
+            if slot.field in entity.__spec__.fields and not slot.path:
+                known[slot.field] = entity.__spec__.fields[slot.field]
+                continue
+            found = derivation(entity, slot, place)
+            if found is None:
+                raise DeclarationError(
+                    "K1",
+                    f"the key names the field {slot.path or slot.field!r}, which "
+                    f"{entity.__name__} does not declare.",
+                    place=place,
+                    suggestion=f"Declared are: {', '.join(entity.__spec__.fields)}.",
+                )
+            self.derived[found.name] = found
+            known[found.name] = found.field
+        return known
+
+    @cached_property
+    def address(self) -> tuple[str, ...]:
+        """The fields that an address gives; what follows from them is not given."""
+        return tuple(dict.fromkeys(f for f in self.templates.fields if f not in self.derived))
+
+    def sources(self, names: Iterable[str]) -> set[str]:
+        """The fields from which these parts of the key are made."""
+        found: set[str] = set()
+        for name in names:
+            found |= self.derived[name].sources if name in self.derived else {name}
+        return found
+
+    def extended(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values, with those that follow from them."""
+        for one in self.derived.values():
+            values = one.extend(values)
+        return values
+
+    def parts_of(self, entity: Entity) -> dict[str, Any]:
+        """What a query for this key of an item is given."""
+        values = self.extended(entity.__dict__)
+        return {name: values[name] for name in self.templates.fields}
 
     def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, Any]:
         """The wire key for these field values."""
+        values = self.extended(values) if self.derived else values
         return {a.attribute: a.render(values, owner=owner) for a in self.attributes}
 
 
@@ -242,16 +295,21 @@ class On(Key[K_co]):
         self.condition = self._read_when(entity)
         if self.condition is not None:
             self.when = tree(self.condition, entity.__spec__)
-        fields = entity.__spec__.fields
+        fields = self.held
         covered = self.condition.present if self.condition is not None else frozenset()
-        optional = [f for f in self.templates.fields if fields[f].optional and f not in covered]
+        optional = [
+            f
+            for f in dict.fromkeys(self.templates.fields)
+            if fields[f].optional and not self.sources([f]) <= covered
+        ]
         if optional:
             raise DeclarationError(
                 "K3",
                 f"the index key uses {', '.join(optional)}, which may be missing: "
                 "such items would silently not be in the index.",
                 place=place,
-                suggestion=f"Make it required, or say so with when={optional[0]!r}.",
+                suggestion="Make it required, or say so with "
+                f"when={min(self.sources(optional[:1]))!r}.",
             )
         self._keep_apart(entity, place)
         entity.__spec__.placements[self.name] = self
@@ -302,7 +360,7 @@ class On(Key[K_co]):
     def fields(self) -> frozenset[str]:
         """All fields that decide what this index holds for an item."""
         extra = self.condition.fields if self.condition is not None else frozenset()
-        return frozenset(self.templates.fields) | extra
+        return frozenset(self.sources(self.templates.fields)) | extra
 
     def describe(self) -> schema.Placement:
         return schema.Placement(
@@ -322,9 +380,10 @@ def _normalising(fields: Mapping[str, FieldSpec], template: Template) -> Templat
         field = fields[part.field] if isinstance(part, Slot) else None
         mark = None if field is None else field.mark(Normalised)
         if isinstance(part, Slot) and mark is not None:
-            part = Slot(part.field, part.format.after(mark.function))
+            part = replace(part, format=part.format.after(mark.function))
         elif isinstance(part, Slot) and field is not None and field.stored:
-            part = Slot(part.field, part.format.after(partial(as_stored, stored=field.stored)))
+            stored = partial(as_stored, stored=field.stored)
+            part = replace(part, format=part.format.after(stored))
         parts.append(part)
     return Template(tuple(parts), template.escape)
 
@@ -337,9 +396,8 @@ def _is_whole(fields: Mapping[str, FieldSpec], template: Template) -> bool:
     )
 
 
-def _check_type(entity: type[Entity], attribute: KeyAttribute, place: str) -> None:
+def _check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place: str) -> None:
     template = attribute.template
-    fields = entity.__spec__.fields
     slots = [part for part in template.parts if isinstance(part, Slot)]
     for slot in slots:
         kind, accepted = fields[slot.field].kind, slot.format.kinds
@@ -374,13 +432,15 @@ def _check_type(entity: type[Entity], attribute: KeyAttribute, place: str) -> No
         return
     for slot in slots:
         spec = fields[slot.field]
-        if spec.kind in ("integer", "decimal", "float") and not slot.format.sortable:
+        in_order = slot.format.sortable or slot.format.coarse
+        if spec.kind in ("integer", "decimal", "float", "duration") and not in_order:
             raise DeclarationError(
                 "K8",
                 f"the number {slot.field} stands in the text key {template.text!r} without a "
                 "width, so that 10 sorts before 9.",
                 place=place,
-                suggestion=f"Give it one, as {{{slot.field}:012d}}.",
+                suggestion=f"Give it one, as {{{slot.field}:"
+                f"{'012d' if spec.kind == 'integer' else '012.2f'}}}.",
             )
         if spec.kind in _NOT_IN_KEYS or spec.kind.endswith("_set"):
             raise DeclarationError(
@@ -452,7 +512,7 @@ class OpenKey(KeyOf[E]):
                 f"{self.entity.__name__}.{self.declared.name}: {spread[0]}=each(...) stands for "
                 "several items, and an address is of one; use db.get_many"
             )
-        wanted = set(self.declared.templates.fields)
+        wanted = set(self.declared.address)
         if set(values) != wanted:
             needed = ", ".join(sorted(wanted)) or "no fields"
             raise MissingKeyField(

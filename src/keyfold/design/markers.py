@@ -65,6 +65,11 @@ class Normalised:
 
 
 @dataclass(frozen=True, slots=True)
+class InKey:
+    """The field stands only in a key, as in tables that others made: it has no attribute."""
+
+
+@dataclass(frozen=True, slots=True)
 class Transient:
     """Computed, never stored."""
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from pydantic import BaseModel
 
-from keyfold.design.keys import KeyOf, Ref
+from keyfold.design.keys import Key, KeyOf, Ref
 from keyfold.design.parameter import Param as Param
 from keyfold.design.predicate import Predicate
 from keyfold.design.projection import View
 from keyfold.design.recorder import record
-from keyfold.design.template import Slot, Template
+from keyfold.design.template import Template
 from keyfold.errors import DeclarationError, MissingKeyField, NotFound
 
 if TYPE_CHECKING:
@@ -186,9 +186,11 @@ class OpenQuery(Query[E]):
     def begins_with(self, **bound: Any) -> Self:
         """Only items whose next sort field is text that begins so."""
         slot = self._next_slot(bound)
-        field, sort = self.entity.__spec__.fields[slot], self.source.declared.templates.sort
-        formats = [p.format.name for p in sort.parts if isinstance(p, Slot)] if sort else []
-        if field.kind != "string" or any(formats):
+        declared = self.source.declared
+        field = declared.held[slot]
+        if field.kind != "string" or any(
+            one.format.name for one in declared.templates.slots if one.field == slot
+        ):
             raise DeclarationError(
                 "Q5",
                 f"{self.entity.__name__}.{slot} is of kind {field.kind}, which does not begin with "
@@ -209,7 +211,8 @@ class OpenQuery(Query[E]):
     def _next_slot(self, bound: Mapping[str, Any]) -> str:
         """The sort field that follows the given ones, which must be the one that is bounded."""
         sort = self.source.declared.templates.sort
-        free = [f for f in sort.fields if f not in self.values] if sort else []
+        shown = self.source.declared.templates.sorting(self.values)
+        free = [f for f in sort.fields if f not in shown] if sort else []
         if len(bound) == 1 and free and free[0] in bound:
             return free[0]
         expected = f"the next sort field is {free[0]}" if free else "all sort fields are given"
@@ -341,8 +344,10 @@ def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> OpenQuery[E]:
     """Check that the given fields are the partition key and the first sort fields."""
     templates = source.declared.templates
     where = f"{source.entity.__name__}.{source.declared.name}"
-    sort = list(templates.sort.fields) if templates.sort else []
-    missing = [f for f in templates.partition.fields if f not in values]
+    sort = list(templates.sort_fields)
+    derived = source.declared.derived.values()
+    known = {*values, *(one.name for one in derived if one.sources <= values.keys())}
+    missing = [f for f in dict.fromkeys(templates.partition.fields) if f not in known]
     if missing:
         unknown = [f for f in values if f not in templates.fields]
         raise MissingKeyField(
@@ -350,10 +355,16 @@ def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> OpenQuery[E]:
             + (f"; {', '.join(unknown)} is not part of it" if unknown else "")
         )
     given = [f for f in values if f not in templates.partition.fields]
-    leading = sort[: len(given)]
-    if set(given) != set(leading):
+    given = [f for f in given if f in sort or not _is_source(source.declared, f)]
+    leading = [f for f in sort if f not in templates.partition.buckets][: len(given)]
+    if set(given) != set(leading) or sort[: len(given)] != leading:
         raise MissingKeyField(
             f"a query on {where} takes leading sort fields only: "
             f"{', '.join(sort) or 'it has none'}; got {', '.join(given)}"
         )
     return OpenQuery(source, values)
+
+
+def _is_source(declared: Key[Any], field: str) -> bool:
+    """Whether a part of the key is made of this field."""
+    return any(field in one.sources for one in declared.derived.values())

@@ -148,10 +148,11 @@ def _condition(query: Query[Any]) -> schema.SortCondition:
     sort = query.source.declared.templates.sort
     if sort is None:
         return schema.SortCondition()
-    prefix = _cut(sort, set(query.values))
+    given = query.source.declared.templates.sorting(query.values)
+    prefix = _cut(sort, set(given))
     if query.beginning is not None:
         return schema.SortCondition(
-            "begins_with", _cut(sort, {*query.values, query.ranged or ""}, whole=False)
+            "begins_with", _cut(sort, {*given, query.ranged or ""}, whole=False)
         )
     if query.ranged is not None:
         return schema.SortCondition("between", prefix, _bound(query.low), _bound(query.high))

@@ -5,10 +5,11 @@ Python declarations and design files (YAML) both end here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as Choice
+from typing import TypeVar
 
 from keyfold.design.change import PlannedStep as PlannedStep
 from keyfold.design.change import Retention as Retention
@@ -21,9 +22,10 @@ from keyfold.design.follows import Follows as Follows
 from keyfold.design.source import NOWHERE as NOWHERE
 from keyfold.design.source import Place as Place
 from keyfold.design.source import Silence as Silence
-from keyfold.design.template import Template
+from keyfold.design.template import Slot, Template
 from keyfold.expressions.ast import Condition as Condition
 
+T = TypeVar("T")
 KeyType = Choice["S", "N", "B"]
 Billing = Choice["PAY_PER_REQUEST", "PROVISIONED"]
 Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
@@ -50,7 +52,16 @@ class AttributeSchema:
     """The entity whose id this holds; for lists and sets, whose ids."""
     looks_like: str = ""
     """The format of the id itself, where the document gives one: PROFILE#{uuid}, {uuid} ..."""
+    in_key: bool = False
+    """It stands only in a key."""
+    follows: tuple[str, ...] = ()
+    """It is not stored: it is computed from these fields."""
     description: str = ""
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether items have an attribute of this name."""
+        return not (self.in_key or self.follows)
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,23 @@ class KeyTemplates:
     @property
     def fields(self) -> tuple[str, ...]:
         return self.partition.fields + (self.sort.fields if self.sort else ())
+
+    @property
+    def slots(self) -> Iterator[Slot]:
+        for template in (self.partition, self.sort):
+            yield from (p for p in (template.parts if template else ()) if isinstance(p, Slot))
+
+    @property
+    def sort_fields(self) -> tuple[str, ...]:
+        """The fields that the sort key adds to what the partition says, each once."""
+        found = self.sort.fields if self.sort else ()
+        known = {*self.partition.fields} - self.partition.buckets
+        return tuple(dict.fromkeys(field for field in found if field not in known))
+
+    def sorting(self, values: Mapping[str, T]) -> dict[str, T]:
+        """The given values that the sort key shows; a bucket in the partition says less."""
+        hidden = self.partition.buckets & {*self.sort_fields}
+        return {name: value for name, value in values.items() if name not in hidden}
 
     def __str__(self) -> str:
         return f"{self.partition} / {self.sort}" if self.sort else str(self.partition)

@@ -28,13 +28,15 @@ TYPES = [
     "timestamp",
 ]
 
-_ANGLED = re.compile(r"<([A-Za-z_][A-Za-z0-9_]*)(:[^<>]*)?>")
+_ANGLED = re.compile(r"<([A-Za-z_][A-Za-z0-9_.]*)(:[^<>]*)?>")
 _ATTRIBUTE = re.compile(
     r"(?P<optional>optional\s+)?(?P<fixed>fixed\s+)?(?P<type>\w+)"
     r"(?:\s+(?P<stored>iso_ms|iso_s|iso|epoch_ms|epoch))?"
     r"(?:\s*->\s*(?P<refers>\w+))?"
     r"(?:\s+like\s+(?P<like>\S+))?"
     r"(?:\s+max\s+(?P<max>\d+))?"
+    r"(?P<key>\s+in\s+key)?"
+    r"(?:\s+from\s+(?P<from>\w+(?:\s*,\s*\w+)*))?"
     r"(?:\s+one of\s+(?P<values>.+))?"
 )
 _EFFECT = re.compile(
@@ -66,7 +68,8 @@ def attribute(field: str, text: str) -> AttributeSchema | str:
     if found is None:
         return (
             f"{text!r} is not an attribute; write [optional] [fixed] TYPE [FORMAT] [-> Entity] "
-            "[like FORMAT] [max N] [one of a, b], for example: optional string one of buy, rent"
+            "[like FORMAT] [max N] [in key] [from fields] [one of a, b], for "
+            "example: optional string one of buy, rent"
         )
     if found["type"] not in TYPES:
         return found["type"]
@@ -82,6 +85,8 @@ def attribute(field: str, text: str) -> AttributeSchema | str:
         max_items=int(found["max"]) if found["max"] else None,
         refers=found["refers"] or "",
         looks_like=_ANGLED.sub(r"{\1\2}", found["like"] or ""),
+        in_key=bool(found["key"]),
+        follows=tuple(name.strip() for name in (found["from"] or "").split(",") if name),
     )
 
 
@@ -93,6 +98,8 @@ def attribute_text(value: AttributeSchema) -> str | None:
     words += ["->", value.refers] if value.refers else []
     words += ["like", value.looks_like] if value.looks_like else []
     words += ["max", str(value.max_items)] if value.max_items is not None else []
+    words += ["in key"] if value.in_key else []
+    words += ["from", ", ".join(value.follows)] if value.follows else []
     words += ["one of", ", ".join(value.values)] if value.values else []
     text = " ".join(words)
     return text if attribute(value.field, text) == value else None

@@ -16,7 +16,8 @@ DELIMITER: Final = "#"
 HIGHEST: Final = "\U0010ffff"
 """Sorts after every character that a key may hold."""
 
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}")
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_PLACEHOLDER = re.compile(rf"\{{({_NAME}(?:\.{_NAME})*)(?::([^{{}}]*))?\}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,19 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A field's value inside a key, in a fixed format."""
+    """A field's value inside a key, in a fixed format.
+
+    A value inside a model has a `path`, as `address.city`, and is given as `address_city`.
+    """
 
     field: str
     format: Format
+    path: str = ""
 
     @property
     def text(self) -> str:
-        return f"{{{self.field}:{self.format.name}}}" if self.format.name else f"{{{self.field}}}"
+        name = self.path or self.field
+        return f"{{{name}:{self.format.name}}}" if self.format.name else f"{{{name}}}"
 
 
 Part = Literal | Slot
@@ -72,26 +78,30 @@ class Template:
         return len(self.parts) == 1 and isinstance(self.parts[0], Slot)
 
     @cached_property
+    def buckets(self) -> frozenset[str]:
+        """The fields of which it holds only a bucket: a month of a time, a shard of an id."""
+        slots = [part for part in self.parts if isinstance(part, Slot)]
+        exact = {slot.field for slot in slots if not slot.format.coarse}
+        return frozenset(slot.field for slot in slots) - exact
+
+    @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Recognises rendered keys; slots that a delimiter follows stop at the delimiter."""
+        seen: dict[str, str] = {}
         pieces = []
         for part in self.parts:
             if isinstance(part, Literal):
                 pieces.append(re.escape(part.text))
-            elif self.is_bare_field:
-                pieces.append(f"(?P<{part.field}>.+)")
+                continue
+            held = ".+" if self.is_bare_field else f"[^{DELIMITER}]*"
+            if part.field not in seen and not part.format.coarse:
+                seen[part.field] = part.format.name
+                pieces.append(f"(?P<{part.field}>{held})")
+            elif seen.get(part.field) == part.format.name:
+                pieces.append(f"(?P={part.field})")
             else:
-                pieces.append(f"(?P<{part.field}>[^{DELIMITER}]*)")
-        seen: set[str] = set()
-        unique = []
-        for piece in pieces:
-            name = re.match(r"\(\?P<(\w+)>", piece)
-            if name and name[1] in seen:
-                piece = f"(?P={name[1]})"
-            elif name:
-                seen.add(name[1])
-            unique.append(piece)
-        return re.compile("".join(unique), re.DOTALL)
+                pieces.append(held)
+        return re.compile("".join(pieces), re.DOTALL)
 
     def matches(self, key: str) -> bool:
         return self.pattern.fullmatch(key) is not None
@@ -170,7 +180,9 @@ def parse_template(text: str, *, place: str = "", escape: bool = False) -> Templ
     for found in _PLACEHOLDER.finditer(text):
         if found.start() > end:
             parts.append(Literal(text[end : found.start()]))
-        parts.append(Slot(found[1], parse_format(found[2] or "", place=place)))
+        path = found[1] if "." in found[1] else ""
+        form = parse_format(found[2] or "", place=place)
+        parts.append(Slot(found[1].replace(".", "_"), form, path))
         end = found.end()
     if end < len(text):
         parts.append(Literal(text[end:]))

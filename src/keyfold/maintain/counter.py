@@ -92,7 +92,7 @@ class CounterMaintainer(KeptStructure):
         missing = declared.creates or declared.shards > 1
         self.compared = FactComparison(adds=True, missing=missing)
         names = self.source.__spec__.fields
-        wanted = target.__spec__.key.templates.fields
+        wanted = target.__spec__.key.address
         self.via = {name: declared.via.get(name, name) for name in wanted}
         for name in (*self.via.values(), *((declared.sums,) if declared.sums else ())):
             if name not in names:

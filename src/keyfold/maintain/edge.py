@@ -15,10 +15,11 @@ from pydantic import model_validator
 from keyfold.design import codes
 from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
-from keyfold.design.formats import plain
+from keyfold.design.formats import ShardNumber, plain
 from keyfold.design.keys import Key, OpenKey
 from keyfold.design.read import Each, Merge, merge
 from keyfold.design.table import Table
+from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.maintain.pointer import Pointer
 
@@ -161,14 +162,18 @@ def across_shards(key: OpenKey[E], /, *, shards: int | None = None, **values: An
 
     `shards` is for accounts that are known to use fewer than declared.
     """
-    partition = key.declared.templates.partition.fields
-    found = {n: s for n, s in sharded_fields(key.entity).items() if n in partition}
+    partition = key.declared.templates.partition
+    found = {n: s.shards for n, s in sharded_fields(key.entity).items() if n in partition.fields}
+    slots = (part for part in partition.parts if isinstance(part, Slot))
+    hashed = {slot.field: slot.format.shards for slot in slots if slot.format.shards is not None}
+    found.update(hashed)
     if len(found) != 1:
         raise PlanError(
             f"{key.entity.__name__}.{key.declared.name} is not sharded; read it with query(...)"
         )
-    name, sharded = next(iter(found.items()))
-    every = Each(range(sharded.shards if shards is None else shards))
+    name, declared = next(iter(found.items()))
+    numbers = range(declared if shards is None else shards)
+    every = Each([ShardNumber(one) for one in numbers] if hashed else numbers)
     return merge(key.query(**values, **{name: every}))
 
 

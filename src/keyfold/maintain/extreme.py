@@ -161,7 +161,7 @@ class ExtremeMaintainer(KeptStructure):
             place=declared.place,
         )
         self.compared = FactComparison(best="least" if declared.smallest else "most")
-        needed = {declared.by, *self.source.__spec__.key.templates.fields}
+        needed = {declared.by, *self.source.__spec__.key.address}
         needed -= set(self.related.via.values())
         missing = sorted(needed - set(declared.shows.values()))
         unknown = [n for n in declared.shows.values() if n not in self.source.__spec__.fields]
@@ -284,7 +284,7 @@ class ExtremeMaintainer(KeptStructure):
         values |= {theirs: getattr(held, name) for name, theirs in self.related.via.items()}
         if values.get(self.declared.by) is None:
             return None
-        fields = self.source.__spec__.key.templates.fields
+        fields = self.source.__spec__.key.address
         key = Ref(self.source, {name: values[name] for name in fields})
         shows = tuple(getattr(held, name) for name in self.declared.shows)
         return BestFact(held.ref(), values[self.declared.by], wire_bytes(key.wire()), shows)

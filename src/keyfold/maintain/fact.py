@@ -123,7 +123,7 @@ class CopyFact:
 
     @property
     def place(self) -> Hashable:
-        fields = self.entity.__spec__.key.templates.fields
+        fields = self.entity.__spec__.key.address
         return tuple(self.values[f] for f in fields if f in self.values)
 
     @cached_property
@@ -160,7 +160,7 @@ class CopyFact:
         if self.values == before.values and self.target == before.target:
             return
         changes: dict[str, Change] = dict(self._whole())
-        own = self.entity.__spec__.key.templates.fields
+        own = self.entity.__spec__.key.address
         for name, new in {**self.values, **self.target}.items():
             old = before.values[name] if name in self.values else before.target[name]
             if name in self.counted:
@@ -175,7 +175,7 @@ class CopyFact:
         return Update(self.ref, dict(self._whole()), counting=True, upsert=True)
 
     def _whole(self) -> Iterator[tuple[str, Change]]:
-        own = self.entity.__spec__.key.templates.fields
+        own = self.entity.__spec__.key.address
         for name, value in self.values.items():
             if name not in own:
                 empty = value is None or (isinstance(value, set | frozenset) and not value)

@@ -182,7 +182,7 @@ class PointerMaintainer(KeptStructure):
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
         """The counters that a change of these fields copies whole, not by their difference."""
-        keyed = self.pointer.__spec__.key.templates.fields
+        keyed = self.pointer.__spec__.key.address
         placing = {self.each, *keyed, *fields_of(self.when)}
         return self._counted if touched is not None and placing & touched else frozenset()
 
@@ -231,7 +231,7 @@ class PointerMaintainer(KeptStructure):
 
     def _origin_of(self, copy: Entity | None) -> tuple[bytes, ...]:
         """The canonical that a copy was made from, where the copy holds its whole key."""
-        fields = self.source.__spec__.key.templates.fields
+        fields = self.source.__spec__.key.address
         if copy is None or any(name not in self.copied for name in fields):
             return ()
         return (ref_bytes(Ref(self.source, {name: getattr(copy, name) for name in fields})),)

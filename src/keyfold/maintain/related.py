@@ -48,7 +48,7 @@ class Related:
                 suggestion=f"It has: {', '.join(keys)}.",
             )
         self.key: OpenKey[Any] = OpenKey(child, keys[through])
-        self.via = {name: via.get(name, name) for name in parent.__spec__.key.templates.fields}
+        self.via = {name: via.get(name, name) for name in parent.__spec__.key.address}
         missing = [name for name in self.via.values() if name not in spec.fields]
         partition = self.key.declared.templates.partition.fields
         unknown = [name for name in partition if name not in self.via.values()]
@@ -76,7 +76,7 @@ class Related:
 
     def belongs(self, parent: Ref[Any]) -> Predicate | None:
         """The condition that an item still belongs to its parent; None where its key says so."""
-        own = self.child.__spec__.key.templates.fields
+        own = self.child.__spec__.key.address
         condition: Predicate | None = None
         for name, theirs in self.via.items():
             if theirs not in own:
@@ -102,7 +102,7 @@ class Related:
 
         Whoever looks through the index after this record was handled finds the item.
         """
-        placed = {name: getattr(child, name) for name in self.key.declared.templates.fields}
+        placed = self.key.declared.parts_of(child)
         if self.key.declared.index is None or None in placed.values():
             return
         request = query_request(context, self.key.query(**placed), {})

@@ -260,8 +260,8 @@ def _placed(entity: EntitySchema, table: TableSchema | None) -> set[str | None]:
 def _attributes(
     old: EntitySchema, new: EntitySchema, placed: set[str | None]
 ) -> Iterator[SchemaChange]:
-    before = {a.name: a for a in old.attributes}
-    after = {a.name: a for a in new.attributes}
+    before = {a.name: a for a in old.attributes if a.is_stored}
+    after = {a.name: a for a in new.attributes if a.is_stored}
     for name, attribute in after.items():
         found = before.get(name)
         if found is None:

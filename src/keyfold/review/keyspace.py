@@ -87,7 +87,7 @@ class Space:
 
 def characters(attribute: AttributeSchema | None, slot: Slot) -> Characters:
     """What a slot holds, from its format or its attribute's type."""
-    if slot.format.numeric:
+    if slot.format.numeric or slot.format.shards or slot.format.name.endswith("f"):
         return DIGITS
     if slot.format.name.startswith("iso"):
         return MOMENT

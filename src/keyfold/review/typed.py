@@ -187,31 +187,35 @@ class _TypesText:
         own = f"{spec.name}{_camel(name)}"
         templates = key.templates
         partition = list(dict.fromkeys(templates.partition.fields))
-        sort = [f for f in templates.sort.fields if f not in partition] if templates.sort else []
-        sort = list(dict.fromkeys(sort))
+        sort = list(templates.sort_fields)
+        bucketed = [f for f in sort if f in partition]
         gives = f"of.{spec.name}"
         body: list[str] = []
         if not isinstance(key, On):
-            fields = self._fields(spec, [*partition, *sort])
+            fields = self._fields(spec, list(key.address), key)
             body.append(f"    def __call__({fields}) -> Ref[{gives}]: ...")
-        several = "    @overload\n" if sort else ""
+        several = "    @overload\n" if sort and not bucketed else ""
         for given in range(len(sort) + 1):
-            query = self._range(spec, sort[given]) if given < len(sort) else "Query"
-            fields = self._fields(spec, partition + sort[:given])
+            query = self._range(spec, sort[given], key) if given < len(sort) else "Query"
+            if given and bucketed:
+                break
+            fields = self._fields(spec, partition + sort[:given], key)
             body.append(f"{several}    def query({fields}) -> {query}[{gives}]: ...")
         self.classes.append(f"\nclass {own}(KeyOf[{gives}]):\n" + "\n".join(body))
         return own
 
-    def _fields(self, spec: EntitySpec, names: list[str]) -> str:
-        shown = [f"{name}: {self._value(spec, name)}" for name in names]
+    def _fields(self, spec: EntitySpec, names: list[str], key: Key[Any]) -> str:
+        shown = [f"{name}: {self._value(spec, name, key)}" for name in names]
         return ", ".join(["self", "*", *shown]) if shown else "self"
 
-    def _value(self, spec: EntitySpec, name: str) -> str:
+    def _value(self, spec: EntitySpec, name: str, key: Key[Any]) -> str:
         """The type of a field in a key, where it always has a value."""
+        if name in key.derived:
+            return self._show(key.derived[name].annotation)
         return self._show(_present(_bare(spec.entity.model_fields[name].annotation)))
 
-    def _range(self, spec: EntitySpec, name: str) -> str:
-        shown = self._value(spec, name)
+    def _range(self, spec: EntitySpec, name: str, key: Key[Any]) -> str:
+        shown = self._value(spec, name, key)
         own = f"By{_camel(name)}"
         methods = (*_RANGES, "begins_with") if shown == "str" else _RANGES
         bound = f"{name}: {shown} | None"
@@ -258,7 +262,7 @@ def _changeable(spec: EntitySpec) -> Iterator[str]:
     if spec.role == "pointer":
         return
     for name, field in spec.fields.items():
-        in_key = name in spec.key.templates.fields
+        in_key = name in spec.key.address
         if not (in_key or field is spec.version or is_counted(field)):
             yield name
 

@@ -102,7 +102,7 @@ def read_changes(spec: EntitySpec, given: Mapping[str, Any]) -> dict[str, Change
             raise PlanError(
                 f"{spec.name} has no field {name!r}; declared are {', '.join(spec.fields)}"
             )
-        if name in spec.key.templates.fields:
+        if name in spec.key.address:
             raise PlanError(
                 f"{spec.name}.{name} is part of the primary key; use db.move to change it"
             )

@@ -18,6 +18,7 @@ from keyfold.design.predicate import (
     is_absent,
 )
 from keyfold.design.read import resolve
+from keyfold.errors import PlanError
 
 _FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}
 _ELEMENTS = {"string_set": "S", "number_set": "N", "binary_set": "B"}
@@ -93,7 +94,13 @@ class Expressions:
         inside = (
             f"[{part}]" if isinstance(part, int) else f".{self.name(part)}" for part in path.stored
         )
-        return "".join([self.name(spec.fields[path.field].attribute), *inside])
+        field = spec.fields[path.field]
+        if field.reader is not None:
+            raise PlanError(
+                f"{spec.name}.{field.name} stands only in the key {field.attribute}, so that no "
+                "condition or filter can look at it; ask for it by the key"
+            )
+        return "".join([self.name(field.attribute), *inside])
 
     def _operand(self, path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> str:
         """What a path is compared with: another path, or a value in the path's own form."""

@@ -59,7 +59,10 @@ def unchanged(
     guarded |= _told_apart(spec, intent)
     if not guarded:
         return guards
-    present = spec.attributes_of(old.__dict__) if stored is None else stored
+    present = stored
+    if present is None:
+        present = spec.attributes_of(old.__dict__)
+        present |= spec.index_attributes(old.__dict__) if spec.in_keys else {}
     for field in sorted(guarded):
         attribute = spec.fields[field].attribute
         if attribute in spec.table.schema.key_attributes:

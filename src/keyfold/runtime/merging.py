@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity
+from keyfold.design.fields import FieldSpec
 from keyfold.design.read import Each, Merge, Page, Param, Query, resolve
 from keyfold.errors import PlanError, Undecodable
 from keyfold.runtime.context import Context
@@ -57,12 +58,18 @@ class _Source:
     def position(self, item: dict[str, Any]) -> Position:
         spec = self.entity.__spec__
         identity = (
-            item[spec.fields[self.unique].attribute]
+            _thing(spec.fields[self.unique], item)
             if self.unique
             else {"S": "\0".join(str(item[a]) for a in spec.table.schema.key_attributes)}
         )
         kind, value = next(iter(item[self.sort].items()))
         return (Decimal(value) if kind == "N" else value), str(next(iter(identity.values())))
+
+
+def _thing(field: FieldSpec, item: dict[str, Any]) -> dict[str, Any]:
+    """The value by which an item is one thing, wherever it stands."""
+    found: dict[str, Any] = item[field.attribute]
+    return found if field.reader is None else {"": field.reader(item)}
 
 
 def read_merge(

@@ -32,7 +32,8 @@ def query_request(
     spec = query.entity.__spec__
     expressions = Expressions()
     partition = declared.attributes[0]
-    values = {name: resolve(value, arguments) for name, value in query.values.items()}
+    given = {name: resolve(value, arguments) for name, value in query.values.items()}
+    values = declared.extended(given)
     rendered = partition.render(values, owner=f"{query.entity.__name__}.{declared.name}")
     condition = f"{expressions.name(partition.attribute)} = {expressions.value(rendered)}"
     sought = sort_condition(query, arguments)
@@ -71,8 +72,8 @@ def collection_request(context: Context, read: Collection, arguments: Mapping[st
     first: EntitySpec = read.entities[0].__spec__
     expressions = Expressions()
     partition = first.key.attributes[0]
-    values = {name: resolve(value, arguments) for name, value in read.values.items()}
-    rendered = partition.render(values, owner=first.name)
+    given = {name: resolve(value, arguments) for name, value in read.values.items()}
+    rendered = partition.render(first.key.extended(given), owner=first.name)
     condition = f"{expressions.name(partition.attribute)} = {expressions.value(rendered)}"
     low, high = "", HIGHEST
     span = read.span()

@@ -30,7 +30,8 @@ def sort_condition(query: Query[Any], arguments: Mapping[str, Any]) -> Condition
         return "", ()
     attribute = declared.attributes[1]
     owner = f"{query.entity.__name__}.{declared.name}"
-    values = {name: resolve(value, arguments) for name, value in query.values.items()}
+    given = {name: resolve(value, arguments) for name, value in query.values.items()}
+    values = declared.templates.sorting(declared.extended(given))
     low, high = _bound(query.low, arguments), _bound(query.high, arguments)
     beginning = resolve(query.beginning, arguments)
     if attribute.type != "S":

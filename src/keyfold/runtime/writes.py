@@ -161,7 +161,7 @@ def _as_update(spec: EntitySpec, old: Entity, intent: Put) -> Update:
     changes: dict[str, Change] = {}
     for name, field in spec.fields.items():
         value, before = getattr(intent.new, name), getattr(old, name)
-        kept = name in ours or is_counted(field) or name in spec.key.templates.fields
+        kept = name in ours or is_counted(field) or name in spec.key.address
         if kept or value == before:
             continue
         empty = value is None or (field.kind.endswith("_set") and not value)

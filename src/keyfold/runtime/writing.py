@@ -133,9 +133,9 @@ def update_write(
     type_attribute = spec.table.schema.type_attribute
     if intent.upsert and type_attribute is not None:
         actions.default(type_attribute, {"S": spec.type_name})
-        for field in spec.key.templates.fields:
+        for field in spec.key.address:
             named = spec.fields[field]
-            if named.attribute not in key and field not in intent.changes:
+            if named.attribute not in key and named.reader is None and field not in intent.changes:
                 actions.default(named.attribute, encoder(named)(intent.ref.values[field]))
     request = {
         "TableName": context.physical(spec.table.schema),
@@ -235,7 +235,8 @@ def _index_changes(
     values = {**intent.ref.values, **plain} if new is None else new.__dict__
     written: dict[str, WireItem | None] = {}
     kept: set[str] = set()
-    own = {spec.fields[name].attribute for name in intent.changes}
+    changed = (spec.fields[name] for name in intent.changes)
+    own = {field.attribute for field in changed if field.reader is None}
     for placement in spec.placements.values():
         touched = bool(placement.fields & set(intent.changes)) or intent.upsert
         if new is not None and placement.applies(values):
@@ -272,6 +273,8 @@ class _Actions:
 
     def change(self, spec: EntitySpec, field: str, one: Change) -> None:
         named = spec.fields[field]
+        if named.reader is not None:
+            return  # The index key that holds it is written as a whole.
         name = self._expressions.name(named.attribute)
         value = self._expressions.value
         encode = encoder(named)

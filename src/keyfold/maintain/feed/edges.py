@@ -76,7 +76,7 @@ def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
         )
     partition = followers.declared.templates.partition.fields
     sources = [field for field in partition if field not in sharded_fields(entity)]
-    readers = [field for field in entity.__spec__.key.templates.fields if field not in sources]
+    readers = [field for field in entity.__spec__.key.address if field not in sources]
     if len(sources) != 1 or len(readers) != 1:
         raise DeclarationError(
             codes.MARKER_MISUSED,
@@ -132,7 +132,7 @@ def is_listed(context: Context, edge: FollowEdges, reader: str, source: str) -> 
         found = yield from find(context, edge.ref(reader, source))
         if found is None:
             return False
-        wanted = {name: getattr(found, name) for name in declared.templates.fields}
+        wanted = declared.parts_of(found)
         if (yield from read(context, edge.followers.query(**wanted).exists(), {})):
             return True
         yield Pause(0.01 * 2**attempt)

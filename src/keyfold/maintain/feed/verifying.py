@@ -127,7 +127,7 @@ def _lacks_mark(context: Context, feed: Feed[Any], reader: str, source: str) -> 
 
 def _activity_ref(feed: Feed[Any], copy: Entity) -> Ref[Any]:
     """A copy has the source and the sort key of its activity."""
-    fields = feed.activity.__spec__.key.templates.fields
+    fields = feed.activity.__spec__.key.address
     return Ref(feed.activity, {field: getattr(copy, field) for field in fields})
 
 

@@ -280,7 +280,7 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
 
 
 def _is_projected(attribute: AttributeSchema, index: Index, keys: set[str | None]) -> bool:
-    if index.projection == "ALL" or attribute.name in keys:
+    if index.projection == "ALL" or attribute.name in keys or not attribute.is_stored:
         return True
     return index.projection == "INCLUDE" and attribute.name in index.included
 

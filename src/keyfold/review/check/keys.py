@@ -32,7 +32,8 @@ def template_field_undeclared(facts: Reach) -> Iterator[Defect]:
         if not entity.attributes:
             continue
         for subject, key, placement in _keys(entity):
-            missing = [field for field in key.fields if field not in entity.by_field]
+            roots = (slot.path.partition(".")[0] or slot.field for slot in key.slots)
+            missing = [field for field in roots if field not in entity.by_field]
             if missing:
                 yield Defect(
                     placement or entity,

@@ -72,6 +72,8 @@ class Reach:
 
     def is_moment(self, entity: EntitySchema, slot: Slot) -> bool:
         found = entity.by_field.get(slot.field)
+        if slot.format.coarse:
+            return False
         timed = slot.format.name.startswith(("iso", "epoch"))
         return timed or (found is not None and found.type in ("timestamp", "date"))
 
@@ -157,7 +159,7 @@ class Reach:
             for name, template in ((parts.partition, key.partition), (parts.sort, key.sort)):
                 if name and template is not None and template not in held.setdefault(name, []):
                     held[name].append(template)
-        for attribute in entity.attributes:
+        for attribute in (one for one in entity.attributes if one.is_stored):
             held.setdefault(attribute.name, [_bare(attribute.field)])
         return held
 

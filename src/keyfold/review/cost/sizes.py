@@ -55,7 +55,9 @@ def template_bytes(template: Template, entity: EntitySchema) -> int:
 def attributes(schema: Schema, entity: EntitySchema) -> dict[str, int]:
     """Estimated bytes of every stored attribute, its name included."""
     table = schema.by_table[entity.table]
-    sizes = {a.name: len(a.name.encode()) + value_bytes(a) for a in entity.attributes}
+    sizes = {
+        a.name: len(a.name.encode()) + value_bytes(a) for a in entity.attributes if a.is_stored
+    }
     if table.type_attribute:
         sizes.setdefault(
             table.type_attribute, len(table.type_attribute) + len(entity.type_name or entity.name)

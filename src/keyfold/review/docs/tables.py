@@ -149,7 +149,10 @@ def _attribute(attribute: AttributeSchema, entity: EntitySchema) -> tuple[str, .
         kind += f" `{attribute.looks_like}`"
     marks = []
     if entity.key is not None and attribute.field in entity.key.fields:
-        marks.append("in the key")
+        marks.append("only in the key" if attribute.in_key else "in the key")
+    elif attribute.in_key:
+        marks.append("only in an index key")
+    marks += [f"computed from {', '.join(attribute.follows)}"] if attribute.follows else []
     marks += ["optional"] if attribute.optional else []
     marks += ["never changes"] if not attribute.mutable else []
     marks += [f"of {attribute.refers}"] if attribute.refers else []

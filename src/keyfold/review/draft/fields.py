@@ -41,10 +41,10 @@ def attributes(entity: EntitySchema) -> tuple[AttributeSchema, ...]:
         part.field: part
         for template in templates
         for part in template.parts
-        if isinstance(part, Slot) and part.field not in known
+        if isinstance(part, Slot) and not part.path and part.field not in known
     }
     more = [AttributeSchema(name, name, _guessed(slot)) for name, slot in missing.items()]
-    return (*more, *entity.attributes)
+    return (*more, *(one for one in entity.attributes if not one.follows))
 
 
 def _keys(entity: EntitySchema) -> Iterator[tuple[Template, ...]]:
@@ -107,10 +107,12 @@ def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> 
         yield f"Ttl({', '.join(word for word in (days, after) if word)})"
     elif attribute.stored and attribute.type == "timestamp":
         yield f"Stored({names.quoted(attribute.stored)})"
-    if to_camel(python) != attribute.name:
+    if to_camel(python) != attribute.name and not attribute.in_key:
         yield f"Name({names.quoted(attribute.name)})"
     if attribute.shards is not None and (by := sharded_by(entity)):
         yield f"Sharded({names.quoted(names.field(by))}, {attribute.shards})"
+    if attribute.in_key:
+        yield "InKey()"
     if attribute.max_items is not None:
         yield f"AtMost({attribute.max_items})"
     if attribute.normalise:

@@ -195,5 +195,6 @@ def _text(template: Template) -> str:
             out.append(part.text)
         else:
             format_ = f":{part.format.name}" if part.format.name else ""
-            out.append(f"{{{names.field(part.field)}{format_}}}")
+            path = ".".join(map(names.field, (part.path or part.field).split(".")))
+            out.append(f"{{{path}{format_}}}")
     return "".join(out)

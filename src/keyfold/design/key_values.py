@@ -1,0 +1,85 @@
+"""Fields that stand only in a key: their values, read back from it."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from keyfold.design import codes
+from keyfold.design.codec import from_milliseconds, from_seconds
+from keyfold.design.fields import FieldSpec
+from keyfold.design.keys import Key, KeyAttribute, On
+from keyfold.design.markers import InKey
+from keyfold.design.template import Slot
+from keyfold.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import EntitySpec
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "integer": int,
+    "decimal": Decimal,
+    "timestamp": datetime.fromisoformat,
+}
+
+
+def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
+    """The field, with the key attribute that holds it and what reads it from there."""
+    place = f"{spec.place} {spec.name}.{field.name}"
+    found = _holder(spec, field.name)
+    if found is None:
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            f"{field.name} is marked InKey, and no key of {spec.name} holds it as it is.",
+            place=place,
+            suggestion=f"Put it into one, as Key('...#{{{field.name}}}'), or take the mark away.",
+        )
+    key, attribute, slot = found
+    if isinstance(key, On) and key.condition is not None:
+        kept = {f.name for f in spec.fields.values() if f.mark(InKey) is not None}
+        if not key.condition.fields <= {*key.templates.fields} & kept:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{field.name} stands only in {key.name}, where an item is only sometimes: its "
+                "value would be lost.",
+                place=place,
+                suggestion="Take the mark away, so that it has an attribute of its own.",
+            )
+    return field.placed(attribute.attribute, _reader(attribute, slot, field))
+
+
+def _holder(spec: EntitySpec, name: str) -> tuple[Key[Any], KeyAttribute, Slot] | None:
+    for key in (spec.key, *spec.placements.values()):
+        for attribute in key.attributes:
+            for part in attribute.template.parts:
+                if isinstance(part, Slot) and part.field == name and part.format.exact:
+                    return key, attribute, part
+    return None
+
+
+def _reader(
+    attribute: KeyAttribute, slot: Slot, field: FieldSpec
+) -> Callable[[dict[str, Any]], Any]:
+    """Gives the field's value of an item; None where the item has no such key."""
+    name, template = attribute.attribute, attribute.template
+    read = _READERS.get(field.kind, str)
+    if field.kind == "timestamp" and (slot.format.numeric or attribute.type == "N"):
+        read = from_seconds if "epoch" in (slot.format.name, field.stored) else from_milliseconds
+
+    def value(item: dict[str, Any]) -> Any:
+        wire = item.get(name)
+        if wire is None:
+            return None
+        if attribute.type == "B":
+            return b64decode(wire["B"])
+        if attribute.type == "N":
+            return read(wire["N"])
+        found = template.parse(wire["S"])
+        if found is None:
+            raise ValueError(f"the key {wire['S']!r} is not of the form {template.text!r}")
+        return read(found[field.name])
+
+    return value
