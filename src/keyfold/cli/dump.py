@@ -77,13 +77,10 @@ def _bodies(client: Client, table: str) -> Iterator[Iterator[bytes]]:
 
 
 def _items(client: Client, table: str) -> Iterator[dict[str, Any]]:
-    request: dict[str, Any] = {"TableName": table, "ConsistentRead": True}
-    while True:
-        page = client.call("Scan", request)
+    from keyfold.runtime.walk import Walk, pages
+
+    for page in pages(client.call, Walk("Scan", {"TableName": table, "ConsistentRead": True})):
         yield from page["Items"]
-        if "LastEvaluatedKey" not in page:
-            return
-        request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
 def _creation(table: dict[str, Any]) -> dict[str, Any]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import time
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from keyfold.clients import Client
 
 HELP = "Put the items of an export (keyfold's or DynamoDB's own) into a table."
-
-_LONGEST_PAUSE_SECONDS = 5.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,21 +19,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    import orjson
+
     from keyfold.clients import connect
     from keyfold.engine import exports
     from keyfold.errors import KeyfoldError
-    from keyfold.limits import BATCH_WRITE_ITEMS
+    from keyfold.runtime.flow import run_by
+    from keyfold.runtime.walk import write_batches
 
     if not args.directory.exists():
         raise KeyfoldError(f"there is no export {args.directory}")
     client = connect(args.database)
     try:
         _create_if_missing(client, args.table, args.directory)
-        items = exports.read(args.directory)
-        count = 0
-        while batch := list(islice(items, BATCH_WRITE_ITEMS)):
-            _put(client, args.table, batch)
-            count += len(batch)
+        puts = (
+            (args.table, {"PutRequest": {"Item": orjson.loads(body)}})
+            for body in exports.read(args.directory)
+        )
+        count = run_by(client.call, write_batches(puts))
     finally:
         client.close()
     print(f"{count} items in {args.table}")
@@ -49,6 +48,8 @@ def _create_if_missing(client: Client, name: str, directory: Path) -> None:
 
     from keyfold.engine import exports
     from keyfold.errors import KeyfoldError, StorageError, TableNotFound
+    from keyfold.runtime.flow import run_by
+    from keyfold.runtime.tables import until_active
 
     try:
         client.call("DescribeTable", {"TableName": name})
@@ -65,25 +66,4 @@ def _create_if_missing(client: Client, name: str, directory: Path) -> None:
                 "Create the table first."
             ) from None
         client.call("CreateTable", {**orjson.loads(found[0].read_bytes()), "TableName": name})
-        _wait_until_active(client, name)
-
-
-def _wait_until_active(client: Client, name: str) -> None:
-    pause = 0.05
-    while client.call("DescribeTable", {"TableName": name})["Table"]["TableStatus"] != "ACTIVE":
-        time.sleep(pause)
-        pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
-
-
-def _put(client: Client, table: str, bodies: list[bytes]) -> None:
-    import orjson
-
-    wishes: dict[str, Any] = {
-        table: [{"PutRequest": {"Item": orjson.loads(body)}} for body in bodies]
-    }
-    pause = 0.05
-    while wishes:
-        wishes = client.call("BatchWriteItem", {"RequestItems": wishes})["UnprocessedItems"]
-        if wishes:
-            time.sleep(pause)
-            pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+        run_by(client.call, until_active(name))

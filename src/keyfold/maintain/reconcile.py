@@ -19,8 +19,9 @@ from keyfold.maintain.structure import Sync
 from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
-from keyfold.runtime.flow import Flow, Pause
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Marker
+from keyfold.runtime.walk import again_after
 from keyfold.runtime.writes import commit
 
 WireItem = dict[str, Any]
@@ -80,7 +81,7 @@ def bring(
                 yield from commit(context, [guard, *intents[start : start + COPIES_AT_ONCE]])
             return
         except CanonicalMoved:
-            yield Pause(0.002 * 2.0 ** min(attempt, 6))
+            yield again_after(attempt)
     raise VersionConflict(f"{canonical} changes faster than its copies can follow")
 
 

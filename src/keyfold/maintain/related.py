@@ -16,6 +16,7 @@ from keyfold.maintain.address import raw
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.query import query_request
+from keyfold.runtime.walk import Walk
 
 PAGE: Final = 100
 
@@ -130,14 +131,12 @@ class Related:
         query = self.query(parent)
         request = query_request(context, query.descending() if descending else query, {})
         assert request is not None, "a whole partition is not an empty range"
-        request["Limit"] = limit
-        if start is not None:
-            request["ExclusiveStartKey"] = start
-        answer = yield Call("Query", request)
+        walk = Walk("Query", request, start)
+        answer = yield from walk.next(limit)
         spec = self.child.__spec__
         found = [spec.decode(item) for item in answer["Items"]]
         kept = [one for one in found if _same(self.parent_of(one), parent)]
-        return kept, answer.get("LastEvaluatedKey")
+        return kept, walk.position
 
 
 def _same(one: Ref[Any] | None, other: Ref[Any]) -> bool:

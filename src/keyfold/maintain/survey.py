@@ -16,8 +16,9 @@ from keyfold.maintain.fact import MARKERS
 from keyfold.maintain.rows import FOUND, SAID, FactComparison, RowLog
 from keyfold.maintain.structure import Audited, Causes, FeedAudit, KeptStructure
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.idempotency import PREFIX as ONCE
+from keyfold.runtime.walk import Walk
 
 WireItem = dict[str, Any]
 Progress = Callable[[int], None]
@@ -100,12 +101,10 @@ class FactSurvey:
         """Read everything; items that are wrong in themselves are handed over page by page."""
         scanned = 0
         for table in self.structures.design.tables.values():
-            request: dict[str, Any] = {
-                "TableName": context.physical(table.schema),
-                "ConsistentRead": True,
-            }
-            while True:
-                answer = yield Call("Scan", request)
+            name = context.physical(table.schema)
+            walk = Walk("Scan", {"TableName": name, "ConsistentRead": True})
+            while not walk.ended:
+                answer = yield from walk.next()
                 for item in answer["Items"]:
                     wrong = self._note(table, item)
                     if wrong is not None:
@@ -113,10 +112,6 @@ class FactSurvey:
                 scanned += len(answer["Items"])
                 if progress is not None:
                     progress(scanned)
-                last = answer.get("LastEvaluatedKey")
-                if last is None:
-                    break
-                request = {**request, "ExclusiveStartKey": last}
         return scanned
 
     def _note(self, table: Table, item: WireItem) -> Drift | None:

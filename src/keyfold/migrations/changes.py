@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from keyfold.errors import ExpiredIterator, MigrationError, TrimmedData
+from keyfold.errors import MigrationError, TrimmedData
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Side
 from keyfold.migrations.state import StateStore
+from keyfold.runtime.flow import run_by
+from keyfold.streams.shard import ShardRecords, shards_of
 
 FINISHED: Final = "finished"
 
@@ -48,80 +50,55 @@ class ChangeReader:
 
     def __init__(self, backend: Backend, store: StateStore, towards: Side, table: str) -> None:
         self.backend, self.store, self.towards, self.table = backend, store, towards, table
-        self._iterators: dict[str, str] = {}
+        self._readers: dict[str, ShardRecords] = {}
         self._finished: set[str] = set()
         self._arn: str | None = None
 
     def batches(self) -> Iterator[tuple[str, list[ItemChange]]]:
         """One read of every shard that may be read; the caller confirms with `done`."""
-        for shard in self._ready():
-            answer = self._read(shard)
-            records = [ItemChange.read(self.table, record) for record in answer["Records"]]
-            yield shard, records
-            following = answer.get("NextShardIterator")
-            if following is None:
+        stream = self._stream()
+        for shard in self._ready(stream):
+            # A batch that is not handled to its end is read again, from the stored position on.
+            reader = self._readers.pop(shard, None) or ShardRecords(
+                stream, shard, self.store.position(self.towards, self.table, shard)
+            )
+            yield shard, self._read(reader)
+            if reader.ended:
                 self._finished.add(shard)
                 self.store.set_position(self.towards, self.table, shard, FINISHED)
             else:
-                self._iterators[shard] = following
+                self._readers[shard] = reader
 
     def done(self, shard: str, record: ItemChange) -> None:
         self.store.set_position(self.towards, self.table, shard, record.sequence)
 
-    def _ready(self) -> list[str]:
+    def _ready(self, stream: str) -> list[str]:
         """Open shards whose parent has been read."""
-        shards = self._shards()
-        known = {shard["ShardId"] for shard in shards}
-        for shard in known - self._finished - self._iterators.keys():
+        shards = run_by(self.backend.call, shards_of(stream))
+        for shard in shards.keys() - self._finished - self._readers.keys():
             if self.store.position(self.towards, self.table, shard) == FINISHED:
                 self._finished.add(shard)
         return [
-            shard["ShardId"]
-            for shard in shards
-            if shard["ShardId"] not in self._finished
-            and (
-                shard.get("ParentShardId") in self._finished
-                or shard.get("ParentShardId") not in known
-            )
+            shard
+            for shard, parent in shards.items()
+            if shard not in self._finished and (parent is None or parent in self._finished)
         ]
 
-    def _shards(self) -> list[dict[str, Any]]:
+    def _stream(self) -> str:
         if self._arn is None:
             description = self.backend.describe(self.table)
             arn = (description or {}).get("LatestStreamArn")
             if arn is None:
                 raise MigrationError(f"the table {self.table} has no stream to follow")
-            self._arn = arn
-        shards: list[dict[str, Any]] = []
-        request: dict[str, Any] = {"StreamArn": self._arn}
-        while True:
-            found = self.backend.call("DescribeStream", request)["StreamDescription"]
-            shards += found["Shards"]
-            if "LastEvaluatedShardId" not in found:
-                return shards
-            request["ExclusiveStartShardId"] = found["LastEvaluatedShardId"]
+            self._arn = str(arn)
+        return self._arn
 
-    def _read(self, shard: str) -> dict[str, Any]:
-        iterator = self._iterators.get(shard) or self._iterator(shard)
+    def _read(self, reader: ShardRecords) -> list[ItemChange]:
         try:
-            return self.backend.call("GetRecords", {"ShardIterator": iterator})
-        except ExpiredIterator:
-            return self.backend.call("GetRecords", {"ShardIterator": self._iterator(shard)})
-
-    def _iterator(self, shard: str) -> str:
-        position = self.store.position(self.towards, self.table, shard)
-        request: dict[str, Any] = {"StreamArn": self._arn, "ShardId": shard}
-        if position is None:
-            request["ShardIteratorType"] = "TRIM_HORIZON"
-        else:
-            request["ShardIteratorType"] = "AFTER_SEQUENCE_NUMBER"
-            request["SequenceNumber"] = position
-        try:
-            answer = self.backend.call("GetShardIterator", request)
+            records = run_by(self.backend.call, reader.next())
         except TrimmedData:
             raise MigrationError(
                 f"copying was away for longer than the stream of {self.table} keeps its records; "
                 "roll the migration back and apply it again"
             ) from None
-        iterator: str = answer["ShardIterator"]
-        return iterator
+        return [ItemChange.read(self.table, record) for record in records]

@@ -8,7 +8,6 @@ overwrite a newer write nor bring a deleted item back.
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Final
 from keyfold.errors import (
     MigrationError,
     TransactionCanceled,
+    TransactionConflict,
     ValidationError,
 )
 from keyfold.limits import TRANSACTION_ITEMS
@@ -27,13 +27,12 @@ from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, StateStore, key_text
+from keyfold.runtime.flow import run_by
+from keyfold.runtime.walk import PASSING, transact
 
 _ATTEMPTS: Final = 12
 _TELL_EVERY: Final = 0.1
 _REFUSED: Final = "ConditionalCheckFailed"
-_TRANSIENT: Final = frozenset(
-    {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
-)
 
 
 @dataclass
@@ -335,22 +334,21 @@ class Copier:
         request: Item = {"TransactItems": actions}
         if tally is not None:
             request["ReturnConsumedCapacity"] = "TOTAL"
-        for attempt in range(_ATTEMPTS):
-            try:
-                answer = self.backend.call("TransactWriteItems", request)
-            except TransactionCanceled as cancelled:
-                codes = [reason.code for reason in cancelled.reasons]
-                if not set(codes) - {"None"} <= _TRANSIENT:
-                    return [code if code not in _TRANSIENT else "None" for code in codes]
-            except ValidationError as problem:
-                raise Uncopyable(f"the backend refuses it: {problem}") from problem
-            else:
-                if tally is not None:
-                    for used in answer.get("ConsumedCapacity", ()):
-                        tally.write_units += float(used.get("CapacityUnits", 0))
-                return None
-            time.sleep(random.uniform(0, 0.005 * 2 ** min(attempt, 8)))
-        raise MigrationError("the backend refused a transaction as conflicting, again and again")
+        try:
+            answer = run_by(self.backend.call, transact("TransactWriteItems", request))
+        except TransactionCanceled as cancelled:
+            codes = [reason.code for reason in cancelled.reasons]
+            return [code if code not in PASSING else "None" for code in codes]
+        except ValidationError as problem:
+            raise Uncopyable(f"the backend refuses it: {problem}") from problem
+        except TransactionConflict as conflict:
+            raise MigrationError(
+                "the backend refused a transaction as conflicting, again and again"
+            ) from conflict
+        if tally is not None:
+            for used in answer.get("ConsumedCapacity", ()):
+                tally.write_units += float(used.get("CapacityUnits", 0))
+        return None
 
     def _trouble(self, table: str, key: Item, reason: str) -> Tally:
         self.store.add_problem(CopyFailure(table, key, reason))

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from keyfold.migrations.backend import Item
 from keyfold.migrations.progress import Progress, Report, Throttle
 from keyfold.migrations.state import StateStore
+from keyfold.runtime.walk import Walk, pages
 
 PAGE = 200
 
@@ -76,7 +76,7 @@ class Scan:
     def _pages(
         self, number: int, start: Item | None
     ) -> Iterator[tuple[list[Item], Item | None, float]]:
-        request: dict[str, Any] = {
+        request = {
             "TableName": self.store.backend.physical(self.table),
             "Segment": number,
             "TotalSegments": self.pace.segments,
@@ -84,15 +84,10 @@ class Scan:
             "ConsistentRead": True,
             "ReturnConsumedCapacity": "TOTAL",
         }
-        while True:
-            if start is not None:
-                request["ExclusiveStartKey"] = start
-            answer = self.store.backend.call("Scan", request)
-            start = answer.get("LastEvaluatedKey")
+        walk = Walk("Scan", request, start)
+        for answer in pages(self.store.backend.call, walk):
             units = float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0))
-            yield answer["Items"], start, units
-            if start is None:
-                return
+            yield answer["Items"], walk.position, units
 
     def _advance(self, items: int, read_units: float, write_units: float) -> None:
         with self._lock:

@@ -20,6 +20,7 @@ from keyfold.errors import ConditionFailed, MigrationError, TableInUse
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Phase, Side
 from keyfold.runtime.tables import create_request
+from keyfold.runtime.walk import Walk, pages
 
 SUPPORT: Final = TableSchema("keyfold_migrations", partition="migration", sort="part")
 MARKER_PARTITIONS: Final = 16
@@ -240,12 +241,8 @@ class StateStore:
         if prefix:
             request["KeyConditionExpression"] += " AND begins_with(part, :p)"
             request["ExpressionAttributeValues"][":p"] = {"S": prefix}
-        while True:
-            answer = self.backend.call("Query", request)
-            yield from answer["Items"]
-            if "LastEvaluatedKey" not in answer:
-                return
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        for page in pages(self.backend.call, Walk("Query", request)):
+            yield from page["Items"]
 
 
 def state_attributes(state: State) -> Item:

@@ -11,7 +11,6 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from keyfold.limits import BATCH_GET_ITEMS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.moves import Output
@@ -19,6 +18,8 @@ from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.scanning import Scan, ScanPace
 from keyfold.migrations.sides import Sides, Uncopyable
 from keyfold.migrations.state import StateStore, key_text
+from keyfold.runtime.flow import run_by
+from keyfold.runtime.walk import get_batches
 
 _LOOKS: Final = 6
 """How often an item that differs is looked at again: it may just be on its way."""
@@ -170,23 +171,13 @@ class MigrationVerifier:
     def _found(self, addresses: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Item]:
         """The items at these addresses, in batches."""
         wanted = list(dict.fromkeys(addresses))
-        found: dict[tuple[str, str], Item] = {}
-        for start in range(0, len(wanted), BATCH_GET_ITEMS):
-            by_name: dict[str, tuple[str, list[Item]]] = {}
-            for table, text in wanted[start : start + BATCH_GET_ITEMS]:
-                name = self.backend.physical(table)
-                by_name.setdefault(name, (table, []))[1].append(orjson.loads(text))
-            requested: dict[str, Any] = {
-                name: {"Keys": keys, "ConsistentRead": True} for name, (_, keys) in by_name.items()
-            }
-            while requested:
-                answer = self.backend.call("BatchGetItem", {"RequestItems": requested})
-                for name, items in answer["Responses"].items():
-                    table = by_name[name][0]
-                    for item in items:
-                        found[table, key_text(self.sides.key_of(table, item))] = item
-                requested = answer.get("UnprocessedKeys") or {}
-        return found
+        tables = {self.backend.physical(table): table for table, _ in wanted}
+        keys = [(self.backend.physical(table), orjson.loads(text)) for table, text in wanted]
+        found = run_by(self.backend.call, get_batches(keys))
+        return {
+            (tables[name], key_text(self.sides.key_of(tables[name], item))): item
+            for name, item in found
+        }
 
     def _look_again(self) -> None:
         """Items on their way arrive; what still differs after that does differ."""

@@ -1,48 +1,36 @@
-"""Many items at once: batches, unprocessed rests, scans."""
+"""Many items at once: batches and scans."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref, address
 from keyfold.design.read import Query
-from keyfold.design.schema import TableSchema
-from keyfold.errors import PlanError, Throttled, TransactionCanceled, TransactionConflict
-from keyfold.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
+from keyfold.errors import PlanError
+from keyfold.limits import BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 from keyfold.runtime.context import Context
 from keyfold.runtime.decoding import complain, decode_all
-from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Put
 from keyfold.runtime.reads import is_expired, read_query
 from keyfold.runtime.transaction import checked_item
+from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
 from keyfold.runtime.writes import commit, refuse_counts, transactional
 from keyfold.runtime.writing import stamped
 
 E = TypeVar("E", bound=Entity)
 Progress = Callable[[int], None]
-ATTEMPTS = 10
 
 
 def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
     """Items in the order of their refs, None where there is none; each is read once."""
     wanted = {_address(context, address(ref)): ref for ref in refs}
     found: dict[tuple[str, str], Any] = {}
-    for chunk in _chunks(list(wanted.values()), BATCH_GET_ITEMS):
-        requested: dict[str, Any] = {}
-        for ref in chunk:
-            table = context.physical(ref.entity.__table__.schema)
-            requested.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(
-                ref.wire()
-            )
-        answers = yield from _until_processed("BatchGetItem", requested, "UnprocessedKeys")
-        for answer in answers:
-            for table, items in answer["Responses"].items():
-                names = _key_names(chunk, context, table)
-                for item in items:
-                    found[table, repr([item[name] for name in names])] = item
+    names = _key_names(context, wanted.values())
+    for table, item in (yield from get_batches(_located(context, wanted.values()))):
+        found[table, repr([item[name] for name in names[table]])] = item
     stored = ((ref, found.get(_address(context, ref))) for ref in refs)
     if context.on_undecodable != "raise":
         return [_or_none(context, ref, item) for ref, item in stored]
@@ -68,18 +56,9 @@ def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, 
         {"Get": {"TableName": context.physical(r.entity.__table__.schema), "Key": r.wire()}}
         for r in wanted.values()
     ]
-    for attempt in range(ATTEMPTS):
-        try:
-            answer = yield Call("TransactGetItems", {"TransactItems": reads})
-        except TransactionCanceled as cancelled:
-            if attempt == ATTEMPTS - 1:
-                raise TransactionConflict(cancelled.message) from cancelled
-            yield Pause(random.uniform(0, 0.01 * 2**attempt))
-        else:
-            items = [one.get("Item") for one in answer["Responses"]]
-            found = dict(zip(wanted, items, strict=True))
-            return tuple(_decoded(context, ref, found[_address(context, ref)]) for ref in refs)
-    raise AssertionError("the last attempt returns or raises")
+    answer = yield from transact("TransactGetItems", {"TransactItems": reads})
+    found = dict(zip(wanted, (one.get("Item") for one in answer["Responses"]), strict=True))
+    return tuple(_decoded(context, ref, found[_address(context, ref)]) for ref in refs)
 
 
 def put_many(
@@ -98,7 +77,7 @@ def put_many(
     _refuse_repeated([entity.ref() for entity in entities], "put_many")
     new = [stamped(context, entity) for entity in entities]
     done = 0
-    for chunk in _chunks(new, BATCH_WRITE_ITEMS):
+    for chunk in in_chunks(new, BATCH_WRITE_ITEMS):
         present = (yield from _present(context, chunk)) if carry else set()
         fresh = [e for e in chunk if _address(context, e.ref()) not in present]
         puts = []
@@ -106,7 +85,7 @@ def put_many(
             refuse_counts(entity)
             item = {"PutRequest": {"Item": entity.__spec__.encode(entity)}}
             puts.append((context.physical(entity.__table__.schema), item))
-        yield from _write_batches(puts, None)
+        yield from write_batches(puts)
         for entity in chunk:
             if _address(context, entity.ref()) in present:
                 yield from commit(context, [Put(entity, absent=False)])
@@ -119,24 +98,9 @@ def put_many(
 def _present(context: Context, entities: Sequence[Entity]) -> Flow[set[tuple[str, str]]]:
     """The addresses among these at which something is stored."""
     refs = [entity.ref() for entity in entities]
-    found: set[tuple[str, str]] = set()
-    requested: dict[str, Any] = {}
-    for ref in refs:
-        schema = ref.entity.__table__.schema
-        names = {f"#{i}": name for i, name in enumerate(schema.key_attributes)}
-        empty: dict[str, Any] = {
-            "Keys": [],
-            "ConsistentRead": True,
-            "ProjectionExpression": ", ".join(names),
-            "ExpressionAttributeNames": names,
-        }
-        requested.setdefault(context.physical(schema), empty)["Keys"].append(ref.wire())
-    answers = yield from _until_processed("BatchGetItem", requested, "UnprocessedKeys")
-    for answer in answers:
-        for table, items in answer["Responses"].items():
-            names_of = _key_names(refs, context, table)
-            found |= {(table, repr([item[name] for name in names_of])) for item in items}
-    return found
+    names = _key_names(context, refs)
+    found = yield from get_batches(_located(context, refs), keys_alone=True)
+    return {(table, repr([item[name] for name in names[table]])) for table, item in found}
 
 
 def delete_many(
@@ -150,7 +114,7 @@ def delete_many(
         (context.physical(ref.entity.__table__.schema), {"DeleteRequest": {"Key": ref.wire()}})
         for ref in refs
     ]
-    return (yield from _write_batches(deletes, progress))
+    return (yield from write_batches(deletes, progress))
 
 
 def _refuse_repeated(refs: Sequence[Ref[Any]], verb: str) -> None:
@@ -165,7 +129,7 @@ def _refuse_repeated(refs: Sequence[Ref[Any]], verb: str) -> None:
 
 def delete_keys(table: str, keys: Sequence[dict[str, Any]]) -> Flow[int]:
     """Delete items of a table by their wire keys."""
-    return (yield from _write_batches([(table, {"DeleteRequest": {"Key": k}}) for k in keys], None))
+    return (yield from write_batches([(table, {"DeleteRequest": {"Key": k}}) for k in keys]))
 
 
 def delete_collection(
@@ -205,9 +169,8 @@ def scan_page(
     request: dict[str, Any] = {"TableName": context.physical(spec.table.schema)}
     if segments > 1:
         request |= {"Segment": segment, "TotalSegments": segments}
-    if start is not None:
-        request["ExclusiveStartKey"] = start
-    answer = yield Call("Scan", request)
+    walk = Walk("Scan", request, start)
+    answer = yield from walk.next()
     ours = (
         item
         for item in answer["Items"]
@@ -215,37 +178,7 @@ def scan_page(
     )
     good, wrong = decode_all(context.on_undecodable, spec.decode, ours)
     complain(wrong, good)
-    return good, answer.get("LastEvaluatedKey")
-
-
-def _write_batches(
-    writes: Sequence[tuple[str, dict[str, Any]]], progress: Progress | None
-) -> Flow[int]:
-    done = 0
-    for chunk in _chunks(writes, BATCH_WRITE_ITEMS):
-        requested: dict[str, list[Any]] = {}
-        for table, write in chunk:
-            requested.setdefault(table, []).append(write)
-        yield from _until_processed("BatchWriteItem", requested, "UnprocessedItems")
-        done += len(chunk)
-        if progress is not None:
-            progress(done)
-    return done
-
-
-def _until_processed(
-    operation: str, requested: dict[str, Any], unprocessed: str
-) -> Flow[list[dict[str, Any]]]:
-    """Send the rest again, with growing pauses, until nothing is left."""
-    answers = []
-    for attempt in range(ATTEMPTS):
-        answer = yield Call(operation, {"RequestItems": requested})
-        answers.append(answer)
-        requested = answer.get(unprocessed) or {}
-        if not requested:
-            return answers
-        yield Pause(random.uniform(0, 0.02 * 2**attempt))
-    raise Throttled(f"{operation}: items were still unprocessed after {ATTEMPTS} attempts")
+    return good, walk.position
 
 
 def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
@@ -258,23 +191,20 @@ def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
         )
 
 
-def _chunks(things: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(things), size):
-        yield things[start : start + size]
-
-
 def _address(context: Context, ref: Ref[Any]) -> tuple[str, str]:
     schema = ref.entity.__table__.schema
     key = ref.wire()
     return context.physical(schema), repr([key[name] for name in schema.key_attributes])
 
 
-def _key_names(refs: Sequence[Ref[Any]], context: Context, table: str) -> tuple[str, ...]:
-    for ref in refs:
-        declared: TableSchema = ref.entity.__table__.schema
-        if context.physical(declared) == table:
-            return declared.key_attributes
-    raise PlanError(f"an answer came for {table}, which was not asked")
+def _located(context: Context, refs: Iterable[Ref[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    return ((context.physical(ref.entity.__table__.schema), ref.wire()) for ref in refs)
+
+
+def _key_names(context: Context, refs: Iterable[Ref[Any]]) -> dict[str, tuple[str, ...]]:
+    """The key attributes of each table, by its name on the backend."""
+    tables = (table.schema for table in {ref.entity.__table__ for ref in refs})
+    return {context.physical(table): table.key_attributes for table in tables}
 
 
 def _decoded(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:

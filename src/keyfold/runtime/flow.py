@@ -61,6 +61,8 @@ Effect: TypeAlias = Call | Parallel | Pause | Invoke
 Flow: TypeAlias = Generator[Effect, Any, T]
 Caller: TypeAlias = Callable[[Call], Answer]
 AsyncCaller: TypeAlias = Callable[[Call], Awaitable[Answer]]
+Send: TypeAlias = Callable[[str, Mapping[str, Any]], Answer]
+"""A client's `call`."""
 
 
 def drive(flow: Flow[T], call: Caller, pool: ThreadPoolExecutor | None = None) -> T:
@@ -89,6 +91,11 @@ def drive(flow: Flow[T], call: Caller, pool: ThreadPoolExecutor | None = None) -
                 effect = flow.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+def run_by(send: Send, flow: Flow[T]) -> T:
+    """Run a flow by a client alone: nothing is counted and no budget holds."""
+    return drive(flow, lambda one: send(one.operation, one.request))
 
 
 async def drive_async(flow: Flow[T], call: AsyncCaller) -> T:

@@ -19,9 +19,10 @@ from keyfold.errors import PlanError, Undecodable
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal
 from keyfold.runtime.decoding import complain, decode_all
-from keyfold.runtime.flow import Call, Flow, Parallel
+from keyfold.runtime.flow import Flow, Parallel
 from keyfold.runtime.pages import FIRST_READ
-from keyfold.runtime.query import Request, query_request
+from keyfold.runtime.query import query_request
+from keyfold.runtime.walk import Walk
 
 E = TypeVar("E", bound=Entity)
 Position = tuple[Any, str]
@@ -34,26 +35,22 @@ CONCURRENCY = 32
 class _Source:
     """One partition being read."""
 
-    request: Request
+    walk: Walk
+    size: int | None
     entity: type[Entity]
     sort: str
     unique: str
     backwards: bool
     waiting: list[tuple[Position, dict[str, Any]]] = field(default_factory=list)
-    exhausted: bool = False
 
     def take(self, answer: dict[str, Any], after: Position | None) -> None:
-        for item in answer["Items"]:
+        for item in self.walk.take(answer)["Items"]:
             position = self.position(item)
             if after is None or _follows(position, after, backwards=self.backwards):
                 self.waiting.append((position, item))
-        last = answer.get("LastEvaluatedKey")
-        self.exhausted = last is None
-        if "FilterExpression" in self.request:
+        if "FilterExpression" in self.walk.request:
             # It left so much out that more is needed: then as much as one request gives.
-            self.request.pop("Limit", None)
-        if last is not None:
-            self.request["ExclusiveStartKey"] = last
+            self.size = None
 
     def position(self, item: dict[str, Any]) -> Position:
         spec = self.entity.__spec__
@@ -94,13 +91,13 @@ def read_merge(
     wrong: list[Undecodable] = []
     last = after
     while len(page) < size:
-        hungry = [s for s in sources if not s.waiting and not s.exhausted]
+        hungry = [s for s in sources if not s.waiting and not s.walk.ended]
         for start in range(0, len(hungry), CONCURRENCY):
             chunk = hungry[start : start + CONCURRENCY]
-            answers = yield Parallel([Call("Query", dict(s.request)) for s in chunk])
+            answers = yield Parallel([s.walk.call(s.size) for s in chunk])
             for source, answer in zip(chunk, answers, strict=True):
                 source.take(answer, after)
-        if any(not s.waiting and not s.exhausted for s in sources):
+        if any(not s.waiting and not s.walk.ended for s in sources):
             continue
         ready = [s for s in sources if s.waiting]
         if not ready:
@@ -117,7 +114,7 @@ def read_merge(
         wrong += bad
         if bad and len(page) + len(wrong) >= size:
             break
-    if last is None or not any(s.waiting or not s.exhausted for s in sources):
+    if last is None or not any(s.waiting or not s.walk.ended for s in sources):
         complain(wrong, page)
         return Page(page)
     value, identity = last
@@ -142,9 +139,9 @@ def _sources(
             if request is None:
                 continue
             filtered = "FilterExpression" in request
-            request["Limit"] = max(size + 1, FIRST_READ) if filtered else size + 1
-            sort = declared.attributes[1].attribute
-            sources.append(_Source(request, query.entity, sort, wanted.unique, query.backwards))
+            first = max(size + 1, FIRST_READ) if filtered else size + 1
+            sort, walk = declared.attributes[1].attribute, Walk("Query", request)
+            sources.append(_Source(walk, first, query.entity, sort, wanted.unique, query.backwards))
     return sources
 
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.walk import Walk
 
 Item = dict[str, Any]
-Request = dict[str, Any]
 
 PAGE_REQUESTS = 3
 """What a page may take where its pattern declares no budget."""
@@ -28,7 +28,7 @@ FIRST_READ = 25
 class QueryPage:
     """One page in the making."""
 
-    request: Request
+    walk: Walk
     key: Sequence[str]
     """The attributes of a position: of the index and of the table."""
     limit: int | None
@@ -40,31 +40,28 @@ class QueryPage:
 
     @property
     def filtered(self) -> bool:
-        return "FilterExpression" in self.request and self.limit is not None
+        return "FilterExpression" in self.walk.request and self.limit is not None
 
-    def fill(self, start: Item | None) -> Flow[Item | None]:
-        """Read on until the page is full, the partition ends, or the requests are used up."""
+    def fill(self) -> Flow[Item | None]:
+        """Read on until the page is full, the partition ends, or the requests are used up.
+
+        Gives where the next page begins.
+        """
         allowed = (self.budget or PAGE_REQUESTS) if self.filtered else 1
         for turn in range(1, allowed + 1):
-            start = yield from self.turn(start, self._size(turn, allowed))
-            if start is None or self.is_full:
-                return start
-        return start
-
-    def turn(self, start: Item | None, size: int | None, *, excused: bool = False) -> Flow[Any]:
-        """One request; gives where to go on."""
-        step = dict(self.request)
-        if size is not None:
-            step["Limit"] = size
-        if start is not None:
-            step["ExclusiveStartKey"] = start
-        answer = yield Call("Query", step, excused)
-        self.found += answer["Items"]
-        self.looked_at += answer.get("ScannedCount", len(answer["Items"]))
+            yield from self.turn(self._size(turn, allowed))
+            if self.walk.ended or self.is_full:
+                break
         if self.limit is None or len(self.found) <= self.limit:
-            return answer.get("LastEvaluatedKey")
+            return self.walk.position
         del self.found[self.limit :]
         return {name: self.found[-1][name] for name in self.key}
+
+    def turn(self, size: int | None, *, excused: bool = False) -> Flow[None]:
+        """One request."""
+        answer = self.walk.take((yield self.walk.call(size, excused=excused)))
+        self.found += answer["Items"]
+        self.looked_at += answer.get("ScannedCount", len(answer["Items"]))
 
     @property
     def is_full(self) -> bool:

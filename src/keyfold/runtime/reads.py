@@ -37,6 +37,7 @@ from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.merging import read_merge
 from keyfold.runtime.pages import QueryPage
 from keyfold.runtime.query import Request, collection_request, query_request
+from keyfold.runtime.walk import Walk, count_items
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
@@ -120,10 +121,10 @@ def _first(
     if request is None:
         return False if isinstance(wanted, Exists) else None
     page = _page(request, query, 1, budget)
-    start = yield from page.fill(None)
-    while start is not None and not page.found:
+    yield from page.fill()
+    while not page.walk.ended and not page.found:
         # A short page would say that there is none. What has expired is nobody's fault.
-        start = yield from page.turn(start, None, excused=page.hidden)
+        yield from page.turn(None, excused=page.hidden)
     if isinstance(wanted, Exists):
         return bool(page.found)
     return query.entity.__spec__.decode(page.found[0]) if page.found else None
@@ -173,21 +174,27 @@ def read_query(
     if request is None:
         return Page([])
     decode = (view or query.entity.__spec__).decode
-    page = _page(request, query, limit, budget)
     bound = scope(request, name, query, arguments)
-    last = yield from page.fill(_start(context, bound, cursor))
+    page = _page(request, query, limit, budget, _start(context, bound, cursor))
+    last = yield from page.fill()
     following = seal_position(context, bound, last)
     good, wrong = decode_all(context.on_undecodable, decode, page.found)
     complain(wrong, good, following)
     return Page(good, following)
 
 
-def _page(request: Request, query: Query[Any], limit: int | None, budget: int | None) -> QueryPage:
+def _page(
+    request: Request,
+    query: Query[Any],
+    limit: int | None,
+    budget: int | None,
+    start: Any = None,
+) -> QueryPage:
     spec, declared = query.entity.__spec__, query.source.declared
     key = [a.attribute for a in declared.attributes] if declared.index is not None else []
     positions = tuple(dict.fromkeys([*key, *spec.table.schema.key_attributes]))
     hidden = spec.ttl is not None and query.condition is None
-    return QueryPage(request, positions, limit, budget, hidden)
+    return QueryPage(Walk("Query", request, start), positions, limit, budget, hidden)
 
 
 def _start(context: Context, bound: str, cursor: str | None) -> Any:
@@ -198,14 +205,7 @@ def _count(context: Context, query: Query[Any], arguments: Mapping[str, Any]) ->
     request = query_request(context, query, arguments)
     if request is None:
         return 0
-    request["Select"] = "COUNT"
-    total: int = 0
-    while True:
-        answer = yield Call("Query", request)
-        total += answer["Count"]
-        if "LastEvaluatedKey" not in answer:
-            return total
-        request = {**request, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
+    return (yield from count_items(request))
 
 
 def _collect(
@@ -221,9 +221,10 @@ def _collect(
     request = collection_request(context, wanted, arguments)
     specs = [entity.__spec__ for entity in wanted.entities]
     table: EntitySpec = specs[0]
-    page = QueryPage(request, table.table.schema.key_attributes, limit, budget)
     bound = scope(request, name, wanted, arguments)
-    last = yield from page.fill(_start(context, bound, cursor))
+    walk = Walk("Query", request, _start(context, bound, cursor))
+    page = QueryPage(walk, table.table.schema.key_attributes, limit, budget)
+    last = yield from page.fill()
     following = seal_position(context, bound, last)
 
     def decode(item: dict[str, Any]) -> Any:

@@ -6,7 +6,6 @@ changes in between; when the guard fails and the read was ours, it starts over.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,12 +29,13 @@ from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change, applied, validate
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.guard import Lingering, StoredOtherwise, is_counted, steady_counts
 from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Put, Update
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find, find_item
 from keyfold.runtime.validity import looked_at, merged
+from keyfold.runtime.walk import PASSING, again_after
 from keyfold.runtime.writing import (
     WireWrite,
     edited,
@@ -46,7 +46,6 @@ from keyfold.runtime.writing import (
 ATTEMPTS = 12
 _CHANGED = "{} was changed by somebody else since it was read"
 _SINGLE = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
-_TRANSIENT = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 
 
 def commit(
@@ -88,7 +87,7 @@ def commit(
         except TransactionConflict:
             if attempt == ATTEMPTS - 1:
                 raise
-            yield Pause(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
+            yield again_after(attempt)
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -339,7 +338,7 @@ def _explained(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> E
     for reason, write in zip(cancelled.reasons, writes, strict=False):
         if reason.code == "ConditionalCheckFailed":
             return _refusal(write, reason.item)
-    if any(reason.code in _TRANSIENT for reason in cancelled.reasons):
+    if any(reason.code in PASSING for reason in cancelled.reasons):
         return TransactionConflict(cancelled.message)
     return cancelled
 

@@ -17,7 +17,7 @@ from keyfold.streams.outbox import Round
 from keyfold.streams.pace import AsyncAlarm, WakeUp
 from keyfold.streams.policy import TRANSIENT
 from keyfold.streams.processing import Outcome
-from keyfold.streams.shard import ShardReader
+from keyfold.streams.shard_reader import ShardReader
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import StreamStatus, status
 

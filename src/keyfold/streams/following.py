@@ -10,7 +10,14 @@ from typing import Final
 from uuid import uuid4
 
 from keyfold.design.table import Table
-from keyfold.errors import LeaseLost, PlanError, RebuildNeeded, StreamError, TableNotFound
+from keyfold.errors import (
+    ExpiredIterator,
+    LeaseLost,
+    PlanError,
+    RebuildNeeded,
+    StreamError,
+    TableNotFound,
+)
 from keyfold.limits import STREAM_RECORDS_PER_READ
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
@@ -23,7 +30,8 @@ from keyfold.streams.outbox import Round
 from keyfold.streams.pace import Pace
 from keyfold.streams.policy import TRANSIENT, Policy, patiently
 from keyfold.streams.processing import Outcome
-from keyfold.streams.shard import Shard, ShardReader, shards
+from keyfold.streams.shard import Shard, shards
+from keyfold.streams.shard_reader import ShardReader
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import ShardStatus, status
 from keyfold.streams.turn import Turns
@@ -132,12 +140,13 @@ class StreamWorker:
         """One batch of one shard; a lost lease or a troubled backend leaves it for later."""
         try:
             outcome = yield from reader.poll()
-        except (LeaseLost, TableNotFound):
-            # Another worker has the shard, or its stream was dropped a day after its end.
+        except (LeaseLost, TableNotFound, ExpiredIterator):
+            # Another worker has the shard, its stream was dropped a day after its end, or this
+            # worker's clock is wrong.
             self.readers.pop(reader.shard.sort, None)
             return Outcome()
         except TRANSIENT:
-            reader.iterator = None
+            reader.records = None
             return Outcome(unresolved=[reader.shard.sort])
         if reader.lease.finished:
             self.readers.pop(reader.shard.sort, None)

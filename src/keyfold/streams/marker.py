@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from keyfold.errors import AlreadyProcessed
-from keyfold.limits import BATCH_GET_ITEMS, STREAM_RETENTION_SECONDS
+from keyfold.limits import STREAM_RETENTION_SECONDS
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
+from keyfold.runtime.walk import get_batches
 from keyfold.streams import support
 
 # A record cannot come again once the stream has dropped it.
@@ -41,14 +42,6 @@ def _repeated(_: Mapping[str, Any] | None) -> Exception:
 def marked(context: Context, wanted: list[tuple[str, str]]) -> Flow[set[tuple[str, str]]]:
     """Which of these events and effects have their marker."""
     table = context.physical(support.TABLE)
-    done: set[tuple[str, str]] = set()
-    for start in range(0, len(wanted), BATCH_GET_ITEMS):
-        keys = [key(context, *one) for one in wanted[start : start + BATCH_GET_ITEMS]]
-        while keys:
-            request = {"RequestItems": {table: {"Keys": keys, "ConsistentRead": True}}}
-            answer = yield Call("BatchGetItem", request)
-            for item in answer["Responses"].get(table, ()):
-                event_id = item["PK"]["S"].removeprefix(f"DONE#{context.design.name}#")
-                done.add((event_id, item["SK"]["S"]))
-            keys = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
-    return done
+    found = yield from get_batches((table, key(context, *one)) for one in wanted)
+    prefix = f"DONE#{context.design.name}#"
+    return {(item["PK"]["S"].removeprefix(prefix), item["SK"]["S"]) for _, item in found}

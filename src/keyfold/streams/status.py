@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from keyfold.errors import TableNotFound, TrimmedData
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.flow import Flow
 from keyfold.streams import deadletter, outbox
 from keyfold.streams.lease import Group, Lease, leases
+from keyfold.streams.shard import ShardRecords
 
 
 @dataclass(frozen=True)
@@ -73,23 +73,14 @@ def status(context: Context, name: str = "default") -> Flow[StreamStatus]:
 
 def _lag(context: Context, lease: Lease) -> Flow[float | None]:
     """The age of the oldest record behind the checkpoint; None when there is none."""
-    request: dict[str, Any] = {
-        "StreamArn": lease.stream,
-        "ShardId": lease.shard,
-        "ShardIteratorType": "TRIM_HORIZON",
-    }
-    if lease.sequence is not None:
-        request["ShardIteratorType"] = "AFTER_SEQUENCE_NUMBER"
-        request["SequenceNumber"] = lease.sequence
     try:
-        iterator = yield Call("GetShardIterator", request)
+        records = yield from ShardRecords(lease.stream, lease.shard, lease.sequence).next(1)
     except TrimmedData:
         return max(0.0, context.clock.now() - max(lease.settled_at, lease.caught_up))
     except TableNotFound:
         return None
-    answer = yield Call("GetRecords", {"ShardIterator": iterator["ShardIterator"], "Limit": 1})
-    if not answer["Records"]:
+    if not records:
         return None
-    moment = answer["Records"][0]["dynamodb"].get("ApproximateCreationDateTime", 0)
+    moment = records[0]["dynamodb"].get("ApproximateCreationDateTime", 0)
     made = moment.timestamp() if hasattr(moment, "timestamp") else float(moment)
     return max(0.0, context.clock.now() - made)

@@ -16,6 +16,7 @@ from keyfold.errors import TableInUse, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.tables import create_request, until_active
+from keyfold.runtime.walk import all_items, count_items
 
 WireItem = dict[str, Any]
 
@@ -77,38 +78,18 @@ def delete(context: Context, at: WireItem) -> Flow[bool]:
 
 def count(context: Context, named: str) -> Flow[int]:
     """How many items a partition has, without reading them all into memory."""
-    request: dict[str, Any] = {
-        "TableName": context.physical(TABLE),
-        "KeyConditionExpression": "PK = :p",
-        "ExpressionAttributeValues": {":p": {"S": named}},
-        "ConsistentRead": True,
-        "Select": "COUNT",
-    }
-    found = 0
-    while True:
-        answer = yield Call("Query", request)
-        found += int(answer["Count"])
-        last = answer.get("LastEvaluatedKey")
-        if last is None:
-            return found
-        request = {**request, "ExclusiveStartKey": last}
+    return (yield from count_items(_whole(context, named)))
 
 
 def partition(context: Context, named: str, *, limit: int | None = None) -> Flow[list[WireItem]]:
     """The items of one partition in order."""
-    request: dict[str, Any] = {
+    return (yield from all_items(_whole(context, named), limit))
+
+
+def _whole(context: Context, named: str) -> dict[str, Any]:
+    return {
         "TableName": context.physical(TABLE),
         "KeyConditionExpression": "PK = :p",
         "ExpressionAttributeValues": {":p": {"S": named}},
         "ConsistentRead": True,
     }
-    found: list[WireItem] = []
-    while True:
-        if limit is not None:
-            request["Limit"] = limit - len(found)
-        answer = yield Call("Query", request)
-        found += answer["Items"]
-        last = answer.get("LastEvaluatedKey")
-        if last is None or (limit is not None and len(found) >= limit):
-            return found
-        request = {**request, "ExclusiveStartKey": last}

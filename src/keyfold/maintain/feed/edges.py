@@ -15,10 +15,11 @@ from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.address import raw
 from keyfold.maintain.edge import sharded_fields
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.flow import Flow, Pause
 from keyfold.runtime.intent import Check
 from keyfold.runtime.query import query_request
 from keyfold.runtime.reads import find, read
+from keyfold.runtime.walk import Walk
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
@@ -101,15 +102,12 @@ def followers(
         query = query.consistent()
     request = query_request(context, query, {})
     assert request is not None, "a whole partition is not an empty range"
-    request["Limit"] = FOLLOWERS_AT_ONCE
-    if key is not None:
-        request["ExclusiveStartKey"] = key
-    answer = yield Call("Query", request)
+    walk = Walk("Query", request, key)
+    answer = yield from walk.next(FOLLOWERS_AT_ONCE)
     spec = edge.followers.entity.__spec__
     found = [getattr(spec.decode(item), edge.reader) for item in answer["Items"]]
-    last = answer.get("LastEvaluatedKey")
-    if last is not None:
-        return found, [number, last]
+    if not walk.ended:
+        return found, [number, walk.position]
     return found, [number + 1, None] if number + 1 < len(partitions) else None
 
 

@@ -10,6 +10,7 @@ from keyfold.design.entity import EntitySpec
 from keyfold.design.template import HIGHEST
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Parallel
+from keyfold.runtime.walk import position_of
 
 Item = dict[str, Any]
 
@@ -63,7 +64,7 @@ class PartitionRead:
 
     def take(self, answer: Item) -> None:
         self.waiting += answer["Items"]
-        last = answer.get("LastEvaluatedKey")
+        last = position_of(answer)
         self.bound = self.floor if last is None else last[self.sort]["S"]
         if last is not None:
             self.size = min(self.size * 4, MOST_AT_ONCE)

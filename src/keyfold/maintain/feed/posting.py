@@ -14,9 +14,10 @@ from keyfold.maintain.feed.jobs import for_all_followers
 from keyfold.runtime.batch import delete_many, put_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Put, Update
 from keyfold.runtime.query import query_request
+from keyfold.runtime.walk import all_items
 from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
@@ -93,13 +94,7 @@ def copies_of(
         "ScanIndexForward": False,
         "ConsistentRead": True,
     }
-    found: list[Entity] = []
-    while True:
-        answer = yield Call("Query", request)
-        found += [spec.decode(item) for item in answer["Items"]]
-        if "LastEvaluatedKey" not in answer:
-            break
-        request = {**request, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
+    found = [spec.decode(item) for item in (yield from all_items(request))]
     return [i for i in found if source is None or getattr(i, feed.source_field) == source]
 
 
@@ -109,11 +104,5 @@ def activities_of(context: Context, feed: Feed[Any], source: str) -> Flow[list[E
     query = query.since(**{feed.time_field: context.now() - feed.ttl})
     request = query_request(context, query, {})
     spec = feed.activity.__spec__
-    found: list[Entity] = []
-    while request is not None and len(found) < feed.cap:
-        answer = yield Call("Query", request)
-        found += [spec.decode(item) for item in answer["Items"]]
-        if "LastEvaluatedKey" not in answer:
-            break
-        request = {**request, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
-    return found[: feed.cap]
+    items = [] if request is None else (yield from all_items(request, feed.cap))
+    return [spec.decode(item) for item in items]

@@ -30,6 +30,7 @@ from keyfold.maintain.feed.support import REPLICAS, SOURCE_PREFIX
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
 from keyfold.runtime.flow import Call, Flow, Parallel
+from keyfold.runtime.walk import Walk, rest, unprocessed_keys
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
@@ -105,10 +106,11 @@ def _look_around(
     replica = random.randrange(REPLICAS)
     listed = feed.support.removed.key(replica=replica, position="x", source="x")
     removed = _everything(context, feed.support.removed, listed.wire(), prefix="")
-    answers = yield Parallel([copies.next_call(), Call("Query", sources), Call("Query", removed)])
+    lists = [Walk("Query", sources), Walk("Query", removed)]
+    answers = yield Parallel([copies.next_call(), *(walk.call() for walk in lists)])
     copies.take(answers[0])
-    around = yield from _rest(sources, answers[1])
-    gone = yield from _rest(removed, answers[2])
+    around = yield from rest(lists[0], answers[1])
+    gone = yield from rest(lists[1], answers[2])
     spec, removals = feed.support.source.__spec__, feed.support.removed.__spec__
     now = context.clock.now()
     found = [spec.decode(item) for item in around]
@@ -137,15 +139,6 @@ def _everything(
         request["ExpressionAttributeNames"]["#s"] = table.sort
         request["ExpressionAttributeValues"][":s"] = {"S": prefix}
     return request
-
-
-def _rest(request: Item, answer: Item) -> Flow[list[Item]]:
-    items: list[Item] = list(answer["Items"])
-    while "LastEvaluatedKey" in answer:
-        more = {**request, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
-        answer = yield Call("Query", more)
-        items += answer["Items"]
-    return items
 
 
 def _pulled(
@@ -197,7 +190,7 @@ def _hints(context: Context, feed: Feed[Any], sources: Sequence[str]) -> Flow[di
             for item in answer["Responses"].get(table, ()):
                 hint = spec.decode(item)
                 found[hint.source] = hint.last
-            left = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", ())
+            left = unprocessed_keys(answer, table)
             for source in [s for s in sources if left and _hint_key(feed, s) in left]:
                 del found[source]
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from keyfold.clients.protocol import Client
@@ -19,6 +19,7 @@ from keyfold.review.cost.workload import (
     Workload,
     WriteLoad,
 )
+from keyfold.runtime.walk import Walk, pages
 from keyfold.values.size import item_size
 
 CALLS = "keyfold_design_calls_total"
@@ -139,17 +140,9 @@ def _add(seen: _Seen, entity: EntitySchema, item: Item) -> None:
 
 
 def _items(client: Client, name: str, wanted: int) -> Iterator[Item]:
-    start: Any = None
-    while wanted > 0:
-        request: dict[str, Any] = {"TableName": name, "Limit": min(wanted, 500)}
-        if start is not None:
-            request["ExclusiveStartKey"] = start
-        answer = client.call("Scan", request)
-        yield from answer["Items"]
-        wanted -= len(answer["Items"])
-        start = answer.get("LastEvaluatedKey")
-        if start is None:
-            return
+    request = {"TableName": name, "Limit": min(wanted, 500)}
+    items = (item for page in pages(client.call, Walk("Scan", request)) for item in page["Items"])
+    return islice(items, wanted)
 
 
 def _entity(schema: Schema, table: TableSchema, item: Item) -> EntitySchema | None:

@@ -24,6 +24,8 @@ from keyfold.design.shorthand import template as parsed
 from keyfold.errors import KeyfoldError, OperationError, TableNotFound
 from keyfold.review.draft import names
 from keyfold.review.draft.shapes import Item, attribute_type, shape, template, text
+from keyfold.runtime.flow import run_by
+from keyfold.runtime.walk import Walk
 
 TYPE_ATTRIBUTES = ("type", "entityType", "_type", "__typename", "et", "_et", "__edb_e__")
 
@@ -83,22 +85,21 @@ def _ttl(client: Client, name: str) -> str | None:
 def _sample(client: Client, name: str, wanted: int) -> Iterator[Item]:
     """Items from all over the table: segments are read in turn."""
     segments = min(8, max(1, wanted // 50))
-    starts: dict[int, Any] = dict.fromkeys(range(segments))
-    while starts and wanted > 0:
-        for segment in list(starts):
-            request: dict[str, Any] = {"TableName": name, "Limit": min(100, wanted)}
-            if segments > 1:
-                request |= {"Segment": segment, "TotalSegments": segments}
-            if starts[segment] is not None:
-                request["ExclusiveStartKey"] = starts[segment]
-            answer = client.call("Scan", request)
-            found = answer.get("Items", [])[:wanted]
+    walks = [Walk("Scan", _segment(name, number, segments)) for number in range(segments)]
+    while walks:
+        for walk in list(walks):
+            found = run_by(client.call, walk.next(min(100, wanted)))["Items"][:wanted]
             yield from found
             wanted -= len(found)
-            if "LastEvaluatedKey" in answer and wanted > 0:
-                starts[segment] = answer["LastEvaluatedKey"]
-            else:
-                del starts[segment]
+            if wanted == 0:
+                return
+            if walk.ended:
+                walks.remove(walk)
+
+
+def _segment(table: str, number: int, segments: int) -> dict[str, Any]:
+    part = {"Segment": number, "TotalSegments": segments} if segments > 1 else {}
+    return {"TableName": table, **part}
 
 
 def _table(described: Mapping[str, Any], ttl: str | None, items: list[Item]) -> TableSchema:

@@ -1,0 +1,115 @@
+"""Reading one leased shard from its checkpoint on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from keyfold.errors import RebuildNeeded, TrimmedData
+from keyfold.limits import STREAM_RETENTION_SECONDS
+from keyfold.runtime.flow import Flow
+from keyfold.streams import lease as leasing
+from keyfold.streams.effect import Effects, ReactionContext
+from keyfold.streams.lease import Group, Lease
+from keyfold.streams.policy import patiently
+from keyfold.streams.processing import Outcome, process
+from keyfold.streams.shard import Shard, ShardRecords, WireRecord
+
+_NOTED_EVERY: Final = 60.0
+"""How often an idle shard's progress is noted, in seconds."""
+
+
+@dataclass
+class ShardReader:
+    """Reads one leased shard."""
+
+    run: ReactionContext
+    effects: Effects
+    group: Group
+    shard: Shard
+    lease: Lease
+    limit: int
+    seconds: float
+    records: ShardRecords | None = None
+    """None: read from the checkpoint on."""
+
+    def poll(self) -> Flow[Outcome]:
+        """Read one batch, carry it out, note the checkpoint."""
+        asked = self.run.context.clock.now()
+        records, ended = yield from self._batch()
+        outcome = yield from process(self.run, self.effects, self.shard.table, records)
+        complete = not outcome.unresolved
+        noted: dict[str, str | float | bool] = {}
+        settled = _last_settled(records, outcome.unresolved)
+        if settled is not None:
+            noted["sequence"] = str(settled["SequenceNumber"])
+            made = _seconds(settled.get("ApproximateCreationDateTime", 0))
+            noted["settled_at"] = made
+            outcome.lag_seconds = max(0.0, self.run.context.clock.now() - made)
+        stale = asked - self.lease.caught_up >= _NOTED_EVERY
+        if complete and not records and (stale or ended):
+            noted["caught_up"] = asked
+        if complete and ended:
+            noted["finished"] = True
+        if not complete:
+            self.records = None
+        if noted or asked > self.lease.until - self.seconds / 2:
+            self.lease = yield from patiently(
+                self.run.policy,
+                lambda: leasing.save(
+                    self.run.context, self.group, self.lease, self.seconds, **noted
+                ),
+            )
+        return outcome
+
+    def _batch(self) -> Flow[tuple[list[WireRecord], bool]]:
+        if self.records is None:
+            if self.lease.lost:
+                raise RebuildNeeded(self.lease.lost)
+            self.records = self._behind(self.lease.sequence)
+        try:
+            found = yield from self.records.next(self.limit)
+        except TrimmedData:
+            yield from self._check_nothing_lost()
+            self.records = self._behind(None)
+            found = yield from self.records.next(self.limit)
+        return found, self.records.ended
+
+    def _behind(self, sequence: str | None) -> ShardRecords:
+        return ShardRecords(self.shard.stream, self.shard.id, sequence)
+
+    def _check_nothing_lost(self) -> Flow[None]:
+        """The checkpoint's own record is gone; records behind it may be gone too."""
+        context = self.run.context
+        known = max(self.lease.caught_up, self.lease.settled_at)
+        if context.clock.now() - known < STREAM_RETENTION_SECONDS:
+            return
+        reason = (
+            f"records of {self.shard.table.name} were lost: the shard {self.shard.id} was last "
+            f"read on {datetime.fromtimestamp(known, UTC):%Y-%m-%d %H:%M} UTC, and a stream keeps "
+            f"{STREAM_RETENTION_SECONDS // 3600} hours. Run `keyfold rebuild`, which makes the "
+            "structures anew and lets the consumer go on"
+        )
+        yield from leasing.save(context, self.group, self.lease, self.seconds, lost=reason)
+        raise RebuildNeeded(reason)
+
+
+def _last_settled(records: list[dict[str, Any]], unresolved: list[str]) -> dict[str, Any] | None:
+    """The last record before which nothing is left to do, by sequence and not by arrival."""
+    left = set(unresolved)
+    last: dict[str, Any] | None = None
+    bodies = [record["dynamodb"] for record in records if _has_sequence(record)]
+    for body in sorted(bodies, key=lambda body: int(body["SequenceNumber"])):
+        if str(body["SequenceNumber"]) in left:
+            return last
+        last = body
+    return last
+
+
+def _has_sequence(record: dict[str, Any]) -> bool:
+    return "SequenceNumber" in record.get("dynamodb", {})
+
+
+def _seconds(moment: Any) -> float:
+    return moment.timestamp() if isinstance(moment, datetime) else float(moment)
