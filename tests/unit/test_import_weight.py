@@ -44,3 +44,13 @@ def test_a_server_starts_without_what_few_requests_need() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert not RARE & set(answer.stdout.split())
+
+
+def test_services_are_served_by_starlette_and_graphql_core_alone() -> None:
+    script = "import keyfold.api.app, sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    answer = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = set(answer.stdout.split())
+    assert {"starlette", "graphql"} <= loaded
+    assert not {"fastapi", "strawberry"} & loaded

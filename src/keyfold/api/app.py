@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -144,7 +143,7 @@ def _mount_name(dispatch: Dispatch) -> str:
     return name
 
 
-def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSettings) -> FastAPI:
+def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSettings) -> Starlette:
     service = type(dispatch.service)
     app = rest_app(dispatch, tokens)
     app.router.routes += graphql_routes(dispatch, tokens, introspection=settings.development)
@@ -165,7 +164,7 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSetting
     return app
 
 
-def _add_paths(paths: Paths, root: str, app: FastAPI) -> None:
+def _add_paths(paths: Paths, root: str, app: Starlette) -> None:
     for route in app.routes:
         if isinstance(route, Route) and isinstance(route.endpoint, RestEndpoint | GraphQLEndpoint):
             for verb in route.methods or ():

@@ -36,6 +36,21 @@ Key = tuple[str, str]
 Schema = dict[str, Any]
 
 
+def openapi_document(service: type[Service]) -> Schema:
+    """The document, without the servers that answer."""
+    paths, schemas = paths_and_schemas(service)
+    info = {"title": service.name, "version": "1"}
+    if description := (service.__doc__ or "").strip():
+        info["description"] = description
+    bearer = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "paths": paths,
+        "components": {"schemas": schemas, "securitySchemes": {"bearer": bearer}},
+    }
+
+
 def paths_and_schemas(service: type[Service]) -> tuple[Schema, Schema]:
     """The `paths` and the `components.schemas` of a service."""
     operations = service.operations.values()

@@ -1,15 +1,14 @@
-"""A service's operations as REST: a FastAPI application with one route for each."""
+"""A service's operations as REST: a Starlette application with one route for each."""
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
@@ -17,51 +16,34 @@ from keyfold.api.asgi import address_of, headers_of, query_of, read_body, send_a
 from keyfold.api.auth import Tokens
 from keyfold.api.dispatch import Dispatch
 from keyfold.api.exchange import BodyTooLarge, HttpAnswer, HttpRequest, answer, problem_answer
-from keyfold.api.openapi import paths_and_schemas
+from keyfold.api.openapi import openapi_document
 from keyfold.api.parameters import Operation, in_routing_order
 from keyfold.api.problems import INTERNAL, Problem, problem_for
 
 
-def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> FastAPI:
-    """The REST application of a service; more routes can be added to it as to any FastAPI."""
+def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> Starlette:
+    """The REST application of a service; more routes can be added to it as to any Starlette."""
     service = type(dispatch.service)
-    app = FastAPI(
-        title=service.name,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        exception_handlers=problem_handlers(),
-    )
-    for operation in in_routing_order(service.operations):
-        app.router.routes.append(
-            Route(
-                operation.path,
-                RestEndpoint(operation, dispatch, tokens),
-                methods=[operation.verb],
-                name=operation.name,
-            )
+    described = cache(partial(openapi_document, service))
+
+    async def openapi(request: Request) -> Response:
+        # Swagger UI and clients ask below the path that the application is mounted at.
+        server = {"servers": [{"url": root}]} if (root := request.scope.get("root_path")) else {}
+        return JSONResponse(described() | server)
+
+    routes = [
+        Route(
+            operation.path,
+            RestEndpoint(operation, dispatch, tokens),
+            methods=[operation.verb],
+            name=operation.name,
         )
-    document: dict[str, Any] = {}
-
-    def openapi() -> dict[str, Any]:
-        if not document:
-            paths, schemas = paths_and_schemas(service)
-            document.update(
-                get_openapi(
-                    title=service.name,
-                    version="1",
-                    description=(service.__doc__ or "").strip(),
-                    routes=app.routes,
-                )
-            )
-            document["paths"] = paths | document["paths"]
-            components = document.setdefault("components", {})
-            components["schemas"] = schemas | components.get("schemas", {})
-            scheme = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
-            components["securitySchemes"] = {"bearer": scheme}
-        return document
-
-    app.openapi = openapi  # type: ignore[method-assign]
+        for operation in in_routing_order(service.operations)
+    ]
+    app = Starlette(
+        routes=[Route("/openapi.json", openapi), *routes], exception_handlers=problem_handlers()
+    )
+    app.router.redirect_slashes = False
     return app
 
 
@@ -94,11 +76,7 @@ class RestEndpoint:
 
 def problem_handlers() -> dict[Any, Any]:
     """Exception handlers that answer every error as problem+json."""
-    return {
-        HTTPException: _http_problem,
-        RequestValidationError: _validation_problem,
-        Exception: _internal_problem,
-    }
+    return {HTTPException: _http_problem, Exception: _internal_problem}
 
 
 def response(made: HttpAnswer) -> Response:
@@ -125,10 +103,6 @@ def _methods_at(request: Request) -> set[str]:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
         for method in route.methods or ()
     }
-
-
-async def _validation_problem(_request: Request, error: Exception) -> Response:
-    return response(problem_answer(problem_for(error)))
 
 
 async def _internal_problem(_request: Request, _error: Exception) -> Response:

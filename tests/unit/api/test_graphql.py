@@ -293,7 +293,7 @@ async def test_the_short_way_answers_what_the_long_way_does(
     store.clubs["broken"] = type(store.clubs["chess"]).model_construct(
         club_id="broken", title="X", owner_id=None, mood=None, created_at=None, version=0
     )
-    schema = build_schema(type(clubs))._schema
+    schema = build_schema(type(clubs))
 
     async def answer(executor: type[Executor[Any]]) -> Any:
         context = GraphQLContext(Dispatch(clubs), Caller(Identity.of("mia")))

@@ -13,7 +13,6 @@ from graphql import (
     DocumentNode,
     ExecutionResult,
     GraphQLError,
-    GraphQLSchema,
     MaxIntrospectionDepthRule,
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
@@ -44,7 +43,7 @@ from keyfold.api.exchange import (
 from keyfold.api.graphql.appsync import appsync_schema
 from keyfold.api.graphql.execution import PlainFieldsFirst, Plans
 from keyfold.api.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
-from keyfold.api.graphql.schema import GraphQLContext, build_schema
+from keyfold.api.graphql.schema import GraphQLContext, build_schema, schema_text
 from keyfold.api.identity import Identity
 from keyfold.api.problems import Problem, Refused, invalid_input, problem_for
 from keyfold.tracing import instance
@@ -69,9 +68,8 @@ class Executor:
 
     def __init__(self, dispatch: Dispatch, *, introspection: bool) -> None:
         self._dispatch = dispatch
-        strawberry_schema = build_schema(type(dispatch.service))
-        self.sdl = strawberry_schema.as_str()
-        self._schema: GraphQLSchema = strawberry_schema._schema
+        self._schema = build_schema(type(dispatch.service))
+        self.sdl = schema_text(self._schema)
         extra = MaxIntrospectionDepthRule if introspection else NoSchemaIntrospectionCustomRule
         self._rules = [*specified_rules, extra]
         self._documents: OrderedDict[str, tuple[DocumentNode, Plans | None]] = OrderedDict()

@@ -25,6 +25,8 @@ from graphql import (
 )
 from graphql.execution import Executor
 
+from keyfold.api.graphql.types import ATTRIBUTE
+
 Read = Callable[[Any], Any]
 Plans = dict[tuple[int, ...], Read | None]
 """Plans by the type that is asked of and the places in the document that ask."""
@@ -92,13 +94,13 @@ class PlainFieldsFirst(Executor[Any]):
                 fields.append((response_name, "__class__", lambda _: kind.name))
                 continue
             declared = kind.fields.get(name)
-            definition = declared and declared.extensions.get("strawberry-definition")
-            if declared is None or definition is None or not definition.is_basic_field:
+            attribute = declared and declared.extensions.get(ATTRIBUTE)
+            if declared is None or attribute is None:
                 return None
             complete = self._plan(declared.type, asked)
             if complete is None:
                 return None
-            fields.append((response_name, definition.python_name, complete))
+            fields.append((response_name, attribute, complete))
         fits = kind.is_type_of
 
         def read(source: Any) -> dict[str, Any]:

@@ -1,52 +1,66 @@
-"""Pydantic types as Strawberry types: objects, inputs, enums, unions, connections, scalars."""
+"""Pydantic types as GraphQL types: objects, inputs, enums, unions, connections, scalars."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Literal, NewType, Optional, Union, get_args, get_origin
+from operator import attrgetter
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 import annotated_types
-import strawberry
-from graphql import GraphQLInputType, get_nullable_type, is_input_object_type, is_list_type
+from graphql import (
+    GraphQLBoolean,
+    GraphQLEnumType,
+    GraphQLEnumValue,
+    GraphQLField,
+    GraphQLFloat,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLInt,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLScalarType,
+    GraphQLString,
+    GraphQLUnionType,
+    get_nullable_type,
+    is_input_object_type,
+    is_list_type,
+)
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
-from strawberry.annotation import StrawberryAnnotation
-from strawberry.types.scalar import ScalarDefinition
 
 from keyfold.api.names import camel
 from keyfold.api.parameters import RelatedField, takes_none
 from keyfold.design import Page
 from keyfold.errors import DeclarationError
 
-Long = NewType("Long", int)
-Json = NewType("Json", object)
-
+ATTRIBUTE = "attribute"
+"""The extension of a field that names the attribute it is read from."""
+_NULL_LEFT_OUT = "null is left out"
+"""The extension of an input: fields whose null means that they were not given."""
 _INT_BITS = 31
-_TEXTS = (datetime, date, time, timedelta, Decimal, UUID, bytes)
 _LISTS = (list, set, frozenset, tuple)
 
 
-def _as_given(value: Any) -> Any:
-    return value
-
-
-def _text(name: str, description: str) -> ScalarDefinition:
+def _text(name: str, description: str) -> GraphQLScalarType:
     """A scalar whose text Pydantic reads, so that REST and GraphQL take and give the same."""
-    return strawberry.scalar(
-        name=name, description=description, serialize=to_jsonable_python, parse_value=_as_given
-    )
+    return GraphQLScalarType(name, description=description, coerce_output_value=to_jsonable_python)
 
 
-SCALARS: dict[object, ScalarDefinition] = {
-    Long: strawberry.scalar(name="Long", description="A whole number.", parse_value=_as_given),
-    Json: _text("JSON", "Any JSON value."),
+LONG = GraphQLScalarType("Long", description="A whole number.")
+JSON = _text("JSON", "Any JSON value.")
+SCALARS: dict[type, GraphQLScalarType] = {
+    str: GraphQLString,
+    bool: GraphQLBoolean,
+    float: GraphQLFloat,
     datetime: _text("DateTime", "A moment, as 2026-01-31T12:00:00Z."),
     date: _text("Date", "A day, as 2026-01-31."),
     time: _text("Time", "A time of day, as 12:00:00."),
@@ -57,12 +71,6 @@ SCALARS: dict[object, ScalarDefinition] = {
 }
 
 
-@strawberry.type(description="Where a page ends.")
-class PageInfo:
-    end_cursor: str | None
-    has_next_page: bool
-
-
 @dataclass(frozen=True, slots=True)
 class PageEdge:
     """A page's item; only the last one has a cursor, since pages are what a cursor continues."""
@@ -71,12 +79,20 @@ class PageEdge:
     cursor: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    """Where a page ends."""
+
+    end_cursor: str | None
+    has_next_page: bool
+
+
 class PageConnection:
     """A page as Relay's connection."""
 
     def __init__(self, page: Page[Any]) -> None:
         self.nodes = page.items
-        self.page_info = PageInfo(end_cursor=page.cursor, has_next_page=page.cursor is not None)
+        self.page_info = PageInfo(page.cursor, page.cursor is not None)
 
     @property
     def edges(self) -> list[PageEdge]:
@@ -87,8 +103,33 @@ class PageConnection:
         ]
 
 
+def attribute(name: str, kind: Any, description: str | None = None) -> GraphQLField:
+    """A field that is read from an attribute of its source."""
+    get = attrgetter(name)
+    return GraphQLField(
+        kind,
+        resolve=lambda source, _info: get(source),
+        description=description,
+        extensions={ATTRIBUTE: name},
+    )
+
+
+_PAGE_INFO = GraphQLObjectType(
+    "PageInfo",
+    {
+        "endCursor": attribute("end_cursor", GraphQLString),
+        "hasNextPage": attribute("has_next_page", GraphQLNonNull(GraphQLBoolean)),
+    },
+    description=PageInfo.__doc__,
+)
+
+
 class TypeRegistry:
-    """The GraphQL types of one schema, each made once."""
+    """The GraphQL types of one schema, each made once.
+
+    What may not be null is GraphQLNonNull. The fields of an object or input are made when the
+    schema is complete, so that models may refer to each other.
+    """
 
     def __init__(
         self,
@@ -108,19 +149,24 @@ class TypeRegistry:
         """The GraphQL type of an argument."""
         return self._type(annotation, metadata, self._input)
 
-    def connection(self, item: Any) -> Any:
+    def connection(self, item: Any) -> GraphQLObjectType:
         """The connection type for pages of this item."""
         node = self.output(item)
         name = getattr(item, "__name__", "Item")
-        if ("connection", item) not in self._made:
-            edge = self._make(f"{name}Edge", {"node": node, "cursor": str | None})
-            fields: dict[str, Any] = {
-                "nodes": list[node],  # type: ignore[valid-type]
-                "edges": list[edge],  # type: ignore[valid-type]
-                "page_info": PageInfo,
+
+        def made() -> GraphQLObjectType:
+            edge = self._plain(
+                f"{name}Edge",
+                {"node": attribute("node", node), "cursor": attribute("cursor", GraphQLString)},
+            )
+            fields = {
+                "nodes": attribute("nodes", _listed(node)),
+                "edges": attribute("edges", _listed(GraphQLNonNull(edge))),
+                "pageInfo": attribute("page_info", GraphQLNonNull(_PAGE_INFO)),
             }
-            self._made["connection", item] = self._make(f"{name}Connection", fields)
-        return self._made["connection", item]
+            return self._plain(f"{name}Connection", fields)
+
+        return self._once("connection", item, made)  # type: ignore[no-any-return]
 
     def _type(
         self, annotation: Any, metadata: Iterable[Any], model: Callable[[type[BaseModel]], Any]
@@ -131,20 +177,26 @@ class TypeRegistry:
         if origin in (Union, types.UnionType):
             return self._union(parts, metadata, model)
         if origin in _LISTS:
-            return list[self._type(parts[0], (), model)]  # type: ignore[misc]
-        if origin is Literal and all(isinstance(one, str) for one in parts):
-            return str
+            return _listed(self._type(parts[0], (), model))
+        return GraphQLNonNull(self._named(annotation, metadata, model))
+
+    def _named(
+        self, annotation: Any, metadata: Iterable[Any], model: Callable[[type[BaseModel]], Any]
+    ) -> Any:
+        if get_origin(annotation) is Literal:
+            texts = all(isinstance(one, str) for one in get_args(annotation))
+            return GraphQLString if texts else JSON
         if not isinstance(annotation, type):
-            return Json
+            return JSON
         if issubclass(annotation, BaseModel):
             return model(annotation)
         if issubclass(annotation, Enum):
             return self._enum(annotation)
         if annotation is int:
-            return int if _fits_an_int(metadata) else Long
-        if annotation in (str, bool, float) or annotation in _TEXTS:
-            return annotation
-        return str if issubclass(annotation, str) else Json
+            return GraphQLInt if _fits_an_int(metadata) else LONG
+        if (scalar := SCALARS.get(annotation)) is not None:
+            return scalar
+        return GraphQLString if issubclass(annotation, str) else JSON
 
     def _union(
         self,
@@ -152,88 +204,89 @@ class TypeRegistry:
         metadata: Iterable[Any],
         model: Callable[[type[BaseModel]], Any],
     ) -> Any:
-        present = [one for one in parts if one is not type(None)]
+        present = tuple(one for one in parts if one is not type(None))
         if len(present) == 1:
             inner = self._type(present[0], metadata, model)
         elif model == self._object and all(_is_model(one) for one in present):
-            inner = self._object_union(tuple(present))
+            inner = GraphQLNonNull(self._object_union(present))
         else:
-            inner = Json
-        return Optional[inner] if len(present) < len(parts) else inner  # noqa: UP045
+            inner = GraphQLNonNull(JSON)
+        return get_nullable_type(inner) if len(present) < len(parts) else inner
 
     def _object_union(self, models: tuple[type[BaseModel], ...]) -> Any:
-        if ("union", models) not in self._made:
-            name = "Or".join(one.__name__ for one in models)
-            members = tuple(self._object(one) for one in models)
-            self._made["union", models] = Annotated[
-                Union[members], strawberry.union(name)  # noqa: UP007
-            ]
-        return self._made["union", models]
+        name = "Or".join(one.__name__ for one in models)
+        members = [self._object(one) for one in models]
+        return self._once("union", models, lambda: GraphQLUnionType(name, members))
 
     def _enum(self, kind: type[Enum]) -> Any:
-        if ("enum", kind) not in self._made:
+        def made() -> GraphQLEnumType:
             self._claim(kind.__name__, kind)
-            self._made["enum", kind] = strawberry.enum(kind)
-        return self._made["enum", kind]
+            values = {one.name: GraphQLEnumValue(one) for one in kind}
+            return GraphQLEnumType(kind.__name__, values)
+
+        return self._once("enum", kind, made)
 
     def _object(self, model: type[BaseModel]) -> Any:
-        if ("object", model) in self._made:
-            return self._made["object", model]
-        name = _plain_name(model)
-        self._claim(name, model)
-        fields = {
-            field: strawberry.field(name=_public(field, info), description=info.description)
-            for field, info in model.model_fields.items()
-        }
-        extra = [one for one in self._related if issubclass(model, one.parent)]
-        for one in extra:
-            fields[one.function.__name__] = strawberry.field(
-                resolver=self._loading(one), name=one.name, description=one.description
+        def fields() -> dict[str, GraphQLField]:
+            found = {
+                _public(field, info): attribute(
+                    field, self.output(info.annotation, info.metadata), info.description
+                )
+                for field, info in model.model_fields.items()
+            }
+            for one in self._related:
+                if issubclass(model, one.parent):
+                    found[one.name] = GraphQLField(
+                        self.output(one.result),
+                        resolve=self._loading(one),
+                        description=one.description,
+                    )
+            return found
+
+        def made() -> GraphQLObjectType:
+            name = _plain_name(model)
+            self._claim(name, model)
+            return GraphQLObjectType(
+                name,
+                fields,
+                is_type_of=lambda value, _info: isinstance(value, model),
+                description=_doc(model),
             )
-        made = strawberry.type(_bare_class(name, fields, model), name=name, description=_doc(model))
-        self._made["object", model] = made
-        annotations = {
-            field: self.output(info.annotation, info.metadata)
-            for field, info in model.model_fields.items()
-        }
-        annotations |= {one.function.__name__: self.output(one.result) for one in extra}
-        _annotate(made, annotations)
-        return made
+
+        return self._once("object", model, made)
 
     def _input(self, model: type[BaseModel]) -> Any:
-        if ("input", model) in self._made:
-            return self._made["input", model]
-        name = _plain_name(model)
-        name = name if name.endswith("Input") else f"{name}Input"
-        self._claim(name, model)
-        fields = {}
-        for field, info in model.model_fields.items():
-            fields[field] = strawberry.field(
-                name=_public(field, info),
-                description=info.description,
-                default=MISSING if info.is_required() else strawberry.UNSET,
-            )
-        made: Any = strawberry.input(_bare_class(name, fields), name=name, description=_doc(model))
-        made.null_is_left_out = {
-            _public(field, info)
-            for field, info in model.model_fields.items()
-            if not info.is_required() and not takes_none(info.annotation)
-        }
-        self._made["input", model] = made
-        annotations = {}
-        for field, info in model.model_fields.items():
-            annotation = self.input(info.annotation, info.metadata)
-            annotations[field] = annotation if info.is_required() else Optional[annotation]  # noqa: UP045
-        _annotate(made, annotations)
-        return made
+        def fields() -> dict[str, GraphQLInputField]:
+            found = {}
+            for field, info in model.model_fields.items():
+                kind = self.input(info.annotation, info.metadata)
+                kind = kind if info.is_required() else get_nullable_type(kind)
+                found[_public(field, info)] = GraphQLInputField(kind, description=info.description)
+            return found
 
-    def _make(self, name: str, annotations: dict[str, Any]) -> Any:
+        def made() -> GraphQLInputObjectType:
+            name = _plain_name(model)
+            name = name if name.endswith("Input") else f"{name}Input"
+            self._claim(name, model)
+            left_out = {
+                _public(field, info)
+                for field, info in model.model_fields.items()
+                if not info.is_required() and not takes_none(info.annotation)
+            }
+            return GraphQLInputObjectType(
+                name, fields, description=_doc(model), extensions={_NULL_LEFT_OUT: left_out}
+            )
+
+        return self._once("input", model, made)
+
+    def _plain(self, name: str, fields: dict[str, GraphQLField]) -> GraphQLObjectType:
         self._claim(name, name)
-        made = strawberry.type(
-            _bare_class(name, {field: strawberry.field() for field in annotations}), name=name
-        )
-        _annotate(made, annotations)
-        return made
+        return GraphQLObjectType(name, fields)
+
+    def _once(self, kind: str, of: object, make: Callable[[], Any]) -> Any:
+        if (kind, of) not in self._made:
+            self._made[kind, of] = make()
+        return self._made[kind, of]
 
     def _claim(self, name: str, owner: object) -> None:
         if self._owners.setdefault(name, owner) != owner:
@@ -251,7 +304,7 @@ def plain_values(value: Any, kind: GraphQLInputType) -> Any:
         return [plain_values(one, inner.of_type) for one in value]
     if not is_input_object_type(inner) or not isinstance(value, dict):
         return value
-    left_out = inner.extensions["strawberry-definition"].origin.null_is_left_out
+    left_out = inner.extensions[_NULL_LEFT_OUT]
     fields = inner.fields
     return {
         name: plain_values(one, fields[name].type)
@@ -260,17 +313,8 @@ def plain_values(value: Any, kind: GraphQLInputType) -> Any:
     }
 
 
-def _bare_class(name: str, fields: dict[str, Any], model: type[BaseModel] | None = None) -> type:
-    body: dict[str, Any] = {"__annotations__": dict.fromkeys(fields, str), **fields}
-    if model is not None:
-        body["is_type_of"] = classmethod(lambda _cls, value, _info: isinstance(value, model))
-    return type(name, (), body)
-
-
-def _annotate(made: Any, annotations: dict[str, Any]) -> None:
-    # Field types are set after the class exists, so that models may refer to each other.
-    for field in made.__strawberry_definition__.fields:
-        field.type_annotation = StrawberryAnnotation(annotations[field.python_name])
+def _listed(item: Any) -> Any:
+    return GraphQLNonNull(GraphQLList(item))
 
 
 def _plain_name(model: type[BaseModel]) -> str:
