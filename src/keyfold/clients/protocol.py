@@ -23,7 +23,7 @@ class AsyncClient(Protocol):
 
 
 @runtime_checkable
-class Telling(Protocol):
+class Notifying(Protocol):
     """A backend in this process, which tells of its commits."""
 
     def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:

@@ -21,7 +21,7 @@ from keyfold.design.keys import Key, On, Ref, Silences
 from keyfold.design.place import caller
 from keyfold.design.signatures import Changeable
 from keyfold.design.table import Table
-from keyfold.design.validation import Validators, complaints, read_validators, told
+from keyfold.design.validation import Validators, complaints, in_one_line, read_validators
 from keyfold.errors import DeclarationError, PlanError, Undecodable
 
 E = TypeVar("E", bound="Entity")
@@ -215,7 +215,7 @@ class EntitySpec:
                 fields = self._explain(problem, item)
                 raise Undecodable(
                     f"the item {_show(key)} of {self.table.name} cannot be read as "
-                    f"{model.__name__}: {told(fields)}",
+                    f"{model.__name__}: {in_one_line(fields)}",
                     key,
                     entity=self.name,
                     fields=fields,

@@ -41,7 +41,7 @@ def complaints(problem: Invalid) -> dict[str, str]:
     return found
 
 
-def told(found: Mapping[str, str]) -> str:
+def in_one_line(found: Mapping[str, str]) -> str:
     """The complaints in one line."""
     return "; ".join(f"{name}: {text}" if name else text for name, text in found.items())
 

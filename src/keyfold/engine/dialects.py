@@ -87,13 +87,13 @@ class Dialect:
         plural = "s" if len(told) > 1 else ""
         return RequestInvalid(f"{len(told)} validation error{plural} detected: {'; '.join(told)}")
 
-    def worded(
+    def error_in_words(
         self, operation: str, error: RequestInvalid, request: Mapping[str, object]
     ) -> ValidationError:
         """An error about a request, in the words of this dialect."""
         dialect = self.answering(operation, request)
         if dialect is not self:
-            return dialect.worded(operation, error, request)
+            return dialect.error_in_words(operation, error, request)
         message = error.message
         if operation in self.newer and error.newer is not None:
             message = error.newer

@@ -210,8 +210,8 @@ class Engine:
         try:
             self._database.commits.start()
         except Exception as error:
-            return _all_told(self._told(error), len(calls))
-        return self._carried_out(calls, requests)()
+            return _same_for_each(self._public_error(error), len(calls))
+        return self._run_in_transaction(calls, requests)()
 
     def start_many_bytes(
         self, calls: Sequence[tuple[str, bytes]]
@@ -228,8 +228,8 @@ class Engine:
             if not commits.start_at_once():
                 return None
         except Exception as error:
-            return partial(_all_told, self._told(error), len(calls))
-        return self._carried_out(calls, requests)
+            return partial(_same_for_each, self._public_error(error), len(calls))
+        return self._run_in_transaction(calls, requests)
 
     @contextmanager
     def snapshot(self, table: str) -> Iterator[Iterator[bytes]]:
@@ -240,7 +240,7 @@ class Engine:
                 found = database.catalog.get(session, table)
                 yield session.all_bodies(found.id)
         except (apsw.Error, Corrupt) as error:
-            failure = self._told(error)
+            failure = self._public_error(error)
             if isinstance(failure, Corrupt):
                 failure = damage.named(failure, {"TableName": table})
             raise failure from error
@@ -311,7 +311,7 @@ class Engine:
         finally:
             self._database.caller.reset(token)
 
-    def _carried_out(
+    def _run_in_transaction(
         self, calls: Sequence[tuple[str, bytes]], requests: Sequence[dict[str, Any] | Exception]
     ) -> Callable[[], list[Result]]:
         """Carry out calls in a transaction that has begun; the rest commits it and has results."""
@@ -331,14 +331,14 @@ class Engine:
                 raise
             if isinstance(error, Corrupt) and len(calls) > 1:
                 return partial(self._one_by_one, calls)
-            return partial(_all_told, self._told(error), len(calls))
+            return partial(_same_for_each, self._public_error(error), len(calls))
         commits.gathered()
 
         def finished() -> list[Result]:
             try:
                 commits.finish()
             except Exception as error:
-                return _all_told(self._told(error), len(calls))
+                return _same_for_each(self._public_error(error), len(calls))
             return results
 
         return finished
@@ -353,7 +353,7 @@ class Engine:
                 results.append(bare(error))
         return results
 
-    def _told(self, error: Exception) -> Exception:
+    def _public_error(self, error: Exception) -> Exception:
         """What callers are told of an error of the file."""
         if isinstance(error, apsw.BusyError) and not may_wait():
             return WouldStall()
@@ -373,7 +373,7 @@ class Engine:
         try:
             return shapes.check(operation, request, dialect, body)
         except RequestInvalid as error:
-            raise dialect.worded(operation, error, request) from None
+            raise dialect.error_in_words(operation, error, request) from None
 
     def _encoded(self, operation: str, request: dict[str, Any]) -> bytes:
         answer = self._answer(operation, request)
@@ -387,7 +387,7 @@ class Engine:
                 return self._faults.around(operation, request, partial(self._attempt, work))
             return self._attempt(work, request)
         except RequestInvalid as error:
-            raise self._database.dialect.worded(operation, error, request) from None
+            raise self._database.dialect.error_in_words(operation, error, request) from None
 
     def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         regions = self._database.regions
@@ -395,22 +395,22 @@ class Engine:
             # Most engines are alone, and start without this.
             from keyfold.engine.replication import group
 
-            return group.carried_out(self._database, regions, self._tried, work, request)
-        return self._tried(work, request)
+            return group.run_in_step(self._database, regions, self._run, work, request)
+        return self._run(work, request)
 
-    def _tried(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
+    def _run(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            return self._carry_out(work, request)
+            return self._run_once(work, request)
         except storage.SchemaMoved:
             # Another process changed the table; once more, with what it is now.
             self._database.catalog.forget()
-            return self._carry_out(work, request)
+            return self._run_once(work, request)
 
-    def _carry_out(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
+    def _run_once(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:
             answer = work(self._database, request)
         except apsw.Error as error:
-            failure = self._told(error)
+            failure = self._public_error(error)
             if isinstance(failure, Corrupt):
                 failure = damage.named(failure, request)
             raise failure from error
@@ -421,7 +421,7 @@ class Engine:
         return answer
 
 
-def _all_told(error: Exception, calls: int) -> list[Result]:
+def _same_for_each(error: Exception, calls: int) -> list[Result]:
     return [error] * calls
 
 

@@ -97,7 +97,7 @@ class Faults:
             raise TransactionConflict(_CONFLICT)
         if operation in _TRANSACTIONS and self._strikes(self._conflict):
             raise self._cancelled(request)
-        answer = self._carried_out(operation, request, proceed)
+        answer = self._leave_some_unprocessed(operation, request, proceed)
         if self._strikes(self._lose_answer):
             raise Timeout(f"no answer to {operation} in time; whether it was done is unknown")
         return answer
@@ -121,7 +121,7 @@ class Faults:
             ]
         )
 
-    def _carried_out(
+    def _leave_some_unprocessed(
         self, operation: str, request: Request, proceed: Callable[[Request], Answer]
     ) -> Answer:
         member = _BATCHES.get(operation)

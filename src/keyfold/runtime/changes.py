@@ -16,7 +16,7 @@ from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.fields import FieldSpec, unwrap
 from keyfold.design.formats import as_stored
 from keyfold.design.markers import AtMost, Normalised
-from keyfold.design.validation import complaints, told
+from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import PlanError, ValueRefused
 
 T = TypeVar("T", covariant=True, default=Any)
@@ -173,7 +173,7 @@ def validate(entity: type[Entity], field: str, value: Any, *, part: bool = False
     try:
         return _adapter(entity, field, part).validate_python(value)
     except Invalid as problem:
-        text = told(complaints(problem))
+        text = in_one_line(complaints(problem))
         raise ValueRefused(
             f"{entity.__name__}.{field}={value!r} is refused: {text}", {field: text}
         ) from None

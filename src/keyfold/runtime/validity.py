@@ -15,7 +15,7 @@ from keyfold.design.codec import encoder
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.markers import AtMost
-from keyfold.design.validation import told
+from keyfold.design.validation import in_one_line
 from keyfold.errors import Undecodable, ValueRefused
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change, applied, check_length
@@ -39,7 +39,7 @@ def settled(given: E) -> E:
     except Undecodable as problem:
         raise ValueRefused(
             f"{given.ref()} is not written, since it could not be read again: "
-            f"{told(problem.fields)}",
+            f"{in_one_line(problem.fields)}",
             problem.fields,
         ) from None
     if not spec.transient:

@@ -83,7 +83,7 @@ def commit(
         except Lingering as left:
             if attempt == ATTEMPTS - 1:
                 raise
-            yield from _bury(context, left)
+            yield from _delete_expired(context, left)
         except TransactionConflict:
             if attempt == ATTEMPTS - 1:
                 raise
@@ -91,7 +91,7 @@ def commit(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _bury(context: Context, left: Lingering) -> Flow[None]:
+def _delete_expired(context: Context, left: Lingering) -> Flow[None]:
     """Delete an expired item with what is kept for it, as its time to live would have by now."""
     expired = left.ref.entity.__spec__.decode(left.item)
     try:

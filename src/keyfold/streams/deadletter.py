@@ -63,7 +63,7 @@ class Failure:
     attempts: int = 1
 
 
-def bury(context: Context, failed: Failure) -> Flow[None]:
+def keep_failure(context: Context, failed: Failure) -> Flow[None]:
     """Keep a failed record."""
     now = context.clock.now()
     packed = zlib.compress(orjson.dumps(failed.wire, default=str))

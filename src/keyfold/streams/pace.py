@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from keyfold.clients.protocol import AsyncClient, Client, Telling
+from keyfold.clients.protocol import AsyncClient, Client, Notifying
 from keyfold.streams.processing import Outcome
 
 QUICK_SECONDS: Final = 0.05
@@ -40,25 +40,25 @@ class WakeUp:
 
     def __init__(self) -> None:
         self.stopped = False
-        self._rung = threading.Event()
+        self._woken = threading.Event()
 
     def stop(self) -> None:
         self.stopped = True
-        self._rung.set()
+        self._woken.set()
 
     def wind(self) -> None:
         """Before a poll, which may miss what is committed from now on."""
-        self._rung.clear()
+        self._woken.clear()
 
     def wait(self, seconds: float) -> None:
         spacing = min(seconds, SPACING_SECONDS)
         time.sleep(spacing)
         if not self.stopped:
-            self._rung.wait(seconds - spacing)
+            self._woken.wait(seconds - spacing)
 
     @contextmanager
     def listening(self, client: Client) -> Iterator[None]:
-        with _told_by(client, self._rung.set):
+        with _notified_by(client, self._woken.set):
             yield
 
 
@@ -67,16 +67,16 @@ class AsyncAlarm:
 
     def __init__(self) -> None:
         self.stopped = False
-        self._rung = asyncio.Event()
-        self._told = False
+        self._woken = asyncio.Event()
+        self._notified = False
 
     def stop(self) -> None:
         self.stopped = True
-        self._rung.set()
+        self._woken.set()
 
     def wind(self) -> None:
-        self._told = False
-        self._rung.clear()
+        self._notified = False
+        self._woken.clear()
 
     async def wait(self, seconds: float) -> None:
         spacing = min(seconds, SPACING_SECONDS)
@@ -85,7 +85,7 @@ class AsyncAlarm:
             return
         try:
             async with asyncio.timeout(seconds - spacing):
-                await self._rung.wait()
+                await self._woken.wait()
         except TimeoutError:
             return
 
@@ -93,21 +93,21 @@ class AsyncAlarm:
     def listening(self, client: AsyncClient) -> Iterator[None]:
         loop = asyncio.get_running_loop()
 
-        def tell() -> None:
+        def notify() -> None:
             # Commits come from any thread, and waking the loop for each would cost them time.
-            if not self._told:
-                self._told = True
-                loop.call_soon_threadsafe(self._rung.set)
+            if not self._notified:
+                self._notified = True
+                loop.call_soon_threadsafe(self._woken.set)
 
-        with _told_by(client, tell):
+        with _notified_by(client, notify):
             yield
 
 
 @contextmanager
-def _told_by(client: Client | AsyncClient, tell: Callable[[], None]) -> Iterator[None]:
-    forget = client.on_commit(tell) if isinstance(client, Telling) else None
+def _notified_by(client: Client | AsyncClient, notify: Callable[[], None]) -> Iterator[None]:
+    unsubscribe = client.on_commit(notify) if isinstance(client, Notifying) else None
     try:
         yield
     finally:
-        if forget is not None:
-            forget()
+        if unsubscribe is not None:
+            unsubscribe()

@@ -19,7 +19,7 @@ from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.runtime.flow import Flow, Overdue
 from keyfold.runtime.intent import Intent
 from keyfold.runtime.writes import commit
-from keyfold.streams.deadletter import DECODING, Failure, bury
+from keyfold.streams.deadletter import DECODING, Failure, keep_failure
 from keyfold.streams.effect import Effects, ReactionContext, Unit, forgiving, sequences, settled_by
 from keyfold.streams.marker import marked
 from keyfold.streams.policy import TRANSIENT, patiently
@@ -68,7 +68,7 @@ def process(
             seen.add(record.event_id)
             units += list(effects.units(record))
         except Exception as problem:
-            yield from _bury_record(run, outcome, table, wire, problem)
+            yield from _give_up_record(run, outcome, table, wire, problem)
     for together in _batches([unit for unit in units if unit.effect.additive]):
         if run.halted():
             outcome.unresolved += sequences(together)
@@ -192,7 +192,7 @@ def _advance(run: ReactionContext, outcome: Outcome, queue: deque[Unit]) -> Flow
             final = isinstance(problem, Overdue) or unit.failures >= run.policy.attempts
             if not final:
                 return
-            if not (yield from _bury_unit(run, outcome, unit, problem)):
+            if not (yield from _give_up_unit(run, outcome, unit, problem)):
                 outcome.unresolved += sequences(list(queue))
                 queue.clear()
                 return
@@ -203,7 +203,7 @@ def _attempt(run: ReactionContext, unit: Unit) -> Flow[None]:
     yield from patiently(run.policy, lambda: unit.effect.apply(run, unit, settled_by(run, unit)))
 
 
-def _bury_unit(
+def _give_up_unit(
     run: ReactionContext, outcome: Outcome, unit: Unit, problem: Exception
 ) -> Flow[bool]:
     record = unit.record
@@ -211,14 +211,14 @@ def _bury_unit(
         record.table.name, record.wire, record.event_id, unit.effect.name, problem, unit.failures
     )
     try:
-        yield from patiently(run.policy, lambda: bury(run.context, failed))
+        yield from patiently(run.policy, lambda: keep_failure(run.context, failed))
     except TRANSIENT:
         return False
     outcome.dead += 1
     return True
 
 
-def _bury_record(
+def _give_up_record(
     run: ReactionContext,
     outcome: Outcome,
     table: Table,
@@ -230,7 +230,7 @@ def _bury_record(
     event_id = str(plain.get("eventID") or blake2b(body, digest_size=16).hexdigest())
     failed = Failure(table.name, wire, event_id, DECODING, problem)
     try:
-        yield from patiently(run.policy, lambda: bury(run.context, failed))
+        yield from patiently(run.policy, lambda: keep_failure(run.context, failed))
         outcome.dead += 1
     except TRANSIENT:
         sequence = plain.get("dynamodb", {}).get("SequenceNumber")

@@ -94,7 +94,7 @@ def test_an_envelope_is_put_on_once() -> None:
     current = dialects.named("current")
     problems = ["Value '' at 'x' failed", "Value '' at 'y' failed"]
     error = current.broken_constraints("UpdateItem", problems)
-    assert current.worded("UpdateItem", error, KEYED).message == (
+    assert current.error_in_words("UpdateItem", error, KEYED).message == (
         "1 validation error detected: Value '' at 'x' failed"
     )
 
@@ -167,8 +167,8 @@ def test_operations_speak_of_wrong_values_in_newer_or_older_words(
 
 def test_replaced_messages() -> None:
     old = RequestInvalid("The requestItems parameter is required for BatchGetItem")
-    assert dialects.named("classic").worded("BatchGetItem", old, {}).message == old.message
-    assert dialects.named("current").worded("BatchGetItem", old, {}).message == (
+    assert dialects.named("classic").error_in_words("BatchGetItem", old, {}).message == old.message
+    assert dialects.named("current").error_in_words("BatchGetItem", old, {}).message == (
         "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: Member "
         "must have length greater than or equal to 1"
     )

@@ -61,7 +61,7 @@ def _parsed(database: Database, wish: dict[str, Any]) -> Statement | OperationEr
     try:
         return parse(wish["Statement"], wish.get("Parameters"))
     except RequestInvalid as error:
-        return database.dialect.worded("BatchExecuteStatement", error, wish)
+        return database.dialect.error_in_words("BatchExecuteStatement", error, wish)
     except ValidationError as error:
         return error
 

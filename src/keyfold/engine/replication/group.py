@@ -11,7 +11,7 @@ from keyfold.engine.tables import TableDefinition
 from keyfold.errors import ValidationError
 
 Work = Callable[[Database, dict[str, Any]], dict[str, Any]]
-_Tried = Callable[[Work, dict[str, Any]], dict[str, Any]]
+_Run = Callable[[Work, dict[str, Any]], dict[str, Any]]
 
 # What an UpdateTable of one region does in the others too.
 _EVERYWHERE = frozenset(
@@ -24,13 +24,13 @@ _EVERYWHERE = frozenset(
 _NEVER_STRONG = frozenset(("transact_write_items", "execute_transaction", "update_time_to_live"))
 
 
-def carried_out(
-    database: Database, regions: Regions, tried: _Tried, work: Work, request: dict[str, Any]
+def run_in_step(
+    database: Database, regions: Regions, run: _Run, work: Work, request: dict[str, Any]
 ) -> dict[str, Any]:
     """Carry out a request of one region, in step with the others where its table has to be."""
     table = _table(database, request)
     if table is None or not table.replicas:
-        return tried(work, request)
+        return run(work, request)
     if table.definition.get("Consistency") == "STRONG" and work.__name__ in _NEVER_STRONG:
         raise ValidationError(
             "One or more parameter values were invalid: Transactions and time to live are not "
@@ -42,7 +42,7 @@ def carried_out(
             "Global Table replica."
         )
     with regions.in_step(table):
-        answer = tried(work, request)
+        answer = run(work, request)
     if work.__name__ in ("update_table", "update_time_to_live"):
         _follow(regions, table, work, request)
     return answer

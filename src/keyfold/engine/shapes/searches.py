@@ -60,7 +60,7 @@ def check_front(request: object, body: bytes | None) -> None:
     for name, value in request.items():
         if name in _EXPECTED and not _is(value, _EXPECTED[name][0]):
             where = _place(body or orjson.dumps(request), name)
-            _refuse(f"invalid type: {_told(value)}, expected {_EXPECTED[name][1]} {where}")
+            _refuse(f"invalid type: {_value_text(value)}, expected {_EXPECTED[name][1]} {where}")
     for name in _REQUIRED:
         if name not in request:
             where = _place(body or orjson.dumps(request), None)
@@ -78,7 +78,7 @@ def _is(value: Any, kind: type | tuple[type, ...]) -> bool:
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     match value:
         case None:
             return "null"

@@ -78,11 +78,11 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
     total = len(strategies) * max(1, len(schema.entities))
     for number, strategy in enumerate(strategies):
 
-        def told(done: int, _: int, start: int = number * len(schema.entities)) -> None:
+        def step_within(done: int, _: int, start: int = number * len(schema.entities)) -> None:
             if step is not None:
                 step(start + done, total)
 
-        made = _alternative(search, proof, workload, strategy, told)
+        made = _alternative(search, proof, workload, strategy, step_within)
         if made is None or any(_same(made.schema, other.schema) for other in found):
             continue
         found.append(_compared(made, kept, workload))
