@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from messages import messages_page
 from sphinx.application import Sphinx
 
 import keyfold
@@ -39,6 +40,7 @@ def write_pages(app: Sphinx) -> None:
         "reference/settings.md": settings_page(),
         "reference/errors.md": errors_page(),
         "reference/api.md": api_page(),
+        "reference/messages.md": messages_page(),
         "rules/catalogue.inc": rules_catalogue(),
         **{f"rules/{code}.md": page(code).text for code in RULES},
     }

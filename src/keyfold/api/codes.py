@@ -13,7 +13,7 @@ TITLES: Final[dict[str, str]] = {
     "O6": "A path does not start with a slash, or ends with one",
     "O7": "A path belongs to the service's own pages",
     "O8": "An operation without a body takes a model",
-    "O9": "A model is the whole body, and other parameters want to be in it",
+    "O9": "A model is the whole body, so other parameters cannot be in it",
     "O10": "Two operations share a name or a route",
     "O11": "Two types share a name",
     "O12": "A service's name is taken, by another service or the application's own pages",

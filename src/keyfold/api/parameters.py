@@ -296,7 +296,7 @@ class _Reader:
         models = [one.name for one in in_body if _holds_model(one.annotation)]
         if models and len(in_body) > 1:
             names = [one.name for one in in_body]
-            raise self.refuse("O9", f"a model is the whole body, but {names} want to be in it.")
+            raise self.refuse("O9", f"a model is the whole body, so {names} cannot be in it too.")
         return models[0] if models else None
 
 

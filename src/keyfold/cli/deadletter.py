@@ -58,7 +58,7 @@ def _one(db: Db, id: str | None) -> DeadLetter:
         raise KeyfoldError("say which letter with --id; `keyfold deadletter list` shows all")
     begun = [one for one in db.run(letters(db.context)) if one.id.startswith(id)]
     if len(begun) > 1 and all(one.id != id for one in begun):
-        raise KeyfoldError(f"{len(begun)} letters begin with {id}; say more of the one you mean")
+        raise KeyfoldError(f"{len(begun)} letters begin with {id}; give more of its characters")
     return begun[0] if len(begun) == 1 else db.run(letter(db.context, id))
 
 

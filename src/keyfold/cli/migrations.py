@@ -234,7 +234,7 @@ def _schema(args: argparse.Namespace) -> Schema:
 
     target = settings.from_arguments(args).design
     if not target:
-        raise SettingError("which design? say --design module:name, or set it in keyfold.toml")
+        raise SettingError("Name a design with --design module:name, or set it in keyfold.toml")
     return load_schema(target)
 
 

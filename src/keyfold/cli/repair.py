@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.streams import Consumer
 
     if args.rate is not None and args.rate <= 0:
-        raise KeyfoldError(f"--rate {args.rate:g} would never end; give a number above zero")
+        raise KeyfoldError(f"--rate must be greater than 0, not {args.rate:g}")
     with opened(args) as db:
         # A structure that follows the stream may only seem wrong while records wait.
         settle = Consumer(db).catch_up

@@ -49,7 +49,7 @@ class Sharded:
         if not issubclass(entity, Edge | Pointer):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{field} is sharded, and {entity.__name__} is no Edge: nothing would spread it.",
+                f"{field} is sharded, but {entity.__name__} is not an Edge.",
                 place=f"{entity.__spec__.place} {entity.__name__}.{field}",
                 suggestion=f"Write class {entity.__name__}(Edge, table=...).",
             )
@@ -121,7 +121,7 @@ class Mirror(Declared):
         if not issubclass(entity, Edge):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{entity.__name__} has a mirror but is no Edge.",
+                f"{entity.__name__} has a mirror but is not an Edge.",
                 place=f"{self.place} {entity.__name__}.{self.name}",
                 suggestion=f"Write class {entity.__name__}(Edge, table=...).",
             )

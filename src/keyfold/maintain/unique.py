@@ -79,7 +79,7 @@ class UniqueOf(Generic[E]):
         if any(isinstance(value, Param) for value in values.values()):
             raise DeclarationError(
                 codes.PATTERN_BRANCHES,
-                f"{place} is looked up in two requests, and is no access pattern.",
+                f"{place} takes two requests, so it cannot be an access pattern.",
                 suggestion="Read it with db.read, or declare an index for the pattern.",
             )
         return Holder(self.entity, self.declared, values)

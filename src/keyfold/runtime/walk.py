@@ -188,9 +188,7 @@ def _until_processed(operation: str, requested: Item, unprocessed: str) -> Flow[
         stuck = stuck + 1 if _size(requested) >= left else 0
         left = _size(requested)
         if stuck == _ATTEMPTS:
-            raise Throttled(
-                f"{operation}: items were still unprocessed after {_ATTEMPTS} attempts in vain"
-            )
+            raise Throttled(f"{operation}: items were still unprocessed after {_ATTEMPTS} attempts")
         yield again_after(stuck, _REFILLING)
 
 

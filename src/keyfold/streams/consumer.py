@@ -103,7 +103,7 @@ class Consumer:
     def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
         """Read until `stop`; several processes may do so at once and share the shards."""
         if threads < 1:
-            raise PlanError(f"{threads} threads read nothing; take 1 or more")
+            raise PlanError(f"threads must be at least 1, not {threads}")
         self._following.halted = lambda: self._alarm.stopped
         pace, alarm = self._following.options.pace(), self._alarm
         with (

@@ -289,7 +289,7 @@ def test_graphql_is_answered_beside_rest(handler: LambdaHandler) -> None:
 def test_an_event_of_another_kind_does_not_count_as_handled(
     handler: LambdaHandler, event: Any
 ) -> None:
-    with pytest.raises(KeyfoldError, match=r"no HTTP request.*stream_handler"):
+    with pytest.raises(KeyfoldError, match=r"neither an HTTP request.*stream_handler"):
         handler(event)
 
 

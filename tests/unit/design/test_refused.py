@@ -69,7 +69,7 @@ FIELDS = {
     "Enum('E', {'A': 1.5})": "neither all text nor all whole numbers",
     "Enum('E', {'A': 1, 'B': 'b'})": "neither all text nor all whole numbers",
     "'Later'": "'Later' is not known where the entity is declared",
-    "Annotated[int, Sharded('a', 4)] = 0": "A is no Edge: nothing would spread it",
+    "Annotated[int, Sharded('a', 4)] = 0": "A is not an Edge",
     "Annotated[str, Counter('A')] = ''": "cannot hold a sum of integer values",
     "Annotated[int, Counter('A', sums='a')] = 0": "cannot hold a sum of string values",
     "Annotated[int, Counter('A', sync='later')] = 0": "kept by sync='later'",

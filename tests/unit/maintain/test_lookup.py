@@ -87,7 +87,7 @@ def test_all_fields_of_the_value_are_needed() -> None:
 
 
 def test_a_lookup_is_no_access_pattern() -> None:
-    with pytest.raises(DeclarationError, match="is no access pattern"):
+    with pytest.raises(DeclarationError, match="cannot be an access pattern"):
 
         @Design("other").pattern()
         def by_email(email: str) -> Query[User]:

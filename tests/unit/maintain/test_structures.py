@@ -175,7 +175,7 @@ def test_a_key_that_is_not_sharded_is_read_with_query() -> None:
 def test_a_mirror_belongs_to_an_edge() -> None:
     other = Design("other")
     things = other.table("Things")
-    with pytest.raises(DeclarationError, match="has a mirror but is no Edge"):
+    with pytest.raises(DeclarationError, match="has a mirror but is not an Edge"):
 
         class Thing(Entity, table=things):
             a: Id

@@ -68,7 +68,7 @@ def test_a_consumer_with_nothing_to_follow_says_so(run: Run) -> None:
 
 def test_a_consumer_needs_a_thread(run: Run) -> None:
     code, said = run("streams run", "--threads", "0")
-    assert (code, "0 threads read nothing" in said) == (2, True)
+    assert (code, "threads must be at least 1" in said) == (2, True)
 
 
 @pytest.mark.parametrize("action", ["show", "replay", "drop"])

@@ -67,7 +67,7 @@ class LambdaHandler:
             if (http := http_event(event)) is not None:
                 return http.answer(await self._http(await self._ready(), http))
         raise KeyfoldError(
-            f"this event is no HTTP request and no AppSync field ({_described(event)}); "
+            f"this event is neither an HTTP request nor an AppSync field ({_described(event)}); "
             "keyfold.streams.stream_handler takes those of DynamoDB Streams"
         )
 

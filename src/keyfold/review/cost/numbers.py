@@ -106,7 +106,7 @@ def numbers(value: Node, what: str, known: Iterable[str]) -> dict[str, float]:
     for name, inner in value.items(f"{what} with numbers"):
         word = name.text("a name")
         if word not in known:
-            name.refuse(f"{word!r} is none of the {what}; {nearest(word, known)}")
+            name.refuse(f"{word!r} is not one of the {what}; {nearest(word, known)}")
         found[word] = amount(inner)
     return found
 
