@@ -138,7 +138,7 @@ def test_what_is_not_stated_is_assumed_and_listed() -> None:
         ("entities:\n  Order: {items: true}", "expected a number, found 'true'"),
         (
             "entities:\n  Order: {share: {ByUsr: 1}}",
-            "not one of the indexes; did you mean",
+            "one of the indexes; did you mean 'ByUser'?",
         ),
         ("entity:\n  Order: {items: 1}", "a workload has no 'entity'; did you mean 'entities'?"),
         ("writes:\n  create Order: {once: maybe}", "expected true or false, found 'maybe'"),
