@@ -92,7 +92,8 @@ def _dialect(name: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.wire import ClientLimits, ServerSettings, serve
-    from keyfold.wire.settings import LOOPBACK_ORIGINS, read_credentials
+    from keyfold.wire.cors import LOOPBACK_ORIGINS
+    from keyfold.wire.settings import read_credentials
 
     settings = ServerSettings(
         data=args.data,

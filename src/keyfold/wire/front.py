@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,12 +18,11 @@ from keyfold.engine.policies.principal import Principal
 from keyfold.errors import (
     InternalFailure,
     OperationError,
-    SerializationError,
     StorageError,
     UnknownOperation,
 )
 from keyfold.limits import KB
-from keyfold.wire import answer, sigv4
+from keyfold.wire import answer, compression, cors, sigv4
 from keyfold.wire.log import RequestLog
 from keyfold.wire.metrics import Metrics
 from keyfold.wire.protocol import WireRequest
@@ -36,13 +34,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# DynamoDB compresses large answers only, and does not say from which size on.
-_GZIP_FROM = 8 * KB
-_GZIP_LEVEL = 1
 # Reading a larger body, or sending a larger answer, would keep the loop from other clients.
 _LARGE = 64 * KB
-# More than anybody sends: each costs a copy of those behind it.
-_GZIP_MEMBERS = 16
 
 # What every client sends: only the 64 digits at the end are others with each request.
 _is_usual_signature = re.compile(
@@ -52,13 +45,6 @@ _SIGNATURES_REMEMBERED = 1000
 
 # Members of an enumeration are slow to look up.
 _INLINE, _THREAD = OperationRunner.INLINE, OperationRunner.THREAD
-
-_ALLOWED_HEADERS = (
-    b"authorization,content-type,content-encoding,x-amz-content-sha256,x-amz-date,"
-    b"x-amz-security-token,x-amz-target,x-amz-user-agent,x-amzn-platform-id,x-amzn-trace-id,"
-    b"amz-sdk-invocation-id,amz-sdk-request"
-)
-
 
 Rendered = tuple[bytes, int, int, bytes]
 """An answer, ready to be sent: its id, its status, the size of its body, and all of it."""
@@ -148,7 +134,7 @@ class FrontDoor:
     ) -> None:
         """Send what came out of a request; what is too long for the loop goes to a thread."""
         if isinstance(result, bytes):
-            if len(result) >= _GZIP_FROM and _takes_gzip(request.headers):
+            if compression.is_wanted(request.headers, len(result)):
                 render = partial(self._rendered, request, result)
                 self._submit(render, partial(self._send, request, target, started))
                 return
@@ -186,9 +172,9 @@ class FrontDoor:
                 logger.error("request %s failed", request_id.decode(), exc_info=result)
                 result = InternalFailure("Internal server error")
             status, result = answer.error_body(result)
-        elif len(result) >= _GZIP_FROM and _takes_gzip(request.headers):
+        elif compression.is_wanted(request.headers, len(result)):
             request.extra += b"Content-Encoding: gzip\r\n"
-            result = _zipped(result)
+            result = compression.compress(result)
         data = answer.render(
             status, result, request_id, request.content_type, request.extra, request.keep_alive
         )
@@ -213,20 +199,18 @@ class FrontDoor:
     def _admit(self, request: WireRequest) -> bool:
         """Whether the page that asks may do so; its answer then says that it may."""
         origin = request.headers[b"origin"]
-        if not self._settings.allows_origin(origin.decode("latin-1")):
+        if not cors.allows(self._settings.origins, origin.decode("latin-1")):
             self._plain(request, 403, b"origin %b is not allowed here" % origin)
             return False
-        request.extra = (
-            b"Access-Control-Allow-Origin: %b\r\nVary: Origin\r\n"
-            b"Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n" % origin
-        )
+        request.extra = cors.permission(origin)
         return True
 
     def _opened(self, request: WireRequest) -> tuple[bytes, Principal | None]:
         """The body of a request whose signature is right, and who signed it, if that is known."""
         caller = self._check_signature(request)
-        if b"content-encoding" in request.headers:
-            return _decoded(request, self._settings.clients.body_bytes), caller
+        if (encoding := request.headers.get(b"content-encoding")) is not None:
+            limit = self._settings.clients.body_bytes
+            return compression.decompress(request.body, encoding, limit), caller
         return request.body, caller
 
     def _check_signature(self, request: WireRequest) -> Principal | None:
@@ -295,11 +279,7 @@ class FrontDoor:
         path = request.url.partition(b"?")[0]
         asks = request.method in (b"GET", b"HEAD")
         if request.method == b"OPTIONS" and b"origin" in request.headers:
-            request.extra += (
-                b"Access-Control-Allow-Methods: POST,GET,OPTIONS\r\n"
-                b"Access-Control-Allow-Headers: %b\r\n"
-                b"Access-Control-Max-Age: 172800\r\n" % _ALLOWED_HEADERS
-            )
+            request.extra += cors.PREFLIGHT
             self._plain(request, 200, b"")
         elif asks and path == b"/":
             # The blank at the end is DynamoDB's.
@@ -329,37 +309,3 @@ def _json_kind(content_type: bytes) -> bytes:
     """The content type of the answer to one; empty if it is no JSON."""
     kind = content_type.partition(b";")[0].strip().lower()
     return kind if kind in (answer.JSON_1_0, answer.JSON) else b""
-
-
-def _takes_gzip(headers: dict[bytes, bytes]) -> bool:
-    for choice in headers.get(b"accept-encoding", b"").lower().split(b","):
-        coding, _, weight = choice.replace(b" ", b"").partition(b";q=")
-        if coding == b"gzip":
-            return weight.strip(b"0.") != b"" or weight == b""
-    return False
-
-
-def _zipped(body: bytes) -> bytes:
-    """As DynamoDB, whose checksum is that of the compressed bytes."""
-    return zlib.compress(body, _GZIP_LEVEL, zlib.MAX_WBITS | 16)
-
-
-def _decoded(request: WireRequest, limit: int) -> bytes:
-    encoding = request.headers[b"content-encoding"].strip().lower()
-    if encoding in (b"", b"identity"):
-        return request.body
-    if encoding not in (b"gzip", b"x-gzip", b"deflate"):
-        raise SerializationError
-    packed, body = request.body, b""
-    try:
-        for _ in range(_GZIP_MEMBERS):
-            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
-            body += unpacker.decompress(packed, limit + 1 - len(body))
-            if len(body) > limit or not unpacker.eof:
-                raise SerializationError
-            packed = unpacker.unused_data
-            if not packed:
-                return body
-    except zlib.error:
-        raise SerializationError from None
-    raise SerializationError

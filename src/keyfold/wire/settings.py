@@ -12,8 +12,7 @@ from keyfold.clients.signer import Credentials
 from keyfold.engine.engine import Dialect, Durability
 from keyfold.errors import KeyfoldError
 from keyfold.limits import KB, MB, REQUEST_BYTES
-
-LOOPBACK_ORIGINS = ("http://localhost", "http://127.0.0.1", "http://[::1]")
+from keyfold.wire.cors import LOOPBACK_ORIGINS
 
 
 class ServeError(KeyfoldError):
@@ -89,13 +88,6 @@ class ServerSettings:
                 f"{self.host} can be reached by others and no credentials are configured: give "
                 "--credentials FILE, listen on 127.0.0.1, or insist with --insecure-bind"
             )
-
-    def allows_origin(self, origin: str) -> bool:
-        """Whether a page of this origin may ask."""
-        if "*" in self.origins or origin in self.origins:
-            return True
-        without_port, _, port = origin.rpartition(":")
-        return port.isdecimal() and without_port in self.origins
 
 
 def _is_loopback(host: str) -> bool:

@@ -38,16 +38,6 @@ def test_what_cannot_work_is_explained(wrong: dict[str, Any], message: str) -> N
         replace(ServerSettings(), **wrong).check()
 
 
-def test_origins_are_compared_whole_and_without_their_port() -> None:
-    settings = ServerSettings(origins=("https://tools.example",))
-    assert settings.allows_origin("https://tools.example")
-    assert settings.allows_origin("https://tools.example:8443")
-    assert not settings.allows_origin("http://tools.example")
-    assert not settings.allows_origin("https://tools.example.evil")
-    assert not settings.allows_origin("null")
-    assert ServerSettings(origins=("*",)).allows_origin("https://anything")
-
-
 def test_credentials_are_read_as_aws_tools_keep_them(tmp_path: Path) -> None:
     file = tmp_path / "credentials"
     file.write_text(

@@ -1,0 +1,53 @@
+"""Compressed bodies, of requests and of answers."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+
+from keyfold.errors import SerializationError
+from keyfold.limits import KB
+
+# DynamoDB compresses large answers only, and does not say from which size on.
+_FROM = 8 * KB
+_LEVEL = 1
+# More than anybody sends: each costs a copy of those behind it.
+_MEMBERS = 16
+
+
+def is_wanted(headers: Mapping[bytes, bytes], size: int) -> bool:
+    """Whether an answer of this size is sent compressed to who sent these headers."""
+    if size < _FROM:
+        return False
+    for choice in headers.get(b"accept-encoding", b"").lower().split(b","):
+        coding, _, weight = choice.replace(b" ", b"").partition(b";q=")
+        if coding == b"gzip":
+            return weight.strip(b"0.") != b"" or weight == b""
+    return False
+
+
+def compress(body: bytes) -> bytes:
+    """As DynamoDB, whose checksum is that of the compressed bytes."""
+    return zlib.compress(body, _LEVEL, zlib.MAX_WBITS | 16)
+
+
+def decompress(body: bytes, encoding: bytes, limit: int) -> bytes:
+    """The body that was sent in this encoding; never more than the limit."""
+    encoding = encoding.strip().lower()
+    if encoding in (b"", b"identity"):
+        return body
+    if encoding not in (b"gzip", b"x-gzip", b"deflate"):
+        raise SerializationError
+    unpacked = b""
+    try:
+        for _ in range(_MEMBERS):
+            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+            unpacked += unpacker.decompress(body, limit + 1 - len(unpacked))
+            if len(unpacked) > limit or not unpacker.eof:
+                raise SerializationError
+            body = unpacker.unused_data
+            if not body:
+                return unpacked
+    except zlib.error:
+        raise SerializationError from None
+    raise SerializationError
