@@ -90,8 +90,8 @@ def _with_types(schema: Schema, target: str) -> Schema:
 
 def _observed(schema: Schema, current: settings.Settings, sample: int) -> Schema:
     """The design with what its tables look like in the backend."""
+    from keyfold.adopt.inspection import observed
     from keyfold.clients import connect
-    from keyfold.review.draft.table import observed
 
     client = connect(existing(current.backend))
     try:

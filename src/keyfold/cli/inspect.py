@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.cli._opening import existing
+from keyfold.cli._opening import counting, end_of_line, existing
+from keyfold.cli._writing import add_output, design_files, write_output
 from keyfold.errors import KeyfoldError
 
 HELP = "Sample a table in use and draft its design file."
@@ -17,33 +17,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("table", help="the table's name")
     add("--sample", type=int, default=1000, metavar="N", help="items to read (default: 1000)")
-    add("--output", "-o", type=Path, metavar="FILE", help="where to write the design file")
+    add("--units", type=float, metavar="N", help="stop after about so many read units")
+    add("--seed", type=int, default=0, metavar="N", help="where to begin: another, other items")
+    add("--sample-file", type=Path, metavar="FILE", help="keep the items that were read here")
+    add("--more", action="store_true", help="go on from --sample-file, and add to it")
+    add("--keep", type=Path, metavar="FILE", help="keep the names and patterns of this design file")
+    add_output(parser)
     settings.add_flags(parser, "backend")
 
 
 def run(args: argparse.Namespace) -> int:
+    from keyfold.adopt import sampling
+    from keyfold.adopt.described import live_table
+    from keyfold.adopt.inspection import inspect
     from keyfold.clients import connect
-    from keyfold.review.draft.table import inspect
 
-    try:
-        from keyfold.design.file import dumps
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(
-            f"design files need {missing.name}; install it with: pip install 'keyfold[review]'"
-        ) from None
-
+    files = design_files()
     if args.sample < 1:
         raise KeyfoldError("--sample must be 1 or more")
+    if args.units is not None and args.units <= 0:
+        raise KeyfoldError("--units must be greater than 0")
+    if args.more and args.sample_file is None:
+        raise KeyfoldError("--more needs --sample-file, where the first sample was kept")
+    keep = files.load(args.keep) if args.keep else None
+    sample = (
+        sampling.load(args.sample_file) if args.more else sampling.begin(args.table, args.sample)
+    )
+    if sample.table != args.table:
+        raise KeyfoldError(f"{args.sample_file} is a sample of {sample.table}, not of {args.table}")
     client = connect(existing(settings.from_arguments(args).backend))
     try:
-        drafted = dumps(inspect(client, args.table, sample=args.sample))
+        table = live_table(client, args.table)
+        sampling.read(
+            client,
+            sample,
+            args.sample,
+            units=args.units,
+            seed=args.seed,
+            progress=counting("items read"),
+        )
+        end_of_line()
+        drafted = inspect(table, sample, keep=keep)
     finally:
         client.close()
-    if args.output is None:
-        print(drafted, end="")
-        return 0
-    if args.output.exists():
-        raise KeyfoldError(f"{args.output} is there already; give another file")
-    args.output.write_text(drafted, encoding="utf-8")
-    print(f"{args.output}: written", file=sys.stderr)
-    return 0
+    if args.sample_file is not None:
+        sample.save(args.sample_file)
+    return write_output(drafted.text(), args)

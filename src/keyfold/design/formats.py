@@ -197,6 +197,14 @@ def _lower(value: Any) -> str:
     return " ".join(plain(value).casefold().split())
 
 
+def _lowercase(value: Any) -> str:
+    return plain(value).lower()
+
+
+def _uppercase(value: Any) -> str:
+    return plain(value).upper()
+
+
 _TIMES = ("timestamp",)
 PLAIN = Format("", plain, sortable=False)
 NAMED: dict[str, Format] = {
@@ -219,6 +227,11 @@ NAMED: dict[str, Format] = {
         kinds=(*_TIMES, "integer"),
     ),
     "lower": Format("lower", _lower, sortable=True, kinds=("string",), exact=False),
+    # As other libraries write them into tables that exist: nothing but the case of letters changes,
+    # and a number has no width.
+    "lowercase": Format("lowercase", _lowercase, sortable=True, kinds=("string",), exact=False),
+    "uppercase": Format("uppercase", _uppercase, sortable=True, kinds=("string",), exact=False),
+    "d": Format("d", lambda v: str(int(v)), sortable=False, kinds=("integer",)),
 }
 
 

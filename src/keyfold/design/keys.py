@@ -432,7 +432,7 @@ def _check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place:
         return
     for slot in slots:
         spec = fields[slot.field]
-        in_order = slot.format.sortable or slot.format.coarse
+        in_order = slot.format.sortable or slot.format.coarse or slot.format.name == "d"
         if spec.kind in ("integer", "decimal", "float", "duration") and not in_order:
             raise DeclarationError(
                 "K8",

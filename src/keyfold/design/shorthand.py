@@ -16,6 +16,7 @@ TYPES = [
     "binary_set",
     "boolean",
     "date",
+    "decimal",
     "id",
     "list",
     "map",

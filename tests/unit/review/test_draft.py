@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from keyfold.adopt.inspection import observe
 from keyfold.cli import main
 from keyfold.clients import Client, connect
 from keyfold.design.condition import there
@@ -19,7 +20,6 @@ from keyfold.errors import KeyfoldError
 from keyfold.review.check import check
 from keyfold.review.draft import names
 from keyfold.review.draft.python import declaration
-from keyfold.review.draft.table import inspect
 
 SYSTEMS = Path(__file__).parents[3] / "src" / "keyfold_systems"
 
@@ -262,7 +262,7 @@ def backend(tmp_path: Path) -> str:
 
 def test_a_table_is_drafted_from_its_items(backend: str) -> None:
     client = connect(backend)
-    schema = inspect(client, "rooms", sample=1000)
+    schema = observe(client, "rooms", sample=1000)
     client.close()
     assert {e.name: str(e.key) for e in schema.entities} == {
         "Listing": "ROOM#{roomId} / LISTING#{listingId}",

@@ -233,7 +233,7 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                 if attribute.type == "timestamp":
                     what = "has no fixed precision and zone"
                     remedy = f"Fix it, as {{{slot.field}:iso_ms}} (UTC, milliseconds)."
-                elif attribute.type == "number":
+                elif attribute.type in ("number", "decimal"):
                     what = "is an unpadded number: 10 sorts before 9"
                     remedy = f"Pad it, as {{{slot.field}:012d}}."
                 else:

@@ -18,6 +18,7 @@ TYPICAL = {
     "timestamp": 27,
     "date": 10,
     "number": 4,
+    "decimal": 4,
     "boolean": 1,
     "list": 120,
     "map": 120,

@@ -16,6 +16,7 @@ _TYPES = {
     "string": "str",
     "signed_url": "str",
     "number": "int",
+    "decimal": "Decimal",
     "boolean": "bool",
     "binary": "bytes",
     "binary_set": "set[bytes]",

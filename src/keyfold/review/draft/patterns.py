@@ -11,7 +11,13 @@ from keyfold.review.check.reach import Appearance, Reach
 from keyfold.review.draft import fields, names
 
 _BOUNDS = {"gt": "after", "ge": "since", "lt": "before", "le": "until"}
-_PYTHON = {"number": "int", "timestamp": "datetime", "date": "date", "boolean": "bool"}
+_PYTHON = {
+    "number": "int",
+    "decimal": "Decimal",
+    "timestamp": "datetime",
+    "date": "date",
+    "boolean": "bool",
+}
 DEFAULT_LIMIT = 50
 
 

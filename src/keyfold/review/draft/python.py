@@ -20,6 +20,7 @@ BLOCKING = ("K2", "K3", "K4", "K12", "X1")
 _STANDARD = {
     "datetime": "from datetime import datetime",
     "date": "from datetime import date",
+    "Decimal": "from decimal import Decimal",
     "Annotated": "from typing import Annotated",
     "Any": "from typing import Any",
     "Literal": "from typing import Literal",
@@ -56,7 +57,7 @@ def _imports(body: str) -> Iterator[str]:
     import keyfold
 
     used = set(re.findall(r"\b[A-Za-z_]\w*\b", re.sub(r'"[^"\n]*"', '""', body)))
-    for module in ("datetime", "typing"):
+    for module in ("datetime", "decimal", "typing"):
         taken = [n for n, line in _STANDARD.items() if n in used and f"from {module} " in line]
         if taken:
             yield f"from {module} import {', '.join(sorted(taken))}"

@@ -10,10 +10,10 @@ import cfnlint
 import hcl2
 import pytest
 
+from keyfold.adopt.inspection import observe
 from keyfold.design.file import loads
 from keyfold.design.nodes import DesignFileError
 from keyfold.engine import Engine
-from keyfold.review.draft.table import observe
 from keyfold.review.infra import FORMATS, cloudformation
 from keyfold.runtime.tables import create_request
 

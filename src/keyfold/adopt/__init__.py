@@ -1,0 +1,1 @@
+"""Bringing what exists: designs from tables in use, templates, models and data."""

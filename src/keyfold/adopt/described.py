@@ -1,0 +1,77 @@
+"""A table as DescribeTable, CreateTable and templates describe it: one form for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyfold.clients.protocol import Client
+from keyfold.design.schema import Index, TableSchema
+from keyfold.errors import OperationError
+
+
+def table_schema(described: Mapping[str, Any], ttl: str | None = None) -> TableSchema:
+    """A table of the design, from its description in DynamoDB's words."""
+    types = {a["AttributeName"]: a["AttributeType"] for a in described["AttributeDefinitions"]}
+    stream = described.get("StreamSpecification") or {}
+    partition, sort = _pair(described["KeySchema"])
+    return TableSchema(
+        name=described["TableName"],
+        partition=partition,
+        sort=sort,
+        partition_type=types.get(partition, "S"),
+        sort_type=types.get(sort, "S") if sort else "S",
+        indexes=tuple(
+            _index(index, types, local=local)
+            for member, local in (
+                ("GlobalSecondaryIndexes", False),
+                ("LocalSecondaryIndexes", True),
+            )
+            for index in described.get(member) or ()
+        ),
+        ttl=ttl,
+        stream=stream.get("StreamViewType") if stream.get("StreamEnabled") else None,
+        billing=_billing(described),
+        type_attribute=None,
+    )
+
+
+def _billing(described: Mapping[str, Any]) -> Any:
+    summary = described.get("BillingModeSummary") or {}
+    return summary.get("BillingMode") or described.get("BillingMode") or "PROVISIONED"
+
+
+def _pair(schema: Any) -> tuple[str, str | None]:
+    names = [part["AttributeName"] for part in schema]
+    return names[0], names[1] if len(names) > 1 else None
+
+
+def _index(index: Mapping[str, Any], types: Mapping[str, Any], *, local: bool) -> Index:
+    partition, sort = _pair(index["KeySchema"])
+    projection = index.get("Projection") or {}
+    return Index(
+        name=index["IndexName"],
+        partition=partition,
+        sort=sort,
+        partition_type=types.get(partition, "S"),
+        sort_type=types.get(sort, "S") if sort else "S",
+        projection=projection.get("ProjectionType", "ALL"),
+        included=tuple(projection.get("NonKeyAttributes") or ()),
+        local=local,
+    )
+
+
+def live_table(client: Client, name: str) -> TableSchema:
+    """A table of a backend."""
+    described = client.call("DescribeTable", {"TableName": name})["Table"]
+    return table_schema(described, _ttl(client, name))
+
+
+def _ttl(client: Client, name: str) -> str | None:
+    try:
+        found = client.call("DescribeTimeToLive", {"TableName": name})
+    except OperationError:
+        return None
+    described = found.get("TimeToLiveDescription", {})
+    enabled = described.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
+    return described.get("AttributeName") if enabled else None

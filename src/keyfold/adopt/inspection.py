@@ -1,0 +1,53 @@
+"""A design drafted from a table in use: what `keyfold inspect` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from keyfold.adopt import sampling
+from keyfold.adopt.described import live_table
+from keyfold.adopt.drafting import DesignDraft, draft
+from keyfold.adopt.renaming import keep_names
+from keyfold.adopt.sampling import Sample
+from keyfold.clients.protocol import Client
+from keyfold.design.naming import physical_name
+from keyfold.design.schema import EntitySchema, Schema, TableSchema
+from keyfold.errors import KeyfoldError, TableNotFound
+
+
+def inspect(table: TableSchema, sample: Sample, *, keep: Schema | None = None) -> DesignDraft:
+    """The design of a table by a sample of it; names that `keep` gives are kept."""
+    if not sample.items:
+        raise KeyfoldError(f"{sample.table} has no items to draft a design from")
+    drafted = draft(table, sample.items, complete=sample.complete)
+    drafted.notes.insert(1, f"Read with {sample.units:g} units" + _part(sample))
+    return keep_names(drafted, keep) if keep is not None else drafted
+
+
+def _part(sample: Sample) -> str:
+    return ": the whole table." if sample.complete else f", from {sample.segments} places."
+
+
+def observe(client: Client, name: str, *, sample: int) -> Schema:
+    """What a table and a sample of its items look like."""
+    table = live_table(client, name)
+    taken = sampling.read(client, sampling.begin(name, sample), sample)
+    return draft(table, taken.items).schema
+
+
+def observed(
+    client: Client, schema: Schema, prefix: str, known_as: Mapping[str, str], sample: int
+) -> Schema:
+    """A design with what its tables look like; tables that are not there are left out."""
+    tables: list[TableSchema] = []
+    entities: list[EntitySchema] = []
+    for table in schema.tables:
+        try:
+            seen = observe(client, physical_name(table, prefix, known_as), sample=sample)
+        except TableNotFound:
+            continue
+        tables += [replace(each, name=table.name) for each in seen.tables]
+        entities += [replace(entity, table=table.name) for entity in seen.entities]
+    live = Schema(schema.name, tables=tuple(tables), entities=tuple(entities))
+    return replace(schema, observed=live)

@@ -1,0 +1,274 @@
+"""Keys seen in a table, read as templates: which parts are fixed, which are values, and whose.
+
+A key is read from left to right over all items of one entity at once: a value that equals an
+attribute in every item is that attribute's; what is the same in every item is fixed; the rest are
+values that stand only in the key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from keyfold.adopt.spelling import MOMENT, Item, is_moment, text
+from keyfold.review.draft import names
+
+MOST_ROWS = 400
+AGREE = 0.98
+"""The share of items in which a value must equal an attribute to be called by it."""
+SIGNS = "#|:/~^;$&!=+"
+_WORD_END = "_-."
+_TOKEN = re.compile(rf"{MOMENT.pattern}|[^{re.escape(SIGNS)}]+")
+
+
+@dataclass(frozen=True)
+class SlotValue:
+    """A slot: the attribute it equals, or None where it stands only in the key."""
+
+    attribute: str | None
+    format: str
+    texts: tuple[str, ...]
+
+
+Part = str | SlotValue
+Spelling = tuple[str, Callable[[str], str]]
+
+_SPELLINGS: tuple[Spelling, ...] = (
+    ("", lambda value: value),
+    ("lowercase", str.lower),
+    ("uppercase", str.upper),
+)
+_BUCKETS: tuple[Spelling, ...] = (
+    ("%Y-%m-%d", lambda value: value[:10]),
+    ("%Y-%m", lambda value: value[:7]),
+    ("%Y", lambda value: value[:4]),
+)
+
+
+def read_key(items: Sequence[Item], attribute: str, hidden: set[str]) -> tuple[Part, ...]:
+    """The parts of one key attribute; `hidden` attributes name nothing."""
+    step = max(1, len(items) // MOST_ROWS)
+    rows = [(item, found) for item in items[::step] if (found := text(item, attribute)) is not None]
+    return tuple(_Reading(rows, hidden | {attribute}).parts())
+
+
+class _Reading:
+    """What is left of each key, and what has been read before it."""
+
+    def __init__(self, rows: list[tuple[Item, str]], hidden: set[str]) -> None:
+        self.items = [item for item, _ in rows]
+        self.left = [key for _, key in rows]
+        self.read: list[Part] = []
+        self.candidates = list(_candidates(self.items, hidden))
+
+    def parts(self) -> list[Part]:
+        while any(self.left):
+            step = self._owned() or self._fixed() or self._unowned()
+            self._take(step)
+        return _joined(self.read)
+
+    def _take(self, part: Part) -> None:
+        lengths = [len(part)] * len(self.left) if isinstance(part, str) else map(len, part.texts)
+        self.left = [key[length:] for key, length in zip(self.left, lengths, strict=True)]
+        self.read.append(part)
+
+    @property
+    def _before(self) -> str:
+        """The fixed text directly before."""
+        return self.read[-1] if self.read and isinstance(self.read[-1], str) else ""
+
+    def _at_start(self) -> bool:
+        return not self.read or (bool(self._before) and not self._before[-1].isalnum())
+
+    def _owned(self) -> SlotValue | None:
+        if not self._at_start():
+            return None
+        found = [value for each in self.candidates for value in self._matches(each)]
+        if not found:
+            return None
+        return max(found, key=lambda pair: pair[0])[1]
+
+    def _matches(self, candidate: _Candidate) -> Iterator[tuple[tuple[float, ...], SlotValue]]:
+        for format_, rendered in candidate.spellings():
+            texts = self._taken(rendered)
+            if texts is None or (format_.startswith("%") and self._begins_longer(texts)):
+                continue
+            near = candidate.words & set(names.words(self._before or " "))
+            constant = len(set(texts)) == 1 and len(texts) > 2
+            if constant and not near and not any(c.isdigit() for c in texts[0]):
+                continue
+            length = sum(map(len, texts)) / len(texts)
+            order = (length, float(bool(near)), float(not format_), -candidate.position)
+            yield order, SlotValue(candidate.name, candidate.padded(texts) or format_, tuple(texts))
+            return
+
+    def _begins_longer(self, texts: Sequence[str]) -> bool:
+        """Whether what looks like a day or a year is the beginning of a whole time."""
+        found = [MOMENT.match(key) for key in self.left]
+        return any(m and len(m[0]) > len(t) for m, t in zip(found, texts, strict=True))
+
+    def _taken(self, rendered: Sequence[str | None]) -> list[str] | None:
+        """What each key has of these values, up to a sign; nothing where they differ."""
+        missed = 0
+        allowed = int(len(self.left) * (1 - AGREE))
+        texts: list[str] = []
+        for key, wanted in zip(self.left, rendered, strict=True):
+            taken = _leading(key, wanted)
+            if taken is None:
+                missed += 1
+                if missed > allowed:
+                    return None
+                taken = _TOKEN.match(key)[0] if _TOKEN.match(key) else ""  # type: ignore[index]
+            texts.append(taken)
+        return texts
+
+    def _fixed(self) -> str | None:
+        """What all keys have in common, up to the end of a word; times in common are values."""
+        common = _common_start(self.left)
+        if not common:
+            return None
+        if all(key == common for key in self.left):
+            return common if len(self.left) > 2 else _leading_word(common)
+        if all(MOMENT.match(key) for key in self.left) and not _signs(common):
+            return None
+        ends = [len(_signs(common) or "")]
+        ends += [place + 1 for place, sign in enumerate(common) if sign in SIGNS + _WORD_END]
+        # A word that ends here in every key, by a sign that only some of them go on with.
+        if all(not key[len(common) :][:1].isalnum() for key in self.left):
+            ends.append(len(common))
+        for end in sorted(ends):
+            if self._value_begins(common[:end]):
+                break
+        return common[:end] or None
+
+    def _value_begins(self, fixed: str) -> bool:
+        """Whether an attribute's value or a time stands after this text in every key."""
+        if not fixed:
+            return False
+        ahead = _Reading([], set())
+        ahead.left = [key[len(fixed) :] for key in self.left]
+        if all(MOMENT.match(key) for key in ahead.left):
+            return True
+        ahead.read, ahead.candidates = [*self.read, fixed], self.candidates
+        return ahead._owned() is not None
+
+    def _unowned(self) -> SlotValue:
+        texts = [self._token(key) for key in self.left]
+        signs = {key[len(found) :][:1] for key, found in zip(self.left, texts, strict=True)}
+        if len(signs) > 1:
+            # Some go on and some do not: the sign belongs to the value.
+            shared = _shared_sign(self.left)
+            texts = [key.partition(shared)[0] if shared else key for key in self.left]
+        return SlotValue(None, "", tuple(texts))
+
+    def _token(self, key: str) -> str:
+        found = _TOKEN.match(key)
+        if found is None:
+            return key[:1]
+        whole = found[0]
+        return key if is_moment(key) else whole
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """An attribute whose values may stand in a key."""
+
+    name: str
+    position: int
+    values: tuple[str | None, ...]
+    number: bool
+
+    @property
+    def words(self) -> set[str]:
+        found = names.words(self.name.rpartition(".")[2])
+        return {*found, "".join(found)}
+
+    def spellings(self) -> Iterator[tuple[str, list[str | None]]]:
+        if self.number:
+            yield "d", list(self.values)
+            return
+        moments = all(value is None or is_moment(value) for value in self.values)
+        for format_, render in (_SPELLINGS[0], *_BUCKETS) if moments else _SPELLINGS:
+            yield format_, [None if v is None else render(v) for v in self.values]
+
+    def padded(self, texts: Sequence[str]) -> str:
+        """`07d` where a number is written with leading zeros."""
+        widths = {len(found) for found in texts}
+        if self.number and len(widths) == 1 and any(found.startswith("0") for found in texts):
+            return f"0{widths.pop()}d"
+        return ""
+
+
+def _candidates(items: Sequence[Item], hidden: set[str]) -> Iterator[_Candidate]:
+    seen = dict.fromkeys(name for item in items for name in item)
+    for position, name in enumerate(name for name in seen if name not in hidden):
+        kinds = {next(iter(item[name])) for item in items if name in item}
+        if kinds == {"M"}:
+            inner = [item.get(name, {}).get("M", {}) for item in items]
+            for field in dict.fromkeys(f for each in inner for f in each):  # type: ignore[attr-defined]
+                values = tuple(text(each, field) for each in inner)  # type: ignore[arg-type]
+                if field.isidentifier() and not any(value is None for value in values):
+                    yield _Candidate(f"{name}.{field}", 100 + position, values, number=False)
+            continue
+        if kinds not in ({"S"}, {"N"}):
+            continue
+        values = tuple(text(item, name) for item in items)
+        if sum(value is None for value in values) <= len(values) * (1 - AGREE):
+            yield _Candidate(name, position, values, number=kinds == {"N"})
+
+
+def _leading(key: str, wanted: str | None) -> str | None:
+    if not wanted:
+        return None
+    if wanted.isdigit():
+        digits = re.match(r"\d+", key)
+        if digits and digits[0] != wanted and digits[0].lstrip("0") == wanted:
+            return digits[0] if not key[len(digits[0]) :][:1].isalnum() else None
+    if not key.startswith(wanted):
+        return None
+    return wanted if not key[len(wanted) :][:1].isalnum() else None
+
+
+def _common_start(keys: Sequence[str]) -> str:
+    first, last = min(keys), max(keys)
+    same = (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return first[: next(same, min(len(first), len(last)))]
+
+
+def _leading_word(common: str) -> str | None:
+    """Of a key that was seen once or twice: its signs and a word, `state_` of `state_be`."""
+    if signs := _signs(common):
+        return signs
+    found = re.match(r"[A-Za-z]+(?:_\d+(?![A-Za-z0-9])|_)?", common)
+    if found is None or (common[found.end() :][:1].isalnum() and not found[0].endswith("_")):
+        return None
+    return found[0]
+
+
+def _signs(key: str) -> str | None:
+    found = re.match(rf"[{re.escape(SIGNS)}]+", key)
+    return found[0] if found else None
+
+
+def _shared_sign(keys: Sequence[str]) -> str:
+    """A sign that every key has once: what is before it is one value."""
+    for sign in SIGNS:
+        if all(key.count(sign) == 1 for key in keys):
+            return sign
+    return ""
+
+
+def _joined(parts: Sequence[Part]) -> list[Part]:
+    """Texts beside each other are one text, values beside each other one value."""
+    joined: list[Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, str) and isinstance(last, str):
+            joined[-1] = last + part
+        elif isinstance(part, SlotValue) and isinstance(last, SlotValue):
+            texts = tuple(a + b for a, b in zip(last.texts, part.texts, strict=True))
+            joined[-1] = SlotValue(None, "", texts)
+        else:
+            joined.append(part)
+    return joined

@@ -1,0 +1,129 @@
+"""Items from all over a table, within a budget of read units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import orjson
+
+from keyfold.adopt.spelling import Item
+from keyfold.clients.protocol import Client
+from keyfold.errors import KeyfoldError
+from keyfold.values.size import item_size
+
+PAGE = 25
+"""Items from one place, so that one large partition does not fill the sample."""
+MOST_SEGMENTS = 200
+UNIT_BYTES = 8192
+"""What one read unit reads, eventually consistent."""
+
+
+@dataclass
+class Sample:
+    """Items that were read, and where each part of the table stopped."""
+
+    table: str
+    segments: int = 1
+    items: list[Item] = field(default_factory=list)
+    starts: dict[int, Any] = field(default_factory=dict)
+    """Segments that have more, each with the key to go on after."""
+    units: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all the items of the table."""
+        return not self.starts
+
+    def save(self, path: Path) -> None:
+        """Keep the sample, to be gone on with by `--more`."""
+        told = {"table": self.table, "segments": self.segments, "units": self.units}
+        starts = {str(segment): start for segment, start in self.starts.items()}
+        lines = [orjson.dumps({**told, "starts": starts}), *map(orjson.dumps, self.items)]
+        path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+def load(path: Path) -> Sample:
+    """A sample that was kept."""
+    try:
+        head, *rows = path.read_bytes().splitlines()
+        told = orjson.loads(head)
+        starts = {int(segment): start for segment, start in told["starts"].items()}
+        items = [orjson.loads(row) for row in rows]
+        return Sample(told["table"], told["segments"], items, starts, told["units"])
+    except FileNotFoundError:
+        raise KeyfoldError(
+            f"there is no sample {path}; run keyfold inspect with --sample-file first"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise KeyfoldError(f"{path} is not a sample that keyfold inspect kept") from None
+
+
+def begin(table: str, wanted: int) -> Sample:
+    """An empty sample: as many places to start from as the number of items asks for."""
+    segments = max(1, min(MOST_SEGMENTS, wanted // PAGE))
+    return Sample(table, segments, starts=dict.fromkeys(range(segments)))
+
+
+def read(
+    client: Client,
+    sample: Sample,
+    wanted: int,
+    *,
+    units: float | None = None,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Sample:
+    """Add up to `wanted` items, and use at most about `units` read units.
+
+    Segments are visited in random order, a page at each visit, until all are read.
+    """
+    random = Random(seed)
+    most = len(sample.items) + wanted
+    spent_before = sample.units
+    while sample.starts and len(sample.items) < most:
+        order = list(sample.starts)
+        random.shuffle(order)
+        for segment in order:
+            room = most - len(sample.items)
+            if room <= 0 or (units is not None and sample.units - spent_before >= units):
+                return sample
+            _visit(client, sample, segment, min(PAGE, room))
+            if progress is not None:
+                progress(len(sample.items))
+    return sample
+
+
+def _visit(client: Client, sample: Sample, segment: int, limit: int) -> None:
+    request: dict[str, Any] = {
+        "TableName": sample.table,
+        "Limit": limit,
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    if sample.segments > 1:
+        request |= {"Segment": segment, "TotalSegments": sample.segments}
+    if sample.starts[segment] is not None:
+        request["ExclusiveStartKey"] = sample.starts[segment]
+    answer = client.call("Scan", request)
+    found = answer.get("Items", [])
+    sample.items += found
+    consumed = answer.get("ConsumedCapacity", {}).get("CapacityUnits")
+    sample.units += consumed if consumed is not None else sum(map(item_size, found)) / UNIT_BYTES
+    if "LastEvaluatedKey" in answer:
+        sample.starts[segment] = answer["LastEvaluatedKey"]
+    else:
+        del sample.starts[segment]
+
+
+def every(client: Client, table: str) -> Iterator[Item]:
+    """All items of a table, page by page."""
+    request: dict[str, Any] = {"TableName": table}
+    while True:
+        answer = client.call("Scan", request)
+        yield from answer.get("Items", [])
+        if "LastEvaluatedKey" not in answer:
+            return
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
