@@ -19,7 +19,7 @@ from tests.unit.migrations.conftest import OldOrder, Shop, after, before, new_ta
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 ORDERS = 40
-PHASES: tuple[Phase, ...] = ("dual-write", "backfill", "verify", "hold")
+PHASES: tuple[Phase, ...] = ("follow", "backfill", "verify", "hold")
 
 
 def opened(engine: Engine, client: Client) -> Shop:

@@ -104,7 +104,9 @@ def test_a_whole_migration_with_a_way_back(backend: Backend, other_server: tuple
     )
 
     def migrator() -> Migrator:
-        return Migrator(migration, backend, pace=ScanPace(segments=2), settle=0.5)
+        return Migrator(
+            migration, backend, pace=ScanPace(segments=2), settle=0.5, without_routers=True
+        )
 
     if other_server[0] in OLDER:
         with pytest.raises(OperationError):

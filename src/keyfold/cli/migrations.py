@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--to",
         default="hold",
         metavar="PHASE",
-        help="the last phase to run: expand, dual-write, backfill, verify, switch-reads, "
+        help="the last phase to run: expand, follow, backfill, verify, switch-reads, "
         "switch-writes, hold or contract (default: hold)",
     )
     apply.add_argument(
@@ -72,12 +72,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how long the streams must be quiet before a switch (default: 2, embedded 0)",
     )
     apply.add_argument(
+        "--without-routers",
+        action="store_true",
+        help="switch though no application reports that it follows",
+    )
+    apply.add_argument(
         "--no-repair", action="store_true", help="report what differs, do not copy it again"
     )
     status = command("status", "Show where a plan is.", "backend", *naming)
     _add_plan(status)
     rollback = command("rollback", "Go back to where a plan began.", "backend", *naming)
     _add_plan(rollback)
+    rollback.add_argument(
+        "--keep",
+        choices=("old", "new"),
+        help="whose items stay where both sides were written since the switch",
+    )
     command(
         "check",
         "Fail when design, snapshot and live tables differ (for continuous integration).",
@@ -223,7 +233,7 @@ def _status(args: argparse.Namespace) -> int:
 
 def _rollback(args: argparse.Namespace) -> int:
     migrator = _migrator(args, existing)
-    migrator.rollback()
+    migrator.rollback(keep=args.keep)
     print(f"{migrator.migration.name}: back where it began")
     return 0
 
@@ -306,6 +316,7 @@ def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrat
         backend,
         pace=ScanPace(given.get("segments", 4), given.get("rate", 0)),
         settle=settle if settle is not None else (2.0 if remote else 0.0),
+        without_routers=given.get("without_routers", False),
         report=_show if sys.stderr.isatty() else _quiet,
         say=lambda words: print(words, flush=True),
     )

@@ -26,7 +26,9 @@ from keyfold.migrations.changes import ChangeReader, ItemChange
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
+from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import CopyFailure, StateStore, key_text
+from keyfold.migrations.undo import UndoRecord
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import PASSING, transact
 
@@ -118,29 +120,37 @@ class Copier:
         """
         batch: list[tuple[ItemChange, list[Item]]] = []
         taken: set[tuple[str, str]] = set()
+        size = 0
         for record in records:
             planned = self._planned(record)
             if planned is None:
                 continue
             addresses, actions = planned
-            if len(taken) + len(addresses) > TRANSACTION_ITEMS or addresses & taken:
+            if size + len(actions) > TRANSACTION_ITEMS or addresses & taken:
                 self._copy_together(batch)
-                batch, taken = [], set()
+                batch, taken, size = [], set(), 0
+                # What it stands on may just have been written.
+                planned = self._planned(record)
+                if planned is None:
+                    continue
+                addresses, actions = planned
             batch.append((record, actions))
             taken |= addresses
+            size += len(actions)
         self._copy_together(batch)
 
     def _planned(self, record: ItemChange) -> tuple[set[tuple[str, str]], list[Item]] | None:
         """What one change writes, its marker last; None where there is nothing to do."""
         try:
-            self._rewrite(record.table, record.new)
+            self._rewrite(record.table, record.new, record.old)
             images = [image for image in (record.old, record.new) if image is not None]
             if not any(self.sides.concerns(record.table, image) for image in images):
                 return None
             after = self.sides.outputs(record.table, record.new)
             before = self._before(record, after)
             marker = (f"marker of {record.table}", key_text(record.key))
-            actions = [*self._actions(before, after), self._marker_update(record)]
+            source = (record.table, key_text(record.key))
+            actions = [*self._actions(before, after, source), self._marker_update(record)]
             return {*before, *after, marker}, actions
         except Uncopyable as problem:
             self._trouble(record.table, record.key, str(problem))
@@ -170,21 +180,27 @@ class Copier:
     def copy_scanned(self, table: str, items: Sequence[Item]) -> Tally:
         """Copy items as a scan found them, except those that changed since copying began."""
         tally = Tally()
-        batch: list[tuple[Item, dict[tuple[str, str], Output]]] = []
+        batch: list[tuple[Item, list[Item]]] = []
         size, addresses = 0, set[tuple[str, str]]()
         for item in items:
+            key = self.sides.key_of(table, item)
             try:
                 outputs = self.sides.outputs(table, item)
+                if not outputs:
+                    continue
+                if addresses & outputs.keys():
+                    tally.add(self._copy_batch(table, batch))
+                    batch, size, addresses = [], 0, set()
+                actions = self._actions({}, outputs, (table, key_text(key)), scanned=True)
             except Uncopyable as problem:
-                tally.add(self._trouble(table, self.sides.key_of(table, item), str(problem)))
+                tally.add(self._trouble(table, key, str(problem)))
                 continue
-            if not outputs:
-                continue
-            if size + len(outputs) + 1 > TRANSACTION_ITEMS or addresses & outputs.keys():
+            actions.append(self._marker_check(table, key, None))
+            if size + len(actions) > TRANSACTION_ITEMS:
                 tally.add(self._copy_batch(table, batch))
                 batch, size, addresses = [], 0, set()
-            batch.append((item, outputs))
-            size += len(outputs) + 1
+            batch.append((key, actions))
+            size += len(actions)
             addresses |= outputs.keys()
         tally.add(self._copy_batch(table, batch))
         return tally
@@ -197,10 +213,10 @@ class Copier:
             try:
                 self._rewrite(table, item)
                 outputs = self.sides.outputs(table, item)
+                actions = self._actions({}, outputs, (table, key_text(key)))
             except Uncopyable as problem:
                 self._trouble(table, key, str(problem))
                 return
-            actions = self._actions({}, outputs)
             outcome = self._transact([*actions, self._marker_check(table, key, marker)])
             if outcome is None:
                 self._untrouble(table, key)
@@ -230,38 +246,29 @@ class Copier:
         found: Item | None = self.backend.call("GetItem", request).get("Item")
         return found
 
-    def _copy_batch(
-        self, table: str, batch: list[tuple[Item, dict[tuple[str, str], Output]]]
-    ) -> Tally:
+    def _copy_batch(self, table: str, batch: list[tuple[Item, list[Item]]]) -> Tally:
+        """Items by their keys, each with what copies it; its marker is the last."""
         tally = Tally()
         while batch:
-            actions: list[Item] = []
-            owners: list[int] = []
-            for number, (item, outputs) in enumerate(batch):
-                mine = self._actions({}, outputs)
-                key = self.sides.key_of(table, item)
-                actions += [*mine, self._marker_check(table, key, None)]
-                owners += [number] * (len(mine) + 1)
-            outcome = self._transact(actions, tally)
+            owners = [number for number, (_, mine) in enumerate(batch) for _ in mine]
+            outcome = self._transact([action for _, mine in batch for action in mine], tally)
             if outcome is None:
-                tally.copied += sum(len(outputs) for _, outputs in batch)
+                tally.copied += len(batch)
                 return tally
             refused = {owners[n] for n, code in enumerate(outcome) if code != "None"}
             for number in refused:
-                item, outputs = batch[number]
+                key, mine = batch[number]
                 codes = [code for n, code in enumerate(outcome) if owners[n] == number]
                 if codes[-1] == _REFUSED:
                     tally.skipped += 1
                 else:
-                    key = self.sides.key_of(table, item)
-                    mine = self._actions({}, outputs)
                     tally.add(self._trouble(table, key, _taken(codes, mine)))
             batch = [pair for number, pair in enumerate(batch) if number not in refused]
         return tally
 
-    def _rewrite(self, table: str, item: Item | None) -> None:
+    def _rewrite(self, table: str, item: Item | None, image: Item | None = None) -> None:
         if item is not None:
-            rewrite_item(self.sides, table, item)
+            rewrite_item(self.sides, table, item, image)
 
     def _before(
         self, record: ItemChange, after: Mapping[tuple[str, str], Output]
@@ -285,25 +292,69 @@ class Copier:
         self,
         before: Mapping[tuple[str, str], Output],
         after: Mapping[tuple[str, str], Output],
+        source: tuple[str, str],
+        *,
+        scanned: bool = False,
     ) -> list[Item]:
         """Puts first, in the order of `after`, then deletes of what is no longer stood for."""
-        puts = [
-            {
-                "Put": {
-                    "TableName": self.backend.physical(output.table),
-                    "Item": output.item,
-                    **output.claim,
-                }
-            }
-            for output in after.values()
-        ]
-        deletes = []
+        actions: list[Item] = []
+        for address, output in after.items():
+            actions += (
+                self._noted(output, address == source, scanned)
+                if self.sides.stays(output.table)
+                else [self._put(output)]
+            )
         for address, output in before.items():
             if address not in after:
-                key = self.sides.key_of(output.table, output.item)
-                request = {"TableName": self.backend.physical(output.table), "Key": key}
-                deletes.append({"Delete": {**request, **output.claim}})
-        return puts + deletes
+                actions.append(self._delete(output))
+        return actions
+
+    def _noted(self, output: Output, own: bool, scanned: bool) -> list[Item]:
+        """A put into a table that stays, with what undoes it."""
+        log = self.sides.log
+        assert log is not None
+        key = self.sides.key_of(output.table, output.item)
+        record = log.find(output.table, key)
+        if record is not None and record.kind == "made":
+            return [self._put(output)]
+        there = self.current(output.table, key)
+        item = output.settled(there)
+        if there is None:
+            if output.part is not None:
+                return []
+            made = UndoRecord("made", output.table, key, revision=_after(record))
+            return [self._put(output), *log.writes(made)]
+        if equal(there, item):
+            if record is None and scanned and not own and output.part is None:
+                log.note(UndoRecord("found", output.table, key))
+            return []
+        if output.moved and not own:
+            raise Uncopyable(f"{_shown(output.table, key)} is taken by another item")
+        if output.claim:
+            return [self._put(output)]
+        changed = (record or UndoRecord("changed", output.table, key, revision=-1)).noting(
+            there, item
+        )
+        changed.kind = "changed"
+        return [self._put(output), *log.writes(changed)]
+
+    def _put(self, output: Output) -> Item:
+        name = self.backend.physical(output.table)
+        key = self.sides.key_of(output.table, output.item)
+        if output.part is not None:
+            rest = {n: w for n, w in output.item.items() if n not in key}
+            return {"Update": {"TableName": name, "Key": key, **_part(rest, output.part, key)}}
+        item = output.item
+        if output.onto is not None:
+            item = output.onto(self.current(output.table, key))
+        return {"Put": {"TableName": name, "Item": item, **output.claim}}
+
+    def _delete(self, output: Output) -> Item:
+        name = self.backend.physical(output.table)
+        key = self.sides.key_of(output.table, output.item)
+        if output.part is not None:
+            return {"Update": {"TableName": name, "Key": key, **_part({}, output.part, key)}}
+        return {"Delete": {"TableName": name, "Key": key, **output.claim}}
 
     def _marker_update(self, record: ItemChange) -> Item:
         return {
@@ -359,6 +410,31 @@ class Copier:
         if (table, key_text(key)) in self._troubled:
             self.store.clear_problem(table, key)
             self._troubled.discard((table, key_text(key)))
+
+
+def _part(values: Item, part: frozenset[str], key: Item) -> Item:
+    """An update that makes an item's part this, and leaves the rest alone."""
+    names = {f"#n{number}": name for number, name in enumerate(sorted(part))}
+    sets = [p for p, name in names.items() if name in values]
+    removes = [p for p, name in names.items() if name not in values]
+    clauses = [f"SET {', '.join(f'{p} = :{p[1:]}' for p in sets)}"] * bool(sets)
+    clauses += [f"REMOVE {', '.join(removes)}"] * bool(removes)
+    request: Item = {
+        "UpdateExpression": " ".join(clauses),
+        "ConditionExpression": "attribute_exists(#key)",
+        "ExpressionAttributeNames": {**names, "#key": next(iter(key))},
+    }
+    if sets:
+        request["ExpressionAttributeValues"] = {f":{p[1:]}": values[names[p]] for p in sets}
+    return request
+
+
+def _after(record: UndoRecord | None) -> int:
+    return 0 if record is None else record.revision + 1
+
+
+def _shown(table: str, key: Item) -> str:
+    return f"{table} {', '.join(f'{n}={next(iter(v.values()))}' for n, v in key.items())}"
 
 
 def _taken(codes: Sequence[str], actions: Sequence[Item]) -> str:

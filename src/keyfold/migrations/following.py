@@ -6,6 +6,7 @@ import time
 from typing import Final
 
 from keyfold.migrations.copier import Copier
+from keyfold.migrations.migration import Migration
 from keyfold.migrations.state import StateStore
 
 POLL_SECONDS: Final = 0.02
@@ -13,6 +14,22 @@ ROUTER_REFRESH: Final = 0.25
 """How long a router may act by what it read last."""
 ROUTER_LEASE: Final = 10.0
 """How long a router that says nothing counts as running."""
+
+
+def consequences(migration: Migration) -> list[str]:
+    """What can go wrong when applications do not follow a migration."""
+    told = []
+    if migration.moves:
+        told.append(
+            "what an application writes to the old tables from now on does not reach the new ones; "
+            "all of its processes must be stopped, or replaced at this moment"
+        )
+    if migration.rewrites("backfill") or migration.restores:
+        told.append(
+            "items that an old application writes lack what the new design needs, and are not "
+            "found by it, until the migration is applied again"
+        )
+    return told
 
 
 def wait_for_routers(store: StateStore, epoch: int, copier: Copier | None = None) -> None:

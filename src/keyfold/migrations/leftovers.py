@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from keyfold.migrations.backend import Item
+from keyfold.migrations.migration import Migration
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.progress import silent
 from keyfold.migrations.scanning import Scan, ScanPace
 from keyfold.migrations.sides import Sides, Uncopyable
 from keyfold.migrations.state import StateStore, key_text
+from keyfold.migrations.undo import UndoLog, UndoRecord
 
 
 def unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) -> list[Item]:
@@ -24,6 +26,22 @@ def unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) -> list
 
     Scan(store, f"check {table}", table, pace, silent).run(handle, resume=False)
     return left
+
+
+def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: ScanPace) -> None:
+    """Note what is on the new side already, where that is a table that stays."""
+    routes = [move.backward for move in migration.moves if not move.partial]
+    sides = Sides(store.backend, [r for r in routes if r.source not in migration.created])
+    for table in sides.sources:
+
+        def handle(items: list[Item], table: str = table) -> float:
+            for item in items:
+                key = sides.key_of(table, item)
+                if sides.concerns(table, item) and log.find(table, key) is None:
+                    log.note(UndoRecord("found", table, key))
+            return 0.0
+
+        Scan(store, f"natives of {table}", table, pace, silent).run(handle)
 
 
 def remove_left_keys(store: StateStore, routes: Sequence[Route], pace: ScanPace) -> None:

@@ -15,7 +15,7 @@ from keyfold.migrations.rewrites import Rewrite
 Phase = Literal[
     "planned",
     "expand",
-    "dual-write",
+    "follow",
     "backfill",
     "verify",
     "switch-reads",
@@ -26,7 +26,7 @@ Phase = Literal[
 PHASES: Final[tuple[Phase, ...]] = (
     "planned",
     "expand",
-    "dual-write",
+    "follow",
     "backfill",
     "verify",
     "switch-reads",
@@ -90,6 +90,20 @@ class Migration:
     @property
     def dropped(self) -> set[str]:
         return {step.table.name for step in self.steps if isinstance(step, DropTable)}
+
+    @property
+    def writes_staying(self) -> bool:
+        """Whether it writes to tables that are there before it, so that there is more to undo."""
+        targets = {route.target for route in self.routes("new")}
+        return bool(self.rewrites("backfill") or self.restores or targets - self.created)
+
+    @property
+    def concerns_application(self) -> bool:
+        """Whether an application that knows nothing of it would lose or miss something."""
+        kinds = (Move, Derive, Restore, Rewrite)
+        return any(isinstance(step, kinds) for step in self.steps) or bool(
+            self.operations("contract")
+        )
 
     @property
     def followed(self) -> dict[str, Side]:

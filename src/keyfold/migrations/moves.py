@@ -7,15 +7,17 @@ stands for on the other side; for items that are none of its business it says no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.schema import TableSchema
+from keyfold.design.schema import KeyTemplates, Placement, Schema, TableSchema
 from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
 from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.carrying import Passage, by_name
+from keyfold.migrations.frozen import design_of
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
 
@@ -30,6 +32,19 @@ class Output:
     table: str
     item: Item
     claim: Mapping[str, Any] = field(default_factory=dict)
+    onto: Callable[[Item | None], Item] | None = None
+    """What it is where something stands already, if that makes a difference."""
+    part: frozenset[str] | None = None
+    """The attributes that it is, of an item that is more than it and stays without it."""
+    moved: bool = False
+    """It is the item itself, and nothing that follows from it."""
+
+    def settled(self, there: Item | None) -> Item:
+        """The item as it should be where `there` stands."""
+        if self.part is not None:
+            kept = {n: w for n, w in (there or {}).items() if n not in self.part}
+            return {**kept, **self.item} if there is not None else {}
+        return self.item if self.onto is None else self.onto(there)
 
 
 Outputs = Callable[[Item], Iterable[Output]]
@@ -56,6 +71,8 @@ class Move:
     backward: Route
     counters: tuple[str, ...] = ()
     """Counters of the moved items: they have to be recounted."""
+    partial: bool = False
+    """Its items are parts of others, which stay where they are."""
 
     def words(self) -> str:
         return f"move {self.name} from {self.forward.source} to {self.forward.target}"
@@ -120,17 +137,65 @@ def move(
     old: type[Old],
     new: type[New],
     *,
-    forward: Callable[[Old], New],
-    backward: Callable[[New], Old],
+    forward: Callable[[Old], New] | None = None,
+    backward: Callable[[New], Old] | None = None,
+    rename: Mapping[str, str] | None = None,
+    drops: Iterable[str] = (),
 ) -> Move:
-    """Move an entity of one design to an entity of another, with its pointers and markers."""
-    name = new.__name__ if old.__name__ == new.__name__ else f"{old.__name__} to {new.__name__}"
-    return Move(
-        name,
-        _typed_route(name, old.__spec__, new.__spec__, forward),
-        _typed_route(f"{name}, back", new.__spec__, old.__spec__, backward),
-        _counters(new.__spec__),
+    """Move an entity of one design to an entity of another, with its pointers and markers.
+
+    Without functions, fields are taken over by their names, and those of `rename` from the old
+    name to the new one. What nobody declares goes along, and so does what a function leaves out:
+    `drops` names the attributes that are meant to be lost.
+    """
+    if (forward is None) != (backward is None):
+        raise MigrationError(
+            f"{old.__name__}: a move takes two functions, forward and backward, or none"
+        )
+    source, target = old.__spec__, new.__spec__
+    back = {name: was for was, name in (rename or {}).items()}
+    passage = Passage(
+        source,
+        target,
+        forward or by_name(new, rename),
+        backward or by_name(old, back),
+        frozenset(drops),
     )
+    name = target.name if source.name == target.name else f"{source.name} to {target.name}"
+    return Move(name, *_routes(name, passage), _counters(target))
+
+
+def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
+    source, target, back = passage.source, passage.target, passage.back
+
+    def forward(item: Item) -> Iterable[Output]:
+        made, carried = passage.carried(item)
+        first = Output(target.table.name, carried, moved=True)
+        return [first, *written_with(target, made)[1:]]
+
+    def backward(item: Item) -> Iterable[Output]:
+        made, carried = back.carried(item)
+        first = Output(source.table.name, carried, onto=lambda there: back.onto(item, there))
+        return [first, *written_with(source, made)[1:]]
+
+    old, new = source.table.name, target.table.name
+    apart = old == new and source.type_name == target.type_name
+    return (
+        Route(name, old, new, shaped(source) if apart else source.recognises, forward),
+        Route(f"{name}, back", new, old, shaped(target) if apart else target.recognises, backward),
+    )
+
+
+def shaped(spec: EntitySpec) -> Selects:
+    """Whether an item is of an entity, by its type and by the shape of its key."""
+
+    def selects(item: Item) -> bool:
+        return spec.recognises(item) and all(
+            attribute.template.matches(str(next(iter(item[attribute.attribute].values()))))
+            for attribute in spec.key.attributes
+        )
+
+    return selects
 
 
 def rebuild(entity: type[Entity]) -> Derive:
@@ -142,15 +207,6 @@ def rebuild(entity: type[Entity]) -> Derive:
 
     name, table = f"the copies of {entity.__name__}", spec.table.name
     return Derive(name, Route(name, table, table, spec.recognises, outputs))
-
-
-def _typed_route(
-    name: str, source: EntitySpec, target: EntitySpec, change: Callable[[Any], Any]
-) -> Route:
-    def outputs(item: Item) -> Iterable[Output]:
-        return written_with(target, change(source.decode(item)))
-
-    return Route(name, source.table.name, target.table.name, source.recognises, outputs)
 
 
 def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:
@@ -197,56 +253,20 @@ def rekey(
     `indexes` gives the old key templates of the old table's indexes, so that going back fills
     them again; those that are attributes of the entity need not be given.
     """
-    spec = entity.__spec__
-    old_keys = dict(zip(table.key_attributes, map(parse_template, key), strict=True))
-    old_places = dict(old_keys)
-    for name, templates in (indexes or {}).items():
-        index = table.index(name)
-        if index is None:
-            raise MigrationError(f"the table {table.name} has no index {name}")
-        names = [n for n in (index.partition, index.sort) if n]
-        old_places.update(zip(names, map(parse_template, templates), strict=True))
-    # What the entity does not declare goes along: it may be somebody else's.
-    old_own = set(old_places) | set(spec.by_attribute) | {table.type_attribute}
-    new_own = set(spec.table.schema.key_attributes) | {spec.table.schema.type_attribute}
-    new_own |= {a.attribute for p in spec.placements.values() for a in p.attributes}
-    type_name = type_name or spec.type_name
-
-    def was(item: Item) -> bool:
-        kind = item.get(table.type_attribute or "", {}).get("S", type_name)
-        texts = [(t, next(iter(item.get(n, {"": ""}).values()))) for n, t in old_keys.items()]
-        return bool(kind == type_name) and all(t.matches(str(text)) for t, text in texts)
-
-    def forward(item: Item) -> Iterable[Output]:
-        rest = {name: wire for name, wire in item.items() if name not in old_own}
-        first, *others = written_with(spec, spec.decode(item))
-        return [Output(first.table, {**rest, **first.item}), *others]
-
-    def backward(item: Item) -> Iterable[Output]:
-        decoded = spec.decode(item)
-        back = {name: wire for name, wire in item.items() if name not in new_own}
-        back |= {n: w for n, w in spec.encode(decoded).items() if n in spec.by_attribute}
-        for name, template in old_places.items():
-            text = template.render(decoded.__dict__, owner=f"{entity.__name__}, back")
-            kind = _type_of(table, name)
-            back[name] = {kind: str(int(text)) if kind == "N" else text}
-        if table.type_attribute is not None:
-            back.setdefault(table.type_attribute, {"S": type_name})
-        return [Output(table.name, back)]
-
-    name, new_table = entity.__name__, spec.table.name
-    return Move(
-        name,
-        Route(name, table.name, new_table, was, forward),
-        Route(f"{name}, back", new_table, table.name, spec.recognises, backward),
-        _counters(spec),
+    described = entity.__spec__.describe()
+    places = [
+        Placement(f"on_{number}", name, KeyTemplates(*map(parse_template, templates)))
+        for number, (name, templates) in enumerate((indexes or {}).items())
+    ]
+    for place in places:
+        if table.index(place.index) is None:
+            raise MigrationError(f"the table {table.name} has no index {place.index}")
+    before = replace(
+        described,
+        table=table.name,
+        key=KeyTemplates(*map(parse_template, key)),
+        placements=tuple(places),
+        type_name=type_name or described.type_name,
     )
-
-
-def _type_of(table: TableSchema, attribute: str) -> str:
-    for index in table.indexes:
-        if attribute == index.partition:
-            return index.partition_type
-        if attribute == index.sort:
-            return index.sort_type
-    return table.partition_type if attribute == table.partition else table.sort_type
+    old = design_of(Schema(f"{table.name} before", (table,), (before,)))
+    return move(old.entities[described.name], entity)

@@ -14,6 +14,7 @@ from keyfold.expressions.evaluate import compiled
 from keyfold.expressions.parser import literal_condition
 from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item
+from keyfold.migrations.spelling import same
 from keyfold.values.codec import decode, encode
 
 Change = Callable[[Item], Item | None]
@@ -32,6 +33,8 @@ class Rewrite:
     change: Change
     undo: Change | None = None
     when: Literal["backfill", "contract"] = "backfill"
+    follow: Callable[[Item, Item], Item] | None = None
+    """What an item becomes by its last change, given it before and after; where None, `change`."""
 
     def words(self) -> str:
         return self.name
@@ -43,10 +46,11 @@ def _rewrite(
     change: Change,
     undo: Change | None = None,
     when: Literal["backfill", "contract"] = "backfill",
+    follow: Callable[[Item, Item], Item] | None = None,
 ) -> Rewrite:
     """A rewrite of one entity's items, or of all items of the table that is named."""
     if isinstance(items, str):
-        return Rewrite(f"{does} of {items}", items, change, undo, when)
+        return Rewrite(f"{does} of {items}", items, change, undo, when, follow)
     spec = items.__spec__
 
     def within(one: Change) -> Change:
@@ -58,6 +62,9 @@ def _rewrite(
         within(change),
         None if undo is None else within(undo),
         when,
+        None
+        if follow is None
+        else lambda before, item: follow(before, item) if spec.recognises(item) else item,
     )
 
 
@@ -101,16 +108,33 @@ def drop_attribute(items: str | type[Entity], attribute: str) -> Rewrite:
 
 
 def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
-    """Give items the attribute under its new name too; `drop_attribute` ends the old one."""
+    """Give items the attribute under both names; `drop_attribute` ends the old one.
+
+    While old and new writers run, whichever name was written last gives the value of both.
+    """
 
     def change(item: Item) -> Item:
-        return {**item, new: item[old]} if old in item else item
+        if old in item and new not in item:
+            return {**item, new: item[old]}
+        return item
+
+    def follow(before: Item, item: Item) -> Item:
+        if not same(before.get(new), item.get(new)) and same(before.get(old), item.get(old)):
+            return _set(item, old, item.get(new))
+        if not same(before.get(old), item.get(old)):
+            return _set(item, new, item.get(old))
+        return change(item)
 
     def undo(item: Item) -> Item:
-        without = {name: wire for name, wire in item.items() if name != new}
+        without = _set(item, new, None)
         return {**without, old: item[new]} if new in item else without
 
-    return _rewrite(f"copy {old} to {new} in items", items, change, undo)
+    return _rewrite(f"copy {old} to {new} in items", items, change, undo, follow=follow)
+
+
+def _set(item: Item, name: str, wire: Any) -> Item:
+    rest = {one: value for one, value in item.items() if one != name}
+    return rest if wire is None else {**rest, name: wire}
 
 
 def transform_attribute(
@@ -129,10 +153,12 @@ def transform_attribute(
         def change(item: Item) -> Item:
             if attribute not in item:
                 return item
-            made = _once_and_for_all(function, decode(item[attribute]))
+            stored = decode(item[attribute])
+            made = _once_and_for_all(function, stored)
             for one in checked:
                 _once_and_for_all(one, made)
-            return {**item, attribute: encode(made)}
+            # What the function leaves as it is keeps its bytes.
+            return item if made == stored else {**item, attribute: encode(made)}
 
         return change
 

@@ -12,25 +12,32 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from keyfold.errors import Drifted, Irreversible, Pending, VerifyFailed
 from keyfold.limits import STREAM_RETENTION_SECONDS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
-from keyfold.migrations.following import POLL_SECONDS, wait_for_routers
-from keyfold.migrations.leftovers import remove_left_keys, remove_moved, unmoved
+from keyfold.migrations.following import POLL_SECONDS, consequences, wait_for_routers
+from keyfold.migrations.leftovers import note_natives, remove_left_keys, remove_moved, unmoved
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
+from keyfold.migrations.moves import Derive
+from keyfold.migrations.noting import NotingClient
 from keyfold.migrations.progress import Report, silent
+from keyfold.migrations.restoring import Restoring
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.scanning import Scan, ScanPace
 from keyfold.migrations.shaping import Say, Shaping
 from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, Overtaken, State, StateStore
+from keyfold.migrations.undo import UndoLog
 from keyfold.migrations.verify import Comparison, MigrationVerifier
 
 _ATTEMPTS: Final = 5
+_LOOK_SECONDS: Final = 0.5
+QUIET_SECONDS: Final = 30.0
+"""How long nobody else may have written before a switch."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +62,28 @@ class Migrator:
         *,
         pace: ScanPace | None = None,
         settle: float = 0.0,
+        without_routers: bool = False,
         report: Report = silent,
         say: Say = lambda _: None,
     ) -> None:
         self.migration, self.backend = migration, backend
         self.pace, self.settle = pace or ScanPace(), settle
+        self.without_routers = without_routers
         self.report, self.say = report, say
         self.store = StateStore(backend, migration.name)
+        self.log = UndoLog(self.store)
         self._shaping = Shaping(migration, self.store, say)
         self._state = State()
 
-    def apply(self, to: Phase = "hold", *, repair: bool = True) -> State:
-        """Go on from where the migration is, up to and with a phase."""
+    def apply(
+        self, to: Phase = "hold", *, repair: bool = True, wait: Callable[[], bool] | None = None
+    ) -> State:
+        """Go on from where the migration is, up to and with a phase.
+
+        It stops before the first phase that needs the application, unless routers report that it
+        follows. With `wait` it copies meanwhile, and goes on when they do or ends when `wait`
+        gives False.
+        """
         self.store.prepare()
         self._state = self.store.load()
         self._refuse_other_plan()
@@ -78,7 +95,7 @@ class Migrator:
         self._notice_absence()
         steps: dict[Phase, Callable[[], None]] = {
             "expand": self._shaping.expand,
-            "dual-write": self._start_copying,
+            "follow": self._start_copying,
             "backfill": self._backfill,
             "verify": lambda: self._verify(repair=repair),
             "switch-reads": self._switch_reads,
@@ -89,13 +106,18 @@ class Migrator:
         for phase in PHASES[1 : PHASES.index(to) + 1]:
             if reached(self._state.phase, phase):
                 continue
+            if phase == "switch-reads" and not self._is_followed(wait):
+                return self._state
             self.say(f"{self.migration.name}: {phase}")
             steps[phase]()
             self._change(phase=phase, plan=self.migration.fingerprint)
         return self._state
 
-    def rollback(self) -> State:
-        """Back to where it began, with everything that was written meanwhile."""
+    def rollback(self, *, keep: Side | None = None) -> State:
+        """Back to where it began, with everything that was written meanwhile.
+
+        Where both sides were written since the switch, `keep` says whose items stay.
+        """
         self.store.prepare()
         self._state = self.store.load()
         self._refuse_other_plan()
@@ -112,17 +134,16 @@ class Migrator:
         if self._state.phase == "planned":
             self._take_back()
             return self._state
-        self._notice_absence()
+        away = self._notice_absence()
         if self._state.writes == "new" or self._state.closed:
-            self._return_writes()
+            self._return_writes("new" if away else keep)
         if self._state.reads == "new":
             self._change(reads="old", phase="verify")
             wait_for_routers(self.store, self._state.epoch)
         if not self._state.returning:
             self._change(returning=True)
-        for rewrite in reversed(self.migration.rewrites("backfill")):
-            self._undo_rewrite(rewrite)
-        remove_left_keys(self.store, self.migration.routes("old"), self.pace)
+        if self.migration.writes_staying:
+            Restoring(self.migration, self.store, self.pace, self.report).run()
         self._take_back()
         return self._state
 
@@ -137,18 +158,66 @@ class Migrator:
                 plan="",
                 returning=False,
             )
-        self.store.forget(keep_state=True)
+        self.store.forget(undo=self.migration.writes_staying)
 
     def follow(self, until: Callable[[], bool]) -> None:
         """Keep copying until told to stop."""
         self.store.prepare()
         self._state = self.store.load()
-        if not reached(self._state.phase, "dual-write") or self._state.phase == "contract":
+        if not reached(self._state.phase, "follow") or self._state.phase == "contract":
             return
-        copier = self._copier("old" if self._state.writes == "new" else "new")
+        self._follow(until)
+
+    def _follow(self, until: Callable[[], bool]) -> None:
+        """Copy towards the side that is not written, which may change meanwhile."""
+        towards: Side | None = None
+        looked = float("-inf")
         while not until():
+            if time.monotonic() - looked > _LOOK_SECONDS:
+                self._state, looked = self.store.load(), time.monotonic()
+                if not self._state.active or self._state.returning or self._state.contracting:
+                    return
+                wanted: Side = "old" if self._state.writes == "new" else "new"
+                if wanted != towards:
+                    towards, copier = wanted, self._copier(wanted)
             if not copier.poll():
                 time.sleep(POLL_SECONDS)
+
+    def _is_followed(self, wait: Callable[[], bool] | None) -> bool:
+        """Whether the application follows, so that the switch is safe."""
+        if not self.migration.concerns_application:
+            return True
+        if self.without_routers:
+            for words in consequences(self.migration):
+                self.say(f"{self.migration.name}: without routers, {words}")
+            return True
+        told = ""
+        while (why := self._why_not_followed()) is not None:
+            if why != told:
+                self.say(f"{self.migration.name}: {why}")
+                told = why
+            if wait is None or not wait():
+                return False
+            until = time.monotonic() + _LOOK_SECONDS
+            self._follow(lambda until=until: time.monotonic() > until)  # type: ignore[misc]
+            self._state = self.store.load()
+        return True
+
+    def _why_not_followed(self) -> str | None:
+        now = self.backend.clock.now()
+        if not any(until > now for _, _, until in self.store.routers()):
+            return (
+                f"{self._state.phase} is complete. Deploy the application, opened with this "
+                "migration: design.open(..., migration=...). What comes next waits until it "
+                "reports"
+            )
+        foreign = self.store.foreign()
+        if foreign is not None and now - foreign.at < QUIET_SECONDS:
+            return (
+                f"an application that does not follow the migration still writes: {foreign}. "
+                f"What comes next waits until it has written nothing for {QUIET_SECONDS:g} seconds"
+            )
+        return None
 
     def status(self) -> MigrationStatus:
         if not self.store.exists():
@@ -168,12 +237,12 @@ class Migrator:
     def _change(self, **changes: object) -> None:
         self._state = self.store.change(self._state, **changes)
 
-    def _notice_absence(self) -> None:
+    def _notice_absence(self) -> bool:
         """After a longer absence than streams remember, the sides are compared anew."""
         at = self.store.caught_up_at()
         away = self.backend.clock.now() - at
         if not self._state.active or not at or away < STREAM_RETENTION_SECONDS:
-            return
+            return False
         self.say(
             f"{self.migration.name}: copying was away for {away / 3600:.0f} hours, longer than "
             "streams keep their records; both sides are compared again"
@@ -181,6 +250,7 @@ class Migrator:
         self.store.forget_positions()
         if self._state.writes == "old" and reached(self._state.phase, "verify"):
             self._change(phase="backfill", reads="old")
+        return True
 
     def _refuse_other_plan(self) -> None:
         if self._state.plan and self._state.plan != self.migration.fingerprint:
@@ -190,14 +260,28 @@ class Migrator:
             )
 
     def _sides(self, towards: Side) -> Sides:
-        rewrites = self.migration.rewrites("backfill") if towards == "new" else []
-        return Sides(self.backend, self.migration.routes(towards), rewrites)
+        routes = self.migration.routes(towards)
+        if towards == "old":
+            return Sides(self.backend, routes, natives=self._natives)
+        return Sides(
+            self.backend,
+            routes,
+            self.migration.rewrites("backfill"),
+            self.log,
+            frozenset(self.migration.created),
+        )
+
+    @property
+    def _natives(self) -> frozenset[tuple[str, str]]:
+        staying = any(r.source not in self.migration.created for r in self.migration.routes("old"))
+        return frozenset(self.log.natives()) if staying else frozenset()
 
     def _copier(self, towards: Side) -> Copier:
         return Copier(self.store, self._sides(towards), towards)
 
     def _start_copying(self) -> None:
         """Note where the streams are: what changes from here on is copied."""
+        note_natives(self.migration, self.store, self.log, self.pace)
         self._copier("new").poll()
 
     @contextmanager
@@ -236,8 +320,13 @@ class Migrator:
 
                 Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
             copier.catch_up()
-            for step in self.migration.restores:
-                step.run(self.backend)
+            self._restore_structures()
+
+    def _restore_structures(self) -> None:
+        for step in self.migration.restores:
+            staying = step.design.tables.keys() - self.migration.created
+            tables = {self.backend.physical(name): name for name in staying}
+            step.run(replace(self.backend, client=NotingClient(self.backend, self.log, tables)))
 
     def _rewrite(self, sides: Sides, table: str, item: Item) -> None:
         try:
@@ -245,12 +334,6 @@ class Migrator:
         except Uncopyable as refused:
             key = sides.key_of(table, item)
             self.store.add_problem(CopyFailure(table, key, str(refused)))
-
-    def _undo_rewrite(self, rewrite: Rewrite) -> None:
-        if rewrite.undo is None:
-            return
-        undone = Rewrite(f"undo: {rewrite.name}", rewrite.table, rewrite.undo)
-        self._rewrite_all(undone)
 
     def _rewrite_all(self, rewrite: Rewrite) -> None:
         sides = Sides(self.backend, [], [rewrite])
@@ -274,9 +357,10 @@ class Migrator:
     def _compare(self, copier: Copier, *, repair: bool) -> Comparison:
         forward = copier.towards == "new"
         moves = self.migration.moves
-        back = Sides(self.backend, [m.backward if forward else m.forward for m in moves])
+        back = [m.backward if forward else m.forward for m in moves]
         dropped = self.migration.dropped if forward else set()
-        verifier = MigrationVerifier(self.store, copier, back, dropped=dropped)
+        sides = Sides(self.backend, back, natives=self._natives)
+        verifier = MigrationVerifier(self.store, copier, sides, dropped=dropped)
         return verifier.run(self.pace, repair=repair, report=self.report)
 
     def _retry_problems(self, copier: Copier) -> None:
@@ -332,15 +416,22 @@ class Migrator:
             self._change(closed=False)
             self._refuse_problems()
 
-    def _return_writes(self) -> None:
+    def _return_writes(self, keep: Side | None) -> None:
         """Writes go to the old side again, which has everything."""
         if self._state.writes == "old":
             self._change(closed=False)
             return
         with self._copying("old") as copier:
-            result = self._compare(copier, repair=True)
-        if not result.clean:
-            raise VerifyFailed(_listed("the old side lacks something", result.drifts))
+            result = self._compare(copier, repair=keep == "new")
+        if not result.clean and keep != "old":
+            raise VerifyFailed(
+                _listed(
+                    f"{self.migration.name}: the old side was written after the switch by an "
+                    "application that does not follow; roll back with --keep old or --keep new, "
+                    "which says whose items stay",
+                    result.drifts,
+                )
+            )
         self._refuse_problems()
         self._close_writes(self._copier("old"))
         self._refuse_problems_of_the_switch()
@@ -349,14 +440,15 @@ class Migrator:
 
     def _hold(self) -> None:
         """Changes of the new side reach the old one, so that going back loses nothing."""
-        for step in self.migration.restores:
-            step.run(self.backend)
+        self._restore_structures()
         if self.migration.moves:
             self._copier("old").catch_up()
 
     def _contract(self) -> None:
         self._refuse_problems()
         self._refuse_unmoved()
+        if not self._state.contracting:
+            self._refuse_differences()
         if not self._state.contracting:
             if self.migration.moves:
                 self._copier("old").catch_up()
@@ -371,7 +463,28 @@ class Migrator:
         staying = [route for route in forward if route.source not in self.migration.dropped]
         remove_moved(self.store, staying, self.pace)
         self._shaping.contract()
-        self.store.forget(keep_state=True)
+        self.store.forget(undo=self.migration.writes_staying)
+
+    def _refuse_differences(self) -> None:
+        """What the old side alone has would be lost; what lacks something would not be found."""
+        with self._copying("old") as copier:
+            result = self._compare(copier, repair=False)
+        new = self._sides("new")
+        new.routes = [step.route for step in self.migration.steps if isinstance(step, Derive)]
+        lacking = MigrationVerifier(
+            self.store, Copier(self.store, new, "new"), Sides(self.backend, ()), at_once=True
+        )
+        found = lacking.run(self.pace, repair=True, report=self.report)
+        self.say(f"{self.migration.name}: {result.words()}")
+        if result.drifts or found.repaired or found.drifts:
+            raise VerifyFailed(
+                _listed(
+                    f"{self.migration.name}: the sides differ, so nothing is taken away. An "
+                    "application that does not follow the migration has written after the "
+                    "switch; stop it, bring what it wrote to the new side, and apply again",
+                    [*result.drifts, *found.drifts, *lacking.mended],
+                )
+            )
 
     def _refuse_unmoved(self) -> None:
         for table in sorted(self.migration.dropped):

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyfold.errors import ConditionFailed, KeyfoldError, MigrationError
+from keyfold.errors import ConditionFailed, KeyfoldError, MigrationError, TransactionCanceled
 from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.rewrites import Rewrite
+from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import key_text
+from keyfold.migrations.undo import UndoLog, UndoRecord
 
 
 class Uncopyable(MigrationError):
@@ -25,6 +27,12 @@ class Sides:
     backend: Backend
     routes: Sequence[Route]
     rewrites: Sequence[Rewrite] = ()
+    log: UndoLog | None = None
+    """Where changes of tables that stay are noted, so that they can be undone."""
+    created: frozenset[str] = frozenset()
+    """The tables that going back takes away whole."""
+    natives: frozenset[tuple[str, str]] = frozenset()
+    """Items that no route brought here: none takes them away."""
     _keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -44,7 +52,7 @@ class Sides:
         if item is None:
             return found
         for route in self.routes:
-            if route.source != table or not route.selects(item):
+            if route.source != table or not route.selects(item) or self.is_native(table, item):
                 continue
             for output in self._made(route, item):
                 found[output.table, key_text(self.key_of(output.table, output.item))] = output
@@ -60,35 +68,102 @@ class Sides:
             raise Uncopyable(f"{route.name}: {kind}{problem}") from problem
 
     def concerns(self, table: str, item: Item) -> bool:
-        return any(route.source == table and route.selects(item) for route in self.routes)
+        return any(
+            route.source == table and route.selects(item) for route in self.routes
+        ) and not self.is_native(table, item)
+
+    def is_native(self, table: str, item: Item) -> bool:
+        return bool(self.natives) and (table, key_text(self.key_of(table, item))) in self.natives
+
+    def stays(self, table: str) -> bool:
+        """Whether what is written to a table has to be undone one by one."""
+        return self.log is not None and table not in self.created
 
 
-def rewrite_item(sides: Sides, table: str, item: Item) -> bool:
+def rewrite_item(sides: Sides, table: str, item: Item, image: Item | None = None) -> bool:
     """Change an item in place, only as long as it is still what the change was computed from.
 
     All rewrites are one write: what one of them makes and the next one changes would otherwise
-    come back by the stream and be made again, for ever.
+    come back by the stream and be made again, for ever. `image` is the item before its last
+    change, where it is known.
     """
-    backend = sides.backend
+    return write_over(sides, table, item, rewritten(sides, table, item, image))
+
+
+def rewritten(sides: Sides, table: str, item: Item, image: Item | None = None) -> Item | None:
+    """What all rewrites make of an item."""
     changed: Item | None = item
     for rewrite in sides.rewrites:
         if rewrite.table == table and changed is not None:
             try:
-                changed = rewrite.change(changed)
+                if rewrite.follow is not None and image is not None:
+                    changed = rewrite.follow(image, changed)
+                else:
+                    changed = rewrite.change(changed)
             except Exception as problem:  # the user's function
                 raise Uncopyable(
                     f"{rewrite.name}: {type(problem).__name__}: {problem}"
                 ) from problem
-    if changed == item:
+    return changed
+
+
+def write_over(sides: Sides, table: str, item: Item, changed: Item | None) -> bool:
+    """Make an item another one, if nobody has changed it meanwhile; None takes it away."""
+    if changed is not None and equal(changed, item):
         return False
-    key = sides.key_of(table, item)
+    backend, key = sides.backend, sides.key_of(table, item)
     request = {"TableName": backend.physical(table), "Key": key}
-    if changed is None:
-        backend.call("DeleteItem", request)
-        return True
-    names: dict[str, str] = {}
+    action = (
+        {"Delete": {**request, **unchanged(item, key)}}
+        if changed is None
+        else {"Update": {**request, **_difference(item, changed, key)}}
+    )
+    noted: list[Item] = []
+    if sides.stays(table):
+        assert sides.log is not None
+        record = sides.log.find(table, key)
+        if changed is None:
+            revision = 0 if record is None else record.revision + 1
+            removed = UndoRecord("removed", table, key, dict(item), revision=revision)
+            noted = sides.log.writes(removed)
+        elif record is None:
+            first = UndoRecord("changed", table, key, revision=-1)
+            noted = sides.log.writes(first.noting(item, changed))
+        elif record.kind != "made":
+            noted = sides.log.writes(record.noting(item, changed))
+    try:
+        if noted:
+            backend.call("TransactWriteItems", {"TransactItems": [action, *noted]})
+        else:
+            ((name, one),) = action.items()
+            backend.call(f"{name}Item", one)
+    except (ConditionFailed, TransactionCanceled) as refused:
+        codes = {r.code for r in getattr(refused, "reasons", ())} - {"None"}
+        if codes <= {"ConditionalCheckFailed"}:
+            return False  # somebody wrote it meanwhile: that change comes by the stream
+        raise
+    return True
+
+
+def unchanged(item: Item, key: Item) -> Item:
+    """The condition that an item is there, as it was in what a condition can hold."""
+    names, values, conditions = {"#key": next(iter(key))}, {}, ["attribute_exists(#key)"]
+    for number, (name, wire) in enumerate(sorted(item.items())[:20]):
+        if name not in key and len(str(wire)) < 200:
+            names[f"#n{number}"], values[f":b{number}"] = name, wire
+            conditions.append(f"#n{number} = :b{number}")
+    request: Item = {
+        "ConditionExpression": " AND ".join(conditions),
+        "ExpressionAttributeNames": names,
+    }
+    return {**request, "ExpressionAttributeValues": values} if values else request
+
+
+def _difference(item: Item, changed: Item, key: Item) -> Item:
+    """An update from one to the other, if what changes is still as it was."""
+    names: dict[str, str] = {"#key": next(iter(key))}
     values: Item = {}
-    sets, removes, conditions = [], [], []
+    sets, removes, conditions = [], [], ["attribute_exists(#key)"]
     for number, name in enumerate(sorted(item.keys() | changed.keys())):
         before, after = item.get(name), changed.get(name)
         if before == after or name in key:
@@ -105,19 +180,11 @@ def rewrite_item(sides: Sides, table: str, item: Item) -> bool:
         else:
             values[f":a{number}"] = after
             sets.append(f"{placeholder} = :a{number}")
-    if not names:
-        return False
-    clauses = [f"SET {', '.join(sets)}"] * bool(sets) + [f"REMOVE {', '.join(removes)}"] * bool(
-        removes
-    )
-    request["UpdateExpression"] = " ".join(clauses)
-    names["#key"] = next(iter(key))
-    request["ConditionExpression"] = " AND ".join(["attribute_exists(#key)", *conditions])
-    request["ExpressionAttributeNames"] = names
-    if values:
-        request["ExpressionAttributeValues"] = values
-    try:
-        backend.call("UpdateItem", request)
-    except ConditionFailed:
-        return False  # somebody wrote it meanwhile: that change comes by the stream
-    return True
+    clauses = [f"SET {', '.join(sets)}"] * bool(sets)
+    clauses += [f"REMOVE {', '.join(removes)}"] * bool(removes)
+    request: Item = {
+        "UpdateExpression": " ".join(clauses),
+        "ConditionExpression": " AND ".join(conditions),
+        "ExpressionAttributeNames": names,
+    }
+    return {**request, "ExpressionAttributeValues": values} if values else request

@@ -7,9 +7,11 @@ while it was being copied, are spread over partitions of their own.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 from zlib import crc32
 
@@ -25,6 +27,12 @@ from keyfold.runtime.walk import Walk, pages
 SUPPORT: Final = TableSchema("keyfold_migrations", partition="migration", sort="part")
 MARKER_PARTITIONS: Final = 16
 CAUGHT_UP: Final = "caught-up"
+_LONGEST: Final = 900
+"""Bytes of a text in a sort key, which takes 1024."""
+
+
+_FORMER: Final[dict[str, Phase]] = {"dual-write": "follow"}
+"""Phases by the names that states of older versions have."""
 
 
 class Overtaken(MigrationError):
@@ -55,7 +63,9 @@ class State:
     def read(cls, item: Item | None) -> State:
         if item is None:
             return cls()
-        return cls(**orjson.loads(item["state"]["S"]))
+        body = orjson.loads(item["state"]["S"])
+        body["phase"] = _FORMER.get(body["phase"], body["phase"])
+        return cls(**body)
 
 
 @dataclass(frozen=True)
@@ -71,8 +81,33 @@ class CopyFailure:
         return f"{self.table} {shown}: {self.reason}"
 
 
+@dataclass(frozen=True)
+class ForeignWrite:
+    """A write of an application that does not follow the migration."""
+
+    table: str
+    key: Item
+    at: float
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in self.key.items())
+        moment = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="seconds")
+        return f"{self.table} {shown} at {moment}"
+
+
 def key_text(key: Mapping[str, Any]) -> str:
     return orjson.dumps(key, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def spread(text: str) -> int:
+    return crc32(text.encode()) % MARKER_PARTITIONS
+
+
+def part_text(prefix: str, text: str) -> str:
+    """A part of a key, by its digest where a sort key could not hold it."""
+    if len(text.encode()) > _LONGEST:
+        text = hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
+    return f"{prefix}{text}"
 
 
 def part_key(name: str, part: str) -> Item:
@@ -136,7 +171,7 @@ class StateStore:
 
     def forget_positions(self) -> None:
         """Read the streams from their beginning; markers know what was copied."""
-        for item in list(self._all(self.name, "position:")):
+        for item in list(self.all_of(self.name, "position:")):
             key = {name: item[name] for name in SUPPORT.key_attributes}
             self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})
 
@@ -146,14 +181,14 @@ class StateStore:
 
     def begun(self) -> set[str]:
         """The steps that this migration did or may have done, by their words."""
-        return {item["part"]["S"].partition(":")[2] for item in self._all(self.name, "begun:")}
+        return {item["part"]["S"].partition(":")[2] for item in self.all_of(self.name, "begun:")}
 
     def note_opened(self, table: str) -> None:
         """Remember that this migration opened a table's stream."""
         self._put(f"opened:{table}", {})
 
     def opened(self) -> list[str]:
-        return [item["part"]["S"].partition(":")[2] for item in self._all(self.name, "opened:")]
+        return [item["part"]["S"].partition(":")[2] for item in self.all_of(self.name, "opened:")]
 
     def segment(self, job: str, number: int) -> Item | None:
         item = self._get(f"segment:{job}:{number:04d}")
@@ -166,34 +201,43 @@ class StateStore:
     def segments(self) -> dict[str, Item]:
         return {
             item["part"]["S"]: orjson.loads(item["progress"]["S"])
-            for item in self._all(self.name, "segment:")
+            for item in self.all_of(self.name, "segment:")
         }
 
     def add_problem(self, problem: CopyFailure) -> None:
-        part = f"problem:{problem.table}:{key_text(problem.key)}"
+        part = part_text(f"problem:{problem.table}:", key_text(problem.key))
         self._put(part, {"reason": {"S": problem.reason[:2000]}, "key": {"M": problem.key}})
 
     def clear_problem(self, table: str, key: Item) -> None:
-        part = f"problem:{table}:{key_text(key)}"
+        part = part_text(f"problem:{table}:", key_text(key))
         self.backend.call("DeleteItem", {"TableName": self.table, "Key": self._key(part)})
 
     def problems(self) -> list[CopyFailure]:
         return [
             CopyFailure(item["part"]["S"].split(":", 2)[1], item["key"]["M"], item["reason"]["S"])
-            for item in self._all(self.name, "problem:")
+            for item in self.all_of(self.name, "problem:")
         ]
 
     def routers(self) -> list[tuple[str, int, float]]:
         """Who follows, which epoch they act by, and until when their word holds."""
         return [
             (item["part"]["S"], int(item["epoch"]["N"]), float(item["until"]["N"]))
-            for item in self._all(self.name, "router:")
+            for item in self.all_of(self.name, "router:")
         ]
+
+    def note_foreign(self, write: ForeignWrite) -> None:
+        """Remember the last write of an application that does not follow."""
+        told = {"table": write.table, "key": write.key, "at": write.at}
+        self._put("foreign", {"write": {"S": orjson.dumps(told).decode()}})
+
+    def foreign(self) -> ForeignWrite | None:
+        item = self._get("foreign")
+        return ForeignWrite(**orjson.loads(item["write"]["S"])) if item else None
 
     def marker_key(self, towards: Side, table: str, key: Mapping[str, Any]) -> Item:
         text = f"{table}:{key_text(key)}"
-        bucket = crc32(text.encode()) % MARKER_PARTITIONS
-        return {"migration": {"S": f"{self.name}:{towards}:{bucket}"}, "part": {"S": text}}
+        partition = f"{self.name}:{towards}:{spread(text)}"
+        return {"migration": {"S": partition}, "part": {"S": part_text("", text)}}
 
     def marker(self, towards: Side, table: str, key: Mapping[str, Any]) -> str | None:
         """The sequence number of the last change copied for an item."""
@@ -205,16 +249,16 @@ class StateStore:
         item = self.backend.call("GetItem", request).get("Item")
         return item["sequence"]["S"] if item else None
 
-    def forget(self, *, keep_state: bool) -> None:
-        """Remove what only a migration under way needs."""
+    def forget(self, *, undo: bool) -> None:
+        """Remove what only a migration under way needs; `undo` says whether there are records."""
         partitions = [
             f"{self.name}:{towards}:{bucket}"
-            for towards in ("old", "new")
+            for towards in ("old", "new", *(("undo",) if undo else ()))
             for bucket in range(MARKER_PARTITIONS)
         ]
         for partition in (*partitions, self.name):
-            for item in list(self._all(partition, "")):
-                if keep_state and item["part"]["S"] == "state":
+            for item in list(self.all_of(partition, "")):
+                if item["part"]["S"] == "state":
                     continue
                 key = {name: item[name] for name in SUPPORT.key_attributes}
                 self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})
@@ -231,7 +275,7 @@ class StateStore:
         item = {**self._key(part), **attributes}
         self.backend.call("PutItem", {"TableName": self.table, "Item": item})
 
-    def _all(self, partition: str, prefix: str) -> Iterator[Item]:
+    def all_of(self, partition: str, prefix: str) -> Iterator[Item]:
         request: Item = {
             "TableName": self.table,
             "KeyConditionExpression": "migration = :m",

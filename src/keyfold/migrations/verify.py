@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, Final, Literal
 
 import orjson
@@ -16,7 +14,8 @@ from keyfold.migrations.copier import Copier
 from keyfold.migrations.moves import Output
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.scanning import Scan, ScanPace
-from keyfold.migrations.sides import Sides, Uncopyable
+from keyfold.migrations.sides import Sides, Uncopyable, rewritten
+from keyfold.migrations.spelling import checksum, equal
 from keyfold.migrations.state import StateStore, key_text
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import get_batches
@@ -29,7 +28,7 @@ _LOOKS: Final = 6
 class Difference:
     """One item that is not what it should be."""
 
-    kind: Literal["missing", "different", "extra", "unmoved"]
+    kind: Literal["missing", "different", "extra", "unmoved", "lacking"]
     table: str
     key: Item
     source: str
@@ -42,6 +41,7 @@ class Difference:
             "different": "differs",
             "extra": "has no original",
             "unmoved": "is moved by no step",
+            "lacking": "lacks what the new design needs",
         }
         return f"{self.table} {shown} {words[self.kind]}"
 
@@ -68,50 +68,38 @@ class Comparison:
         )
 
 
-def canonical(item: Mapping[str, Any]) -> bytes:
-    """One text for all spellings of one item: sets have no order, numbers no notation."""
-    return orjson.dumps({n: _canonical(v) for n, v in item.items()}, option=orjson.OPT_SORT_KEYS)
-
-
-def _canonical(value: Mapping[str, Any]) -> Any:
-    ((kind, content),) = value.items()
-    if kind == "N":
-        return {"N": str(Decimal(content).normalize())}
-    if kind == "NS":
-        return {"NS": sorted(str(Decimal(one).normalize()) for one in content)}
-    if kind in ("SS", "BS"):
-        return {kind: sorted(content)}
-    if kind == "L":
-        return {"L": [_canonical(one) for one in content]}
-    if kind == "M":
-        return {"M": {name: _canonical(one) for name, one in content.items()}}
-    return dict(value)
-
-
-def _checksum(item: Mapping[str, Any]) -> int:
-    return int.from_bytes(hashlib.blake2b(canonical(item), digest_size=8).digest(), "big")
-
-
-def _equal(there: Item | None, expected: Item) -> bool:
-    return there is not None and (there == expected or canonical(there) == canonical(expected))
+def _stands(there: Item | None, output: Output) -> bool:
+    if there is None:
+        return output.part is not None
+    return equal(there, output.settled(there))
 
 
 class MigrationVerifier:
     """Compares what the routes of a copier say with what is there."""
 
     def __init__(
-        self, store: StateStore, copier: Copier, back: Sides, *, dropped: Iterable[str] = ()
+        self,
+        store: StateStore,
+        copier: Copier,
+        back: Sides,
+        *,
+        dropped: Iterable[str] = (),
+        at_once: bool = False,
     ) -> None:
         self.backend: Backend = store.backend
         self.store, self.copier, self.sides, self.back = store, copier, copier.sides, back
         self.dropped = set(dropped)
+        self.at_once = at_once
+        """Nothing is on its way: what differs, differs."""
         self.result = Comparison()
         self._suspects: dict[tuple[str, str], tuple[str, Item]] = {}
         self._extras: dict[tuple[str, str], Difference] = {}
         self._lock = threading.Lock()
+        self.mended: list[Difference] = []
+        """What was copied again."""
 
     def run(self, pace: ScanPace, *, repair: bool = True, report: Report = silent) -> Comparison:
-        for table in {route.source for route in self.sides.routes}:
+        for table in self.sides.sources:
             scan = Scan(self.store, f"verify {table}", table, pace, report)
             scan.run(lambda items, table=table: self._compare(table, items), resume=False)  # type: ignore[misc]
         for table in {route.source for route in self.back.routes}:
@@ -134,16 +122,20 @@ class MigrationVerifier:
                 outputs = self.sides.outputs(table, item)
             except Uncopyable:
                 continue  # listed among the problems
-            if outputs:
+            if self._lacks(table, item):
+                with self._lock:
+                    self._suspects[table, key_text(key)] = (table, key)
+                    self.result.compared += 1
+            elif outputs or self._is_rewritten(table):
                 expected.append((key, outputs))
         found = self._found([address for _, outputs in expected for address in outputs])
         with self._lock:
             for key, outputs in expected:
                 self.result.compared += 1
-                if all(_equal(found.get(a), output.item) for a, output in outputs.items()):
+                if all(_stands(found.get(a), output) for a, output in outputs.items()):
                     self.result.equal += 1
                     for output in outputs.values():
-                        self.result.checksum ^= _checksum(output.item)
+                        self.result.checksum ^= checksum(output.item)
                 else:
                     self._suspects[table, key_text(key)] = (table, key)
         return 0.0
@@ -184,7 +176,8 @@ class MigrationVerifier:
         for _ in range(_LOOKS):
             if not self._suspects and not self._extras:
                 return
-            self.copier.catch_up()
+            if not self.at_once:
+                self.copier.catch_up()
             self.result.drifts = [d for d in self.result.drifts if d.kind == "unmoved"]
             for address, (table, key) in list(self._suspects.items()):
                 if self._same(table, key):
@@ -205,9 +198,12 @@ class MigrationVerifier:
             return True  # listed among the problems
         found = self._found(outputs)
         same = True
+        if item is not None and self._lacks(table, item):
+            same = False
+            self.result.drifts.append(Difference("lacking", table, key, table, key))
         for (target, text), output in outputs.items():
             there = found.get((target, text))
-            if _equal(there, output.item):
+            if _stands(there, output):
                 continue
             same = False
             kind: Literal["missing", "different"] = "missing" if there is None else "different"
@@ -215,9 +211,19 @@ class MigrationVerifier:
             self.result.drifts.append(Difference(kind, target, target_key, table, key))
         return same
 
+    def _is_rewritten(self, table: str) -> bool:
+        return any(rewrite.table == table for rewrite in self.sides.rewrites)
+
+    def _lacks(self, table: str, item: Item) -> bool:
+        try:
+            return not equal(rewritten(self.sides, table, item), item)
+        except Uncopyable:
+            return False  # listed among the problems
+
     def _repair(self) -> None:
         """Copy again what differs, then look again."""
         before = len(self.result.drifts)
+        self.mended = list(self.result.drifts)
         for drift in self.result.drifts:
             if drift.kind == "extra":
                 self.copier.remove_extra(self._copies(drift), drift.source, drift.source_key)

@@ -126,7 +126,7 @@ def ends_right(backend: Backend) -> None:
 
 
 def test_both_indexes_the_backfill_and_the_ttl(backend: Backend) -> None:
-    Migrator(migration, backend).apply("contract")
+    Migrator(migration, backend, without_routers=True).apply("contract")
     ends_right(backend)
     described = backend.describe(TABLE)
     assert described is not None
@@ -137,7 +137,7 @@ def test_both_indexes_the_backfill_and_the_ttl(backend: Backend) -> None:
 
 
 def test_the_running_system_goes_on_with_what_was_there(backend: Backend) -> None:
-    Migrator(migration, backend).apply("contract")
+    Migrator(migration, backend, without_routers=True).apply("contract")
     db = opened(backend)
     repair(db, verify(db))
     assert verify(db).clean
@@ -156,8 +156,8 @@ def test_the_running_system_goes_on_with_what_was_there(backend: Backend) -> Non
 def test_it_goes_on_where_it_was_killed(backend: Backend, writes: int) -> None:
     dying = Backend(Failing(backend, writes), backend.prefix, backend.names)
     with pytest.raises(Crash):
-        Migrator(migration, dying).apply("contract")
-    Migrator(migration, backend).apply("contract")
+        Migrator(migration, dying, without_routers=True).apply("contract")
+    Migrator(migration, backend, without_routers=True).apply("contract")
     ends_right(backend)
 
 
@@ -182,7 +182,9 @@ def test_a_listing_that_changes_meanwhile_keeps_its_change(backend: Backend) -> 
             backend.client.close()
 
     busy = Busy()
-    Migrator(migration, Backend(busy, backend.prefix, backend.names)).apply("contract")
+    Migrator(migration, Backend(busy, backend.prefix, backend.names), without_routers=True).apply(
+        "contract"
+    )
     assert busy.moved
     stored = raw(backend)
     assert stored["LISTING#l7"]["GSI2SK"] == {"S": "STATUS#APPLIED#l7"}
@@ -191,7 +193,7 @@ def test_a_listing_that_changes_meanwhile_keeps_its_change(backend: Backend) -> 
 
 def test_the_way_back_leaves_the_old_table(backend: Backend) -> None:
     before = raw(backend)
-    migrator = Migrator(migration, backend)
+    migrator = Migrator(migration, backend, without_routers=True)
     migrator.apply("hold")
     migrator.rollback()
     described = backend.describe(TABLE)
@@ -204,7 +206,7 @@ def test_the_way_back_leaves_the_old_table(backend: Backend) -> None:
 
 def test_duplicates_of_before_are_named_and_nothing_is_lost(backend: Backend) -> None:
     listing(backend, 100, externalId="x7")
-    migrator = Migrator(migration, backend)
+    migrator = Migrator(migration, backend, without_routers=True)
     with pytest.raises(MigrationError):
         migrator.apply("contract")
     problems = migrator.status().problems
@@ -229,8 +231,8 @@ def test_histories_get_keys_that_tell_one_instant_apart(backend: Backend) -> Non
         )
         score = {"scorePercent": {"N": "70"}, "level": "high", "comment": "Fine"}
         put(backend, "ROOM#r1", f"COMPATIBILITY#{at}", roomId="r1", timestamp=at, **score)
-    Migrator(migration, backend).apply("contract")
-    Migrator(histories, backend).apply("contract")
+    Migrator(migration, backend, without_routers=True).apply("contract")
+    Migrator(histories, backend, without_routers=True).apply("contract")
     db = opened(backend)
     found = user_criteria_history(db, "r1", "mia")
     assert [one.timestamp.day for one in found] == [3, 2, 1]

@@ -37,7 +37,7 @@ class Runner:
 
     def migrator(self) -> Migrator:
         plan = getattr(migration, self.name)
-        return Migrator(plan, backend_of(EmbeddedClient(self.engine)))
+        return Migrator(plan, backend_of(EmbeddedClient(self.engine)), without_routers=True)
 
     async def apply(self, to: Phase = "hold") -> None:
         await asyncio.to_thread(self.migrator().apply, to)
@@ -51,7 +51,12 @@ class Runner:
         for phase in PHASES[2:8] if FULL else phases:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "keyfold", "migrations", "apply"),
-                *(f"keyfold_systems.sellers.migration:{self.name}", "--to", to),
+                *(
+                    f"keyfold_systems.sellers.migration:{self.name}",
+                    "--to",
+                    to,
+                    "--without-routers",
+                ),
                 *("--backend", self.engine.path),
                 stdout=asyncio.subprocess.PIPE,
                 # Commands refuse variables that they do not know.

@@ -78,6 +78,7 @@ class Shop:
 
     def migrator(self, **options: Any) -> Migrator:
         options.setdefault("pace", ScanPace(segments=2, page=10))
+        options.setdefault("without_routers", True)
         return Migrator(self.migration, self.backend, **options)
 
     def old_order(self, order_id: str, total: int = 1, season: str = "s1") -> OldOrder:

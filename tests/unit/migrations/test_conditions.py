@@ -76,7 +76,9 @@ class World:
         return made.text
 
     def migrator(self, name: str) -> Migrator:
-        return Migrator(load(self.folder / f"plan_{name}.py"), backend_of(self.client))
+        return Migrator(
+            load(self.folder / f"plan_{name}.py"), backend_of(self.client), without_routers=True
+        )
 
     def listed(self) -> set[str]:
         answer = self.client.call(

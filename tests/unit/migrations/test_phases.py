@@ -58,7 +58,7 @@ def test_all_phases_bring_every_item_and_its_pointer_to_the_new_side(shop: Shop)
 
 def test_writes_after_every_phase_arrive(shop: Shop) -> None:
     fill(shop)
-    for number, phase in enumerate(["expand", "dual-write", "backfill", "verify", "switch-reads"]):
+    for number, phase in enumerate(["expand", "follow", "backfill", "verify", "switch-reads"]):
         shop.migrator().apply(phase)  # type: ignore[arg-type]
         shop.old_order(f"new-{number}", 5)
         shop.old.update(OldOrder.key(order_id=f"o{number:03d}"), total=1000 + number)
@@ -128,7 +128,7 @@ def test_a_switch_that_took_too_long_is_tried_again(
     assert shop.new.get(OrderById.key(order_id="meanwhile")).season_id == "s1"
 
 
-@pytest.mark.parametrize("phase", ["expand", "dual-write", "backfill", "verify", "switch-reads"])
+@pytest.mark.parametrize("phase", ["expand", "follow", "backfill", "verify", "switch-reads"])
 def test_rollback_from_any_early_phase_leaves_the_old_side_alone(shop: Shop, phase: str) -> None:
     fill(shop, 20)
     before = list(shop.old.scan(OldOrder))
@@ -278,7 +278,7 @@ def test_drift_on_the_new_side_is_found_and_repaired(shop: Shop) -> None:
     assert shop.new_items() == shop.expected_items()
 
 
-@pytest.mark.parametrize("phase", ["dual-write", "backfill", "switch-reads"])
+@pytest.mark.parametrize("phase", ["follow", "backfill", "switch-reads"])
 def test_an_absence_longer_than_streams_remember_loses_nothing(phase: Phase) -> None:
     clock = ManualClock()
     engine = Engine.open(":memory:", clock=clock)

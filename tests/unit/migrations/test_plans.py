@@ -225,13 +225,16 @@ def test_a_whole_change_by_commands_alone(
     assert "rekey(" in plan
     assert cli.main(["migrations", "plan", "again"]) == 2
 
-    assert cli.main(["migrations", "apply", "0001_by_season"]) == 0
+    assert cli.main(["migrations", "apply", "0001_by_season", "--without-routers"]) == 0
     assert cli.main(["migrations", "rollback", "0001_by_season"]) == 0
     client = connect("shop.db")
     found = client.call("Query", SEASON_1)["Items"]
     assert {item["orderId"]["S"] for item in found} == {f"o{n}" for n in range(1, 30, 3)}
     client.close()
-    assert cli.main(["migrations", "apply", "0001_by_season", "--to", "contract"]) == 0
+    assert (
+        cli.main(["migrations", "apply", "0001_by_season", "--to", "contract", "--without-routers"])
+        == 0
+    )
     capsys.readouterr()
     assert cli.main(["migrations", "status", "0001_by_season"]) == 0
     assert "0001_by_season: contract" in capsys.readouterr().out
@@ -261,7 +264,12 @@ def test_a_new_counter_is_counted_for_what_was_there(
     cli.main(["migrations", "snapshot"])
     declare(project, COUNTED)
     cli.main(["migrations", "plan", "count-orders"])
-    assert cli.main(["migrations", "apply", "0001_count_orders", "--to", "contract"]) == 0
+    assert (
+        cli.main(
+            ["migrations", "apply", "0001_count_orders", "--to", "contract", "--without-routers"]
+        )
+        == 0
+    )
     module = shop_module()
     with module.design.open("shop.db") as db:
         assert db.get(module.Season.key(season_id="s")).orders == 5
@@ -309,7 +317,10 @@ def test_a_plan_drops_an_attribute_of_one_entity_and_not_of_the_whole_table(
     cli.main(["migrations", "snapshot"])
     declare(project, SHARED.replace('    note: str = ""\n', ""))
     assert cli.main(["migrations", "plan", "no-notes"]) == 0
-    assert cli.main(["migrations", "apply", "0001_no_notes", "--to", "contract"]) == 0
+    assert (
+        cli.main(["migrations", "apply", "0001_no_notes", "--to", "contract", "--without-routers"])
+        == 0
+    )
     client = connect("shop.db")
     items = client.call("Scan", {"TableName": "Shop"})["Items"]
     client.close()
@@ -401,7 +412,10 @@ def test_a_plan_waits_for_what_only_its_reader_can_decide(
     assert "order_size is not decided yet" in said
     lines = [line for line in path.read_text().splitlines() if not line.startswith("@undecided")]
     path.write_text("\n".join(lines).replace("return None", "return 7"))
-    assert cli.main(["migrations", "apply", "0001_sizes", "--to", "contract"]) == 0
+    assert (
+        cli.main(["migrations", "apply", "0001_sizes", "--to", "contract", "--without-routers"])
+        == 0
+    )
     module = shop_module()
     with module.design.open("shop.db") as db:
         assert db.get(module.Order.key(order_id="o")).size == 7
@@ -428,4 +442,4 @@ def test_what_items_can_be_read_without_needs_no_decision(
     cli.main(["migrations", "snapshot"])
     declare(project, SHARED.replace("    note: str\n", "    note: str\n    size: int = 0\n"))
     assert cli.main(["migrations", "plan", "sizes"]) == 0
-    assert cli.main(["migrations", "apply", "0001_sizes"]) == 0
+    assert cli.main(["migrations", "apply", "0001_sizes", "--without-routers"]) == 0

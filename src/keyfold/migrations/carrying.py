@@ -1,0 +1,146 @@
+"""Items carried from one shape to another: what is declared is transformed, the rest goes along.
+
+A transform knows fields. An item holds more: attributes that nobody declares, values in other
+spellings, and fields that the transform leaves out. None of it is lost. What the transform leaves
+as it was keeps its bytes; what would not come back on the way back goes along under its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.errors import MigrationError
+from keyfold.migrations.backend import Item
+from keyfold.migrations.spelling import equal, same
+
+Transform = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One direction: from the items of one entity to those of another."""
+
+    source: EntitySpec
+    target: EntitySpec
+    change: Transform
+    reverse: Transform
+    drops: frozenset[str] = frozenset()
+    """Attributes that are meant to be lost."""
+    strict: bool = True
+    """Refuse an undeclared attribute that contradicts the transform, instead of leaving it out."""
+
+    @property
+    def back(self) -> Passage:
+        """The other direction; there, what contradicts is a leftover of this one."""
+        return Passage(
+            self.target, self.source, self.reverse, self.change, self.drops, strict=False
+        )
+
+    def carried(self, item: Item, base: Item | None = None) -> tuple[Entity, Item]:
+        """What an item becomes, as entity and as item; `base` is what stands there until now."""
+        old = self.source.decode(item)
+        was = self.source.encode(old)
+        new: Entity = self.change(old)
+        made = self.target.encode(new)
+        back = self.source.encode(self.reverse(new))
+        rest = self._rest(item, was, back)
+        adopted = {
+            name: wire
+            for name, wire in rest.items()
+            if name in self.target.by_attribute and not same(made.get(name), wire)
+        }
+        if adopted:
+            candidate = self.target.decode({**made, **adopted})
+            if equal(self.source.encode(self.reverse(candidate)), back):
+                new, made = candidate, self.target.encode(candidate)
+            elif self.strict:
+                raise MigrationError(
+                    f"its attribute {sorted(adopted)[0]} is not declared by {self.source.name}, "
+                    f"and {self.target.name} computes another value for it; declare it, and say "
+                    "in the transform what becomes of it"
+                )
+            else:
+                rest = {name: wire for name, wire in rest.items() if name not in adopted}
+        self._refuse_taken(rest, made)
+        there = {} if base is None else self._canonical(base)
+        kept = {
+            name: self._spelled(name, wire, item, was, rest, base or {}, there)
+            for name, wire in made.items()
+        }
+        more = {name: wire for name, wire in rest.items() if name not in made}
+        return new, {**more, **kept}
+
+    def onto(self, item: Item, base: Item | None) -> Item:
+        """What an item becomes where `base` stands; what already stands for it stays as it is."""
+        if base is not None and self._stands_for(base, item):
+            return base
+        return self.carried(item, base)[1]
+
+    def _stands_for(self, base: Item, item: Item) -> bool:
+        try:
+            return equal(self.back.carried(base)[1], item)
+        except Exception:  # what cannot be read stands for nothing
+            return False
+
+    def _canonical(self, base: Item) -> Item:
+        try:
+            return self.target.encode(self.target.decode(base))
+        except Exception:  # it is replaced whole
+            return {}
+
+    def _rest(self, item: Item, was: Item, back: Item) -> Item:
+        """The attributes that the transform does not carry."""
+        found = {}
+        for name, wire in item.items():
+            if name in self.drops or name in self.source.table.schema.key_attributes:
+                continue
+            if name not in self.source.attributes:
+                found[name] = wire
+            elif name in was:
+                if name in self.source.by_attribute and not same(back.get(name), was[name]):
+                    found[name] = wire
+            elif name in self.source.by_attribute and (
+                name not in self.target.attributes or name in self.target.by_attribute
+            ):
+                found[name] = wire  # stored as NULL, and read as nothing
+        return found
+
+    def _refuse_taken(self, rest: Item, made: Item) -> None:
+        computed = self.target.attributes - self.target.by_attribute.keys()
+        for name in sorted(rest.keys() & computed):
+            if not same(made.get(name), rest[name]):
+                raise MigrationError(
+                    f"its attribute {name} is not declared by {self.source.name}, and is a key or "
+                    f"the type of {self.target.name}; declare it, and say in the transform what "
+                    "becomes of it"
+                )
+
+    def _spelled(
+        self, name: str, wire: Any, item: Item, was: Item, rest: Item, base: Item, there: Item
+    ) -> Any:
+        """A value as it was spelled before, where it is the same value."""
+        if name in self.target.table.schema.key_attributes:
+            return wire
+        if name in item and (same(was.get(name), wire) or name in rest):
+            return item[name]
+        if name in base and same(there.get(name), wire):
+            return base[name]
+        return wire
+
+
+def by_name(target: type[Entity], renamed: Mapping[str, str] | None = None) -> Transform:
+    """The transform that takes fields over by their names; `renamed` gives old names of new."""
+    names = {new: old for old, new in (renamed or {}).items()}
+
+    def change(old: Entity) -> Entity:
+        values = {}
+        for name in target.__spec__.fields:
+            given = names.get(name, name)
+            if given in old.__dict__:
+                values[name] = old.__dict__[given]
+        return target.model_validate(values, by_name=True, by_alias=False)
+
+    return change

@@ -1,0 +1,309 @@
+"""A design made again from its schema as data, so that a plan needs no module of the application.
+
+Fields that keys, conditions and structures look at have their types; all others are taken as they
+are. What follows from writes is declared again where it is pointers, counters and unique values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from types import new_class
+from typing import Annotated, Any, cast
+
+from pydantic import BeforeValidator
+
+from keyfold.design.codec import compile_decoder
+from keyfold.design.condition import fields_of
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.keys import Key, On
+from keyfold.design.markers import Name, Stored
+from keyfold.design.predicate import (
+    Both,
+    Either,
+    FieldComparison,
+    FieldPath,
+    Negated,
+    Predicate,
+    Test,
+)
+from keyfold.design.schema import (
+    AttributeSchema,
+    Condition,
+    EntitySchema,
+    Follows,
+    KeyTemplates,
+    Schema,
+)
+from keyfold.design.table import Table
+from keyfold.design.template import Literal, Template
+from keyfold.errors import MigrationError
+from keyfold.expressions.ast import And, Between, Compare, Function, In, Not, Or, Path, Value
+from keyfold.maintain import Counter, Pointer, Unique
+from keyfold.runtime import Design
+from keyfold.values.codec import decode
+
+_TYPES: dict[str, Any] = {
+    "string": str,
+    "id": Annotated[str, "id"],
+    "boolean": bool,
+    "binary": bytes,
+    "timestamp": datetime,
+    "date": date,
+    "list": list[Any],
+    "string_set": set[str],
+    "number_set": set[Decimal],
+    "binary_set": set[bytes],
+}
+REMADE = ("pointer", "counter", "unique")
+"""The kinds of structures that can be declared again."""
+
+
+def design_of(schema: Schema) -> Design:
+    """A design with the tables, entities and structures of a schema."""
+    return _Making(schema).design
+
+
+class _Making:
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.design = Design(schema.name)
+        self.tables = {table.name: self._table(table.name) for table in schema.tables}
+        self.typed = _typed(schema)
+        self.amounts = {
+            (each.target, each.name.rpartition(".")[2]): Decimal if each.sums else int
+            for each in schema.follows
+            if each.fact == "amount"
+        }
+        for each in schema.follows:
+            for name in _shared(schema, each) if each.kind == "pointer" else ():
+                if (each.source, name) in self.amounts:
+                    self.amounts[each.target, name] = self.amounts[each.source, name]
+        # What is copied comes before its copies.
+        copies = {each.target: each for each in schema.follows if each.kind == "pointer"}
+        waiting = [entity for entity in schema.entities if entity.key is not None]
+        while waiting:
+            ready = [
+                e
+                for e in waiting
+                if e.name not in copies or copies[e.name].source in self.design.entities
+            ]
+            if not ready:
+                raise MigrationError(f"{waiting[0].name} is a copy of what is not there")
+            for entity in ready:
+                self._entity(entity, copies.get(entity.name))
+            waiting = [entity for entity in waiting if entity not in ready]
+        self.design.complete()
+
+    def _table(self, name: str) -> Table:
+        table = self.schema.by_table[name]
+        return self.design.table(
+            name,
+            partition=table.partition,
+            sort=table.sort,
+            partition_type=table.partition_type,
+            sort_type=table.sort_type,
+            indexes=table.indexes,
+            ttl=table.ttl,
+            stream=cast("Any", table.stream),
+            type_attribute=table.type_attribute,
+            name_variable=table.name_variable,
+        )
+
+    def _entity(self, entity: EntitySchema, copy: Follows | None) -> None:
+        body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
+        for attribute in entity.attributes:
+            self._field(body, entity, attribute)
+        assert entity.key is not None
+        body["key"] = Key(*_texts(entity.key))
+        for placement in entity.placements:
+            when = placement.when
+            told: Any = () if when is None else _recorded(when)
+            body[placement.name or f"on_{placement.index}"] = On(
+                placement.index, *_texts(placement.key), when=told
+            )
+        for each in self.schema.follows:
+            if each.kind == "unique" and each.source == entity.name:
+                names = each.name.partition(".")[2].split("+")
+                body[f"one_{'_'.join(names)}"] = Unique(*names, normalise=normaliser(each))
+        options: dict[str, Any] = {"table": self.tables[entity.table]}
+        if entity.type_name and entity.type_name != entity.name:
+            options["type_name"] = entity.type_name
+        base: Any = Entity
+        if copy is not None:
+            base = Pointer[self.design.entities[copy.source]]  # type: ignore[name-defined]
+            options["sync"], options["overflow"] = copy.sync, copy.overflow
+            options["each"] = copy.each
+            if copy.when is not None:
+                options["when"] = _recorded(copy.when)
+        new_class(entity.name, (base,), options, lambda namespace: namespace.update(body))
+
+    def _field(
+        self, body: dict[str, Any], entity: EntitySchema, attribute: AttributeSchema
+    ) -> None:
+        marks: list[Any] = [Name(attribute.name)]
+        label = f"counter {entity.name}.{attribute.field}"
+        counted = next((each for each in self.schema.follows if each.name == label), None)
+        kind: Any = Any
+        if (entity.name, attribute.field) in self.typed:
+            kind = self.amounts.get((entity.name, attribute.field), int)
+            kind = kind if attribute.type == "number" else _TYPES.get(attribute.type, Any)
+            marks += _without_prefix(self.schema, entity, attribute)
+        if attribute.type == "timestamp" and kind is not Any and attribute.stored:
+            marks.append(Stored(cast("Any", attribute.stored)))
+        if counted is not None and counted.fact == "amount":
+            marks.append(
+                Counter(
+                    counted.source,
+                    where=None if counted.when is None else _recorded(counted.when),
+                    sums=counted.sums,
+                    via=dict(counted.via),
+                    sync=cast("Any", counted.sync),
+                    creates=counted.creates,
+                    shards=counted.shards,
+                )
+            )
+            body[attribute.field] = 0
+        elif kind is Any:
+            body[attribute.field] = None
+        elif attribute.optional:
+            kind = kind | None if not hasattr(kind, "__metadata__") else Annotated[str | None, "id"]
+            body[attribute.field] = None
+        body["__annotations__"][attribute.field] = Annotated[(kind, *marks)]
+
+
+def _typed(schema: Schema) -> set[tuple[str, str]]:
+    """The fields, by entity, whose values something looks at."""
+    found: set[tuple[str, str]] = set()
+    for entity in schema.entities:
+        for key in (entity.key, *(p.key for p in entity.placements)):
+            found |= {(entity.name, field) for field in (key.fields if key else ())}
+        for placement in entity.placements:
+            found |= {(entity.name, field) for field in fields_of(placement.when)}
+    for each in schema.follows:
+        if each.kind not in REMADE:
+            continue
+        names = {*fields_of(each.when), each.each, each.sums, *(given for _, given in each.via)}
+        if each.kind == "unique":
+            names |= set(each.name.partition(".")[2].split("+"))
+        found |= {(each.source, name) for name in names if name}
+        if each.kind == "counter":
+            found.add((each.target, each.name.rpartition(".")[2]))
+    before = -1
+    while len(found) != before:  # a copy and its original have one type
+        before = len(found)
+        for each in schema.follows:
+            if each.kind == "pointer":
+                for name in _shared(schema, each):
+                    if found & {(each.source, name), (each.target, name)}:
+                        found |= {(each.source, name), (each.target, name)}
+    return found
+
+
+def _shared(schema: Schema, each: Follows) -> Iterator[str]:
+    source, target = schema.by_entity.get(each.source), schema.by_entity.get(each.target)
+    if source is not None and target is not None:
+        yield from source.by_field.keys() & target.by_field.keys()
+
+
+def normaliser(each: Follows) -> Callable[[str], str] | None:
+    """The function of `str` that a unique value is normalised with."""
+    if not each.normalise:
+        return None
+    found = getattr(str, each.normalise, None)
+    if not callable(found):
+        raise MigrationError(
+            f"{each.name} is normalised by {each.normalise}, which is no function of str, so that "
+            "the plan cannot hold it; use one, as str.casefold"
+        )
+    return cast("Callable[[str], str]", found)
+
+
+def _without_prefix(schema: Schema, entity: EntitySchema, attribute: AttributeSchema) -> list[Any]:
+    """What reads a field out of the key that is composed with it, under its own name."""
+    table = schema.by_table[entity.table]
+    places: list[tuple[Any, KeyTemplates | None]] = [(table, entity.key)]
+    places += [(table.index(p.index), p.key) for p in entity.placements]
+    for names, key in places:
+        for name, template in _composed(names, key):
+            first, *others = template.parts
+            if name == attribute.name and isinstance(first, Literal) and len(others) == 1:
+                return [BeforeValidator(_Bare(first.text))]
+    return []
+
+
+@dataclass(frozen=True)
+class _Bare:
+    prefix: str
+
+    def __call__(self, value: Any) -> Any:
+        return value.removeprefix(self.prefix) if isinstance(value, str) else value
+
+
+def _composed(names: Any, key: KeyTemplates | None) -> Iterator[tuple[str, Template]]:
+    if names is not None and key is not None:
+        yield names.partition, key.partition
+        if key.sort is not None:
+            yield names.sort, key.sort
+
+
+def _texts(key: KeyTemplates) -> tuple[str, ...]:
+    return (key.partition.text, *([key.sort.text] if key.sort else []))
+
+
+def _recorded(condition: Condition) -> Callable[[Any], Predicate]:
+    """A condition in the form in which declarations give theirs."""
+
+    def record(item: Any) -> Predicate:
+        return _predicate(condition, item._entity.__spec__)
+
+    return record
+
+
+def _predicate(condition: Condition, spec: EntitySpec) -> Predicate:
+    match condition:
+        case And(terms) | Or(terms):
+            kind = Both if isinstance(condition, And) else Either
+            made = [_predicate(term, spec) for term in terms]
+            joined = made[0]
+            for one in made[1:]:
+                joined = kind(joined, one)
+            return joined
+        case Not(term):
+            return Negated(_predicate(term, spec))
+        case Compare(operator, Path() as path, value):
+            return FieldComparison(_field(path), operator, _value(value, path, spec))
+        case Between(Path() as path, low, high):
+            return Test(
+                "between", _field(path), (_value(low, path, spec), _value(high, path, spec))
+            )
+        case In(Path() as path, options):
+            given = tuple(_value(one, path, spec) for one in options)
+            return Test("one_of", _field(path), given)
+        case Function(name, (Path() as path, *arguments)):
+            words = {"attribute_exists": "exists", "attribute_not_exists": "missing"}
+            given = tuple(_value(one, path, spec) for one in arguments)
+            return Test(words.get(name, name), _field(path), given)
+    raise MigrationError(f"the condition {condition!r} cannot be read back")
+
+
+def _field(path: Path) -> FieldPath:
+    parts = cast("tuple[str | int, ...]", path.parts)
+    return FieldPath(parts, parts[1:])
+
+
+def _value(operand: Any, path: Path, spec: EntitySpec) -> Any:
+    if isinstance(operand, Path):
+        return _field(operand)
+    assert isinstance(operand, Value)
+    wire: Any = operand.content
+    field = spec.fields.get(path.root)
+    if (
+        field is not None
+        and len(path.parts) == 1
+        and field.kind in ("timestamp", "date", "integer")
+    ):
+        return compile_decoder([field])({field.attribute: wire})[field.name]
+    return decode(wire)

@@ -1,0 +1,81 @@
+"""A client that notes what is written through it, so that it can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.undo import UndoLog, UndoRecord
+
+_SINGLE = {"PutItem", "UpdateItem", "DeleteItem"}
+
+
+class NotingClient:
+    """Notes each item that a request writes, as it was and as it became."""
+
+    def __init__(self, backend: Backend, log: UndoLog, tables: Mapping[str, str]) -> None:
+        self.backend, self.log = backend, log
+        self.tables = tables
+        """What tables are called here, with their names in the design."""
+        self._keys: dict[str, tuple[str, ...]] = {}
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        written = [
+            (self.tables[name], key)
+            for name, key in self._written(operation, request)
+            if name in self.tables
+        ]
+        before = [self._current(table, key) for table, key in written]
+        for (table, key), item in zip(written, before, strict=True):
+            if item is None and self.log.find(table, key) is None:
+                self.log.note(UndoRecord("made", table, key))
+        answer = self.backend.client.call(operation, request)
+        for (table, key), item in zip(written, before, strict=True):
+            if item is not None:
+                self._note(table, key, item, self._current(table, key))
+        return answer
+
+    def close(self) -> None:
+        """The client is its owner's."""
+
+    def _note(self, table: str, key: Item, before: Item, after: Item | None) -> None:
+        record = self.log.find(table, key)
+        if record is not None and record.kind == "made":
+            return
+        revision = -1 if record is None else record.revision
+        if after is None:
+            self.log.note(UndoRecord("removed", table, key, before, revision=revision + 1))
+        else:
+            known = record or UndoRecord("changed", table, key, revision=-1)
+            noted = known.noting(before, after)
+            if noted.before != known.before or noted.after != known.after:
+                self.log.note(noted)
+
+    def _written(self, operation: str, request: Mapping[str, Any]) -> Iterator[tuple[str, Item]]:
+        if operation in _SINGLE:
+            yield self._address(request)
+        elif operation == "TransactWriteItems":
+            for action in request["TransactItems"]:
+                ((kind, one),) = action.items()
+                if kind != "ConditionCheck":
+                    yield self._address(one)
+        elif operation == "BatchWriteItem":
+            for name, requests in request["RequestItems"].items():
+                for one in requests:
+                    ((_, inner),) = one.items()
+                    yield self._address({"TableName": name, **inner})
+
+    def _address(self, one: Mapping[str, Any]) -> tuple[str, Item]:
+        name = one["TableName"]
+        if "Key" in one:
+            return name, dict(one["Key"])
+        if name not in self._keys:
+            table = self.tables.get(name, name)
+            self._keys[name] = self.backend.key_attributes(table)
+        return name, {attribute: one["Item"][attribute] for attribute in self._keys[name]}
+
+    def _current(self, table: str, key: Item) -> Item | None:
+        request = {"TableName": self.backend.physical(table), "Key": key, "ConsistentRead": True}
+        found: Item | None = self.backend.call("GetItem", request).get("Item")
+        return found

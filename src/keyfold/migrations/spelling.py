@@ -1,0 +1,60 @@
+"""One text for all spellings of one item: sets have no order, numbers no notation."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+
+def canonical(item: Mapping[str, Any]) -> bytes:
+    return orjson.dumps({n: _canonical(v) for n, v in item.items()}, option=orjson.OPT_SORT_KEYS)
+
+
+def _canonical(value: Mapping[str, Any]) -> Any:
+    ((kind, content),) = value.items()
+    if kind == "N":
+        return {"N": _number(content)}
+    if kind == "NS":
+        return {"NS": sorted(map(_number, content))}
+    if kind in ("SS", "BS"):
+        return {kind: sorted(content)}
+    if kind == "L":
+        return {"L": [_canonical(one) for one in content]}
+    if kind == "M":
+        return {"M": {name: _canonical(one) for name, one in content.items()}}
+    return dict(value)
+
+
+def _number(text: str) -> str:
+    # `normalize` would round to the 28 digits of the context; DynamoDB has 38.
+    sign, digits, exponent = Decimal(text).as_tuple()
+    kept = "".join(map(str, digits)).lstrip("0")
+    bare = kept.rstrip("0")
+    return f"{'-' * sign}{bare}e{int(exponent) + len(kept) - len(bare)}" if bare else "0"
+
+
+def checksum(item: Mapping[str, Any]) -> int:
+    return int.from_bytes(hashlib.blake2b(canonical(item), digest_size=8).digest(), "big")
+
+
+def digest(wire: Mapping[str, Any]) -> str:
+    """Of one attribute's value."""
+    return hashlib.blake2b(canonical({"": wire}), digest_size=8).hexdigest()
+
+
+def equal(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Whether two items are the same, however they are spelled."""
+    if one is None or other is None:
+        return one is other
+    return one == other or (one.keys() == other.keys() and canonical(one) == canonical(other))
+
+
+def same(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Whether two values of an attribute are the same; None is none at all."""
+    if one is None or other is None:
+        return one is other
+    return one == other or canonical({"": one}) == canonical({"": other})
