@@ -32,6 +32,7 @@ class Declarations:
         self.patterns: dict[str, Pattern[Any, Any]] = {}
         self.maintainers: list[Any] = []
         """Objects that keep secondary structures right, in order of declaration."""
+        self._joining: dict[type[Entity], list[Any]] = {}
         self.processors: list[Processor] = []
         """User-written stream processors."""
         self._resolvers: list[Callable[[], None]] = []
@@ -185,6 +186,16 @@ class Declarations:
                 "consumer.",
             )
         self.maintainers.append(maintainer)
+        self._joining.clear()
+
+    def joining(self, entity: type[Entity]) -> list[Any]:
+        """The maintainers that join the writes of an entity."""
+        found = self._joining.get(entity)
+        if found is None:
+            found = self._joining[entity] = [
+                m for m in self.maintainers if m.source is entity and m.sync == "transaction"
+            ]
+        return found
 
     def when_complete(self, resolver: Callable[[], None]) -> None:
         """Run once all entities are declared, for references by name."""

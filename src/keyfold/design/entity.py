@@ -170,15 +170,15 @@ class EntitySpec:
         """The attributes of an item that this entity does not write: they are somebody else's."""
         return {name: value for name, value in item.items() if name not in self.attributes}
 
-    def encode(self, entity: Entity) -> WireItem:
-        """The whole item: keys, index keys, type and attributes."""
+    def encode(self, entity: Entity, key: WireItem | None = None) -> WireItem:
+        """The whole item: keys, index keys, type and attributes; a known key is not rendered."""
         values = entity.__dict__
         try:
             item = self.attributes_of(values)
         except PlanError as refused:
             raise self._named(refused, values) from None
         item.update(self.index_attributes(values))
-        item.update(self.key_of(values))
+        item.update(self.key_of(values) if key is None else key)
         type_attribute = self.table.schema.type_attribute
         if type_attribute is not None and type_attribute not in item:
             item[type_attribute] = {"S": self.type_name}

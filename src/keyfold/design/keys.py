@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, overload
 
 from typing_extensions import TypeVar
 
@@ -470,8 +470,8 @@ class Ref(Generic[R_co]):
 
     @cached_property
     def _rendered(self) -> dict[str, Any]:
-        spec = cast("type[Entity]", self.entity).__spec__
-        return spec.key.render(self.values, owner=self.entity.__name__)
+        key: Key[Any] = self.entity.__spec__.key  # type: ignore[attr-defined]
+        return key.render(self.values, owner=self.entity.__name__)
 
     def __str__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self.values.items())

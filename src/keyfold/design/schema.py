@@ -176,7 +176,7 @@ class TableSchema:
     def index(self, name: str) -> Index | None:
         return next((index for index in self.indexes if index.name == name), None)
 
-    @property
+    @cached_property
     def key_attributes(self) -> tuple[str, ...]:
         return (self.partition,) if self.sort is None else (self.partition, self.sort)
 

@@ -110,21 +110,19 @@ class CopyFact:
     """
 
     entity: type[Entity]
-    values: Mapping[str, Any]
-    target: Mapping[str, Any]
+    values: dict[str, Any]
+    target: dict[str, Any]
     """What tells it from the other copies of its canonical."""
+    place: Hashable = ()
+    """The canonical's part of its key."""
     counted: frozenset[str] = frozenset()
-    distinct: bool = True
-    """Different targets have different keys; `{reader:lower}` makes one key of several."""
+    literal: bool = True
+    """What its key is made of stays as it is, and different targets have different keys:
+    `{reader:lower}` makes one key of several."""
 
     @cached_property
     def identity(self) -> Hashable:
-        return tuple(self.target.values()) if self.distinct else self.address
-
-    @property
-    def place(self) -> Hashable:
-        fields = self.entity.__spec__.key.address
-        return tuple(self.values[f] for f in fields if f in self.values)
+        return tuple(self.target.values()) if self.literal else self.address
 
     @cached_property
     def item(self) -> Entity:
@@ -132,7 +130,10 @@ class CopyFact:
 
     @cached_property
     def ref(self) -> Ref[Any]:
-        return self.item.ref()
+        if not self.literal:
+            return self.item.ref()
+        values = self.values | self.target
+        return Ref(self.entity, {name: values[name] for name in self.entity.__spec__.key.address})
 
     @cached_property
     def address(self) -> Address:
@@ -159,16 +160,23 @@ class CopyFact:
     def changed(self, before: CopyFact) -> Iterator[Intent]:
         if self.values == before.values and self.target == before.target:
             return
-        changes: dict[str, Change] = dict(self._whole())
-        own = self.entity.__spec__.key.address
-        for name, new in {**self.values, **self.target}.items():
-            old = before.values[name] if name in self.values else before.target[name]
-            if name in self.counted:
-                changes.pop(name)
-                changes |= {} if old == new else {name: Add(new - old)}
-            elif name in own and old != new:
-                changes[name] = Set(new)  # another spelling of the same key
-        yield Update(self.ref, changes, counting=True, upsert=True)
+        spec = self.entity.__spec__
+        now, then = self.values | self.target, before.values | before.target
+        differing = {name for name, value in now.items() if then[name] != value}
+        for placement in spec.placements.values():
+            if placement.fields & differing:
+                differing |= placement.fields.difference(spec.key.address)
+        changes: dict[str, Change] = {}
+        for name in sorted(differing & now.keys()):
+            if name not in self.counted:
+                changes[name] = _set(now[name])
+            elif now[name] != then[name]:
+                changes[name] = Add(now[name] - then[name])
+        if changes:
+            yield Update(self.ref, changes, counting=True, otherwise=self._made)
+
+    def _made(self) -> Entity:
+        return self.item
 
     def brought(self) -> Intent:
         """The write that makes it hold, whatever is there: what nobody declared is kept."""
@@ -176,10 +184,12 @@ class CopyFact:
 
     def _whole(self) -> Iterator[tuple[str, Change]]:
         own = self.entity.__spec__.key.address
-        for name, value in self.values.items():
-            if name not in own:
-                empty = value is None or (isinstance(value, set | frozenset) and not value)
-                yield name, clear if empty else Set(value)
+        return ((name, _set(value)) for name, value in self.values.items() if name not in own)
+
+
+def _set(value: Any) -> Change:
+    empty = value is None or (isinstance(value, set | frozenset) and not value)
+    return clear if empty else Set(value)
 
 
 @dataclass(frozen=True)

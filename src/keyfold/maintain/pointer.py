@@ -28,8 +28,6 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 
 C = TypeVar("C", bound=Entity)
-_HARMLESS = ("keyfold.", "annotated_types")
-"""Where the marks of a field come from that leave its value as it is."""
 
 
 class Pointer(Entity, Generic[C]):
@@ -147,7 +145,7 @@ class PointerMaintainer(KeptStructure):
             name for name in self.copied if any(_counts(m) for m in canonical[name].marks)
         )
 
-    @property
+    @cached_property
     def fields(self) -> frozenset[str]:
         listed = {self.each} if self.each else set()
         return frozenset(self.copied) | listed | fields_of(self.when)
@@ -156,28 +154,31 @@ class PointerMaintainer(KeptStructure):
         if self.condition is not None and not self.condition.holds(item.__dict__):
             return
         values = {name: getattr(item, name) for name in self.copied}
-        if not self.each:
-            yield CopyFact(self.pointer, values, {}, self._counted)
-            return
-        for target in getattr(item, self.each) or ():
-            yield CopyFact(
-                self.pointer, values, {self.target: target}, self._counted, self._distinct
-            )
+        place = tuple([values[name] for name in self._placing])
+        listed = (getattr(item, self.each) or ()) if self.each else None
+        for target in [{}] if listed is None else [{self.target: one} for one in listed]:
+            yield CopyFact(self.pointer, values, target, place, self._counted, self._literal)
 
     @cached_property
-    def _distinct(self) -> bool:
-        """Whether different targets have different keys for certain."""
+    def _placing(self) -> list[str]:
+        """The copied fields that are part of a pointer's key."""
+        return [name for name in self.pointer.__spec__.key.address if name in self.copied]
+
+    @cached_property
+    def _literal(self) -> bool:
+        """Whether a pointer's key is made of its fields as they are, for certain."""
+        spec = self.pointer.__spec__
         formats = [
             slot.format.name
-            for attribute in self.pointer.__spec__.key.attributes
+            for attribute in spec.key.attributes
             for slot in attribute.template.parts
             if isinstance(slot, Slot) and slot.field == self.target
         ]
-        marks = self.pointer.model_fields[self.target].metadata
+        listed = any(name == "" or name.endswith("d") for name in formats)
         return (
-            any(name == "" or name.endswith("d") for name in formats)
-            and self.pointer.__spec__.fields[self.target].mark(Normalised) is None
-            and all(type(mark).__module__.startswith(_HARMLESS) for mark in marks)
+            (listed or not self.each)
+            and not spec.validators.whole
+            and not any(_takes_forms(self.pointer, name) for name in spec.key.address)
         )
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
@@ -288,6 +289,21 @@ def _canonical(pointer: type[Entity]) -> type[Entity]:
         f"the pointer {pointer.__name__} does not say which entity it copies.",
         place=str(pointer.__spec__.place),
         suggestion=f"Write class {pointer.__name__}(Pointer[Canonical], ...).",
+    )
+
+
+def _takes_forms(entity: type[Entity], name: str) -> bool:
+    """Whether a field may give the value that it is given another form."""
+    spec, info = entity.__spec__, entity.model_fields[name]
+    return (
+        info.annotation is not str
+        or name in spec.validators.fields
+        or spec.fields[name].mark(Normalised) is not None
+        or any(
+            type(mark).__module__.startswith("pydantic")
+            or hasattr(type(mark), "__get_pydantic_core_schema__")
+            for mark in info.metadata
+        )
     )
 
 

@@ -78,17 +78,18 @@ def put_many(
     new = [stamped(context, entity) for entity in entities]
     done = 0
     for chunk in in_chunks(new, BATCH_WRITE_ITEMS):
-        present = (yield from _present(context, chunk)) if carry else set()
-        fresh = [e for e in chunk if _address(context, e.ref()) not in present]
-        puts = []
-        for entity in fresh:
+        present = (yield from _present(context, [e for e, _ in chunk])) if carry else set()
+        puts, over = [], []
+        for entity, item in chunk:
+            if carry and _address(context, entity.ref()) in present:
+                over.append(entity)
+                continue
             refuse_counts(entity)
-            item = {"PutRequest": {"Item": entity.__spec__.encode(entity)}}
-            puts.append((context.physical(entity.__table__.schema), item))
+            table = context.physical(entity.__table__.schema)
+            puts.append((table, {"PutRequest": {"Item": item}}))
         yield from write_batches(puts)
-        for entity in chunk:
-            if _address(context, entity.ref()) in present:
-                yield from commit(context, [Put(entity, absent=False)])
+        for entity in over:
+            yield from commit(context, [Put(entity, absent=False)])
         done += len(chunk)
         if progress is not None:
             progress(done)

@@ -28,13 +28,15 @@ class Expressions:
     """Allocates placeholders for the names and values of one request."""
 
     def __init__(self) -> None:
+        self._placeholders: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self.values: dict[str, Any] = {}
 
     def name(self, attribute: str) -> str:
-        known = self._names.get(attribute)
+        known = self._placeholders.get(attribute)
         if known is None:
-            known = self._names[attribute] = f"#{len(self._names)}"
+            known = self._placeholders[attribute] = f"#{len(self._names)}"
+            self._names[known] = attribute
         return known
 
     def value(self, wire: Mapping[str, Any]) -> str:
@@ -46,7 +48,7 @@ class Expressions:
         """The request's members that give the placeholders their meaning."""
         members: dict[str, Any] = {}
         if self._names:
-            members["ExpressionAttributeNames"] = {v: k for k, v in self._names.items()}
+            members["ExpressionAttributeNames"] = self._names
         if self.values:
             members["ExpressionAttributeValues"] = self.values
         return members

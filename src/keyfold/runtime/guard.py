@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from keyfold.design.entity import Entity, EntitySpec
@@ -40,6 +40,14 @@ class Lingering(AlreadyExists):
         super().__init__(f"{ref} has expired and is still there")
         self.ref = ref
         self.item = item
+
+
+class CopiesMissing(KeyfoldError):
+    """Items that were to be changed are not there; they are written whole instead."""
+
+    def __init__(self, refs: Sequence[Ref[Any]]) -> None:
+        super().__init__(f"there is no {', '.join(map(str, refs))}")
+        self.refs = refs
 
 
 def unchanged(
@@ -92,9 +100,8 @@ def _told_apart(spec: EntitySpec, intent: Update | Delete) -> set[str]:
 def _written_from(spec: EntitySpec) -> set[str]:
     """The fields that index keys and transactional maintainers are written from."""
     found = {name for placement in spec.placements.values() for name in placement.fields}
-    for maintainer in spec.table.design.maintainers:
-        if maintainer.source is spec.entity and maintainer.sync == "transaction":
-            found |= maintainer.fields
+    for maintainer in spec.table.design.joining(spec.entity):
+        found |= maintainer.fields
     return found & set(spec.fields)
 
 
@@ -115,9 +122,8 @@ def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
     if isinstance(intent, Update) and intent.counting:
         return found
     touched = None if isinstance(intent, Delete) else frozenset(intent.changes)
-    for maintainer in spec.table.design.maintainers:
-        if maintainer.source is spec.entity and maintainer.sync == "transaction":
-            found |= maintainer.steady(touched)
+    for maintainer in spec.table.design.joining(spec.entity):
+        found |= maintainer.steady(touched)
     return found
 
 

@@ -48,8 +48,8 @@ class Update(Write[T_co], Generic[T_co]):
     `given` is the item as the caller saw it, and `known` the same where its version guards it.
     `counting` marks a maintainer's own adjustment, which is no edit: it leaves version and stamps
     alone. `upsert` lets it create the item; without it a missing item is an error, or, where
-    `lenient`, nothing. `steady` fields must be what they were when it was planned, or the commit
-    starts over.
+    `lenient`, nothing, or, where `otherwise` gives it, the whole item. `steady` fields must be
+    what they were when it was planned, or the commit starts over.
     """
 
     ref: Ref[Any]
@@ -61,6 +61,7 @@ class Update(Write[T_co], Generic[T_co]):
     lenient: bool = False
     given: Entity | None = None
     steady: frozenset[str] = frozenset()
+    otherwise: Callable[[], Entity] | None = None
 
 
 @dataclass(frozen=True)

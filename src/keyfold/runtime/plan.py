@@ -33,13 +33,15 @@ class Step:
     intent: Intent
     old: Entity | None = None
     new: Entity | None = None
+    wire: dict[str, Any] | None = None
+    """The stored form of `new`, where it is known."""
 
     def render(self, context: Context, stored: dict[str, Any] | None) -> WireWrite:
         intent = self.intent
         if isinstance(intent, Put):
-            return put_write(context, intent)
+            return put_write(context, intent, self.wire)
         if isinstance(intent, Update):
-            return update_write(context, intent, self.old, self.new, stored)
+            return update_write(context, intent, self.old, self.new, stored, self.wire)
         if isinstance(intent, Delete):
             return delete_write(context, intent, self.old, stored)
         if isinstance(intent, Check):
@@ -62,6 +64,8 @@ class Plan:
     can_overflow: bool = False
     stored: Mapping[Any, dict[str, Any]] = dataclass_field(default_factory=dict)
     """Items whose form in the table is another than their declaration's, as it was met."""
+    missing: frozenset[Any] = frozenset()
+    """Addresses of copies that are known not to be there."""
 
     def entail(
         self, maintainers: Sequence[Maintainer], old: Entity | None, new: Entity | None
@@ -113,7 +117,7 @@ def _joined(first: Step, second: Step) -> Step | None:
             merged[name] = _combined(merged.get(name), one)
         base = second.intent if first.intent.counting else first.intent
         both = first.intent, second.intent
-        demanded = any(not (one.upsert or one.lenient) for one in both)
+        demanded = any(not (one.upsert or one.lenient or one.otherwise) for one in both)
         joined = replace(
             base,
             changes=merged,
@@ -121,8 +125,9 @@ def _joined(first: Step, second: Step) -> Step | None:
             upsert=not demanded and any(one.upsert for one in both),
             lenient=all(one.lenient for one in both),
             steady=first.intent.steady | second.intent.steady,
+            otherwise=second.intent.otherwise or first.intent.otherwise,
         )
-        return Step(joined, first.old or second.old, second.new)
+        return Step(joined, first.old or second.old, second.new, second.wire)
     if isinstance(first.intent, Put) and isinstance(second.intent, Update):
         assert second.new is not None
         return Step(replace(first.intent, new=second.new), first.old, second.new)
@@ -180,11 +185,11 @@ def _guarded(step: Step, check: Check) -> Step:
             )
         intent = replace(intent, must_exist=True)
     elif isinstance(intent, Update):
-        intent = replace(intent, upsert=False, lenient=False)
+        intent = replace(intent, upsert=False, lenient=False, otherwise=None)
     elif isinstance(intent, Check):
         intent = replace(intent, lasting=intent.lasting or check.lasting)
     both = _both(intent.condition, check.condition)
-    return Step(replace(intent, condition=both), step.old, step.new)
+    return Step(replace(intent, condition=both), step.old, step.new, step.wire)
 
 
 def _both(one: Predicate | None, other: Predicate | None) -> Predicate | None:

@@ -23,6 +23,7 @@ from keyfold.runtime.expression import Expressions
 from keyfold.runtime.intent import Delete, Update
 
 E = TypeVar("E", bound=Entity)
+WireItem = dict[str, Any]
 _BOUNDS = {
     annotated_types.Ge: (">=", "ge"),
     annotated_types.Gt: (">", "gt"),
@@ -31,31 +32,37 @@ _BOUNDS = {
 }
 
 
-def settled(given: E) -> E:
-    """The item as it will be read back: values in their stored form, all validators passed."""
+def settled(given: E, key: WireItem | None = None) -> tuple[E, WireItem]:
+    """The item as it will be read back, and its stored form: all validators passed.
+
+    A key that is known is not rendered again.
+    """
     spec = given.__spec__
+    item = spec.encode(given, key)
     try:
-        found: E = spec.decode(spec.encode(given))
+        found: E = spec.decode(item)
     except Undecodable as problem:
         raise ValueRefused(
             f"{given.ref()} is not written, since it could not be read again: "
             f"{in_one_line(problem.fields)}",
             problem.fields,
         ) from None
+    if found.__dict__ != given.__dict__:
+        item = spec.encode(found, key)
     if not spec.transient:
-        return found
-    return found.model_copy(update={name: getattr(given, name) for name in spec.transient})
+        return found, item
+    return found.model_copy(update={name: getattr(given, name) for name in spec.transient}), item
 
 
-def merged(old: E, intent: Update) -> E:
-    """The item after an update, settled; what a counter adds is not looked at."""
+def merged(old: E, intent: Update) -> tuple[E, WireItem | None]:
+    """The item after an update, settled; what a counter adds is not looked at, nor encoded."""
     after = old.model_copy(update=applied(intent.changes, old.__dict__))
     if intent.counting:
-        return after
+        return after, None
     for field in old.__spec__.bounded:
         if field.name in intent.changes:
             check_length(old.__spec__, field, getattr(after, field.name))
-    return settled(after)
+    return settled(after, intent.ref.wire())
 
 
 def looked_at(spec: EntitySpec, intent: Update | Delete) -> set[str]:

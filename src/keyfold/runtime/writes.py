@@ -30,7 +30,13 @@ from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change, applied, validate
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
-from keyfold.runtime.guard import Lingering, StoredOtherwise, is_counted, steady_counts
+from keyfold.runtime.guard import (
+    CopiesMissing,
+    Lingering,
+    StoredOtherwise,
+    is_counted,
+    steady_counts,
+)
 from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Put, Update
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find, find_item
@@ -55,8 +61,9 @@ def commit(
     context.design.complete()
     overflowing = False
     stored: dict[Any, dict[str, Any]] = {}
+    missing: frozenset[Any] = frozenset()
     for attempt in range(ATTEMPTS):
-        plan = Plan(results=[None] * len(intents), stored=stored)
+        plan = Plan(results=[None] * len(intents), stored=stored, missing=missing)
         # New items first, then all others, then what they entail, so that a count on an item
         # made in the same breath meets it.
         for place in sorted(range(len(intents)), key=lambda i: not isinstance(intents[i], Put)):
@@ -80,6 +87,10 @@ def commit(
             if attempt == ATTEMPTS - 1:
                 raise
             stored[_address(found.ref.entity.__spec__, found.ref.wire())] = found.item
+        except CopiesMissing as found:
+            if attempt == ATTEMPTS - 1:
+                raise
+            missing |= {_address(ref.entity.__spec__, ref.wire()) for ref in found.refs}
         except Lingering as left:
             if attempt == ATTEMPTS - 1:
                 raise
@@ -87,6 +98,7 @@ def commit(
         except TransactionConflict:
             if attempt == ATTEMPTS - 1:
                 raise
+            missing = frozenset()
             yield again_after(attempt)
     raise AssertionError("the last attempt returns or raises")
 
@@ -102,11 +114,7 @@ def _delete_expired(context: Context, left: Lingering) -> Flow[None]:
 
 def transactional(spec: EntitySpec) -> list[Maintainer]:
     """The maintainers that join the writes of this entity."""
-    return [
-        m
-        for m in spec.table.design.maintainers
-        if m.source is spec.entity and m.sync == "transaction"
-    ]
+    return spec.table.design.joining(spec.entity)
 
 
 def _expand(context: Context, plan: Plan, intent: Intent) -> Flow[Entity | None]:
@@ -140,7 +148,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
         else:
             if _version(intent.new) not in (None, 0, _version(old)):
                 raise VersionConflict(_CHANGED.format(intent.new.ref()))
-            update = _as_update(spec, old, replace(intent, new=stamped(context, intent.new)))
+            update = _as_update(spec, old, replace(intent, new=stamped(context, intent.new)[0]))
             if not edited(context, update).changes:
                 if update.condition is not None:
                     yield from _expand(context, plan, Check(update.ref, update.condition))
@@ -148,10 +156,10 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
             return (yield from _expand_update(context, plan, update, read=old)) or intent.new
     if not (plan.entailing or intent.counted):
         refuse_counts(intent.new)
-    intent = replace(intent, new=stamped(context, intent.new))
-    plan.add(_address(spec, spec.key_of(intent.new.__dict__)), Step(intent, None, intent.new))
-    plan.entail(maintainers, old, intent.new)
-    return intent.new
+    new, wire = stamped(context, intent.new)
+    plan.add(_address(spec, wire), Step(replace(intent, new=new), None, new, wire))
+    plan.entail(maintainers, old, new)
+    return new
 
 
 def _as_update(spec: EntitySpec, old: Entity, intent: Put) -> Update:
@@ -184,6 +192,9 @@ def _expand_update(
         if intent.counting and not intent.lenient:
             raise PlanError(f"one transaction deletes {intent.ref}, on which it counts a new item")
         return None
+    if intent.otherwise is not None and pending is None and address in plan.missing:
+        whole = Put(intent.otherwise(), unless_raced=True)
+        return (yield from _expand_put(context, plan, whole))
     old = pending.new if pending is not None and pending.new is not None else intent.known or read
     if old is not None and old is intent.known:
         old = yield from _with_present_counts(context, intent, old)
@@ -196,13 +207,16 @@ def _expand_update(
         old = yield from find(context, intent.ref)
         if old is None and intent.lenient:
             return None
+        if old is None and intent.otherwise is not None:
+            whole = Put(intent.otherwise(), unless_raced=True)
+            return (yield from _expand_put(context, plan, whole))
         if old is None and not intent.upsert:
             raise NotFound(f"there is no {intent.ref}")
         if old is None and made:
             first = Put(_first(intent), unless_raced=True, counted=True)
             return (yield from _expand_put(context, plan, first))
-    new = None if old is None else merged(old, intent)
-    plan.add(address, Step(intent, old, new))
+    new, wire = (None, None) if old is None else merged(old, intent)
+    plan.add(address, Step(intent, old, new, wire))
     if old is not None:
         plan.entail(concerned, old, new)
     return new
@@ -309,6 +323,8 @@ def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
     try:
         answer = yield Call(_SINGLE[write.action], request)
     except ConditionFailed as failed:
+        if failed.item is None and isinstance(write.intent, Update) and write.intent.otherwise:
+            raise CopiesMissing([write.intent.ref]) from failed
         raise _refusal(write, failed.item) from failed
     # A delete of what is not there gives nothing.
     if (
@@ -335,9 +351,16 @@ def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
 
 def _explained(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exception:
     """The first refusal in terms of its intent; conflicts and throttling are worth a retry."""
+    missing: list[Ref[Any]] = []
     for reason, write in zip(cancelled.reasons, writes, strict=False):
-        if reason.code == "ConditionalCheckFailed":
+        if reason.code != "ConditionalCheckFailed":
+            continue
+        if reason.item is None and isinstance(write.intent, Update) and write.intent.otherwise:
+            missing.append(write.intent.ref)
+        else:
             return _refusal(write, reason.item)
+    if missing:
+        return CopiesMissing(missing)
     if any(reason.code in PASSING for reason in cancelled.reasons):
         return TransactionConflict(cancelled.message)
     return cancelled

@@ -35,8 +35,8 @@ class WireWrite:
     """The error that a failed condition here means, given the stored item."""
 
 
-def stamped(context: Context, new: Entity) -> Entity:
-    """A new item as it will be read back, with its version, times and expiry set."""
+def stamped(context: Context, new: Entity) -> tuple[Entity, WireItem]:
+    """A new item as it will be read back, with version, times and expiry, and its stored form."""
     spec = new.__spec__
     values: dict[str, Any] = {}
     now = context.now()
@@ -65,7 +65,8 @@ def expiry_of(context: Context, spec: EntitySpec, values: Mapping[str, Any]) -> 
     return None if start is None else start + timedelta(days=mark.days)
 
 
-def put_write(context: Context, intent: Put) -> WireWrite:
+def put_write(context: Context, intent: Put, wire: WireItem | None) -> WireWrite:
+    """A put of the item in its stored form, where that is known."""
     spec = intent.new.__spec__
     expressions = Expressions()
     conditions = []
@@ -73,7 +74,7 @@ def put_write(context: Context, intent: Put) -> WireWrite:
         conditions.append(f"attribute_not_exists({expressions.name(spec.table.schema.partition)})")
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
-    item = {**intent.carried, **spec.encode(intent.new)}
+    item = {**intent.carried, **(spec.encode(intent.new) if wire is None else wire)}
     replacing = "" if intent.absent else _replacing(spec, item, expressions)
     names = spec.table.schema.key_attributes
     written: WireItem = {"Item": item}
@@ -109,10 +110,12 @@ def update_write(
     old: Entity | None,
     new: Entity | None,
     stored: WireItem | None,
+    wire: WireItem | None,
 ) -> WireWrite:
     """An update; `old` is what the guard compares with, `new` gives whole index keys.
 
-    `stored` is the form that `old` is known to have in the table, where that is another than ours.
+    `stored` is the form that `old` is known to have in the table, where that is another than ours,
+    and `wire` the form that `new` will have.
     """
     spec = intent.ref.entity.__spec__
     expressions = Expressions()
@@ -128,8 +131,9 @@ def update_write(
     actions = _Actions(expressions)
     for name, one in intent.changes.items():
         actions.change(spec, name, one)
-    for attribute, value in _index_changes(spec, intent, new, key).items():
-        actions.attribute(attribute, value)
+    if spec.placements:
+        for attribute, value in _index_changes(spec, intent, new, key, wire).items():
+            actions.attribute(attribute, value)
     type_attribute = spec.table.schema.type_attribute
     if intent.upsert and type_attribute is not None:
         actions.default(type_attribute, {"S": spec.type_name})
@@ -228,7 +232,11 @@ def index_fields_missing(spec: EntitySpec, intent: Update) -> list[str]:
 
 
 def _index_changes(
-    spec: EntitySpec, intent: Update, new: Entity | None, key: WireItem
+    spec: EntitySpec,
+    intent: Update,
+    new: Entity | None,
+    key: WireItem,
+    wire: WireItem | None,
 ) -> dict[str, WireItem | None]:
     """Whole index keys for every index that a change touches; None takes the item out."""
     plain = {n: c.value for n, c in intent.changes.items() if isinstance(c, change.Set)}
@@ -243,7 +251,9 @@ def _index_changes(
             kept |= {a.attribute for a in placement.attributes}
         if not touched:
             continue
-        if placement.applies(values):
+        if wire is not None and placement.applies(values):
+            written.update({a.attribute: wire[a.attribute] for a in placement.attributes})
+        elif placement.applies(values):
             written.update(placement.render(values, owner=f"{spec.name}.{placement.name}"))
         else:
             for attribute in placement.attributes:
@@ -307,4 +317,8 @@ class _Actions:
         self._clauses["SET"].append(f"{name} = if_not_exists({name}, {value})")
 
     def text(self) -> str:
-        return " ".join(f"{verb} {', '.join(c)}" for verb, c in self._clauses.items() if c)
+        found = []
+        for verb, clauses in self._clauses.items():
+            if clauses:
+                found.append(f"{verb} {', '.join(clauses)}")
+        return " ".join(found)
