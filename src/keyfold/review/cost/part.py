@@ -57,6 +57,8 @@ class Part:
     effect: Effect | None = None
     """What was done to the item: the stream tells of it."""
     items: float = 0.0
+    streamed: bool = False
+    """Whether a consumer of the stream does it, after the write was answered."""
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,39 @@ class StreamLoad:
 
 
 @dataclass(frozen=True)
+class BurstLoad:
+    """Something that happens once: calls come so many times as often, for a while."""
+
+    name: str
+    calls: tuple[str, ...]
+    """Access patterns, writes, feeds and views by their names."""
+    factor: float = 3.0
+    seconds: float = 1800.0
+    day: float = 1.0
+    hour: float = 20.0
+    focus: float = 0.0
+    """The share of these calls that is about one thing: a celebrity, a post, a sale."""
+
+
+@dataclass(frozen=True)
+class ArrivalLoad:
+    """When calls come and how popular single keys are, for a simulation."""
+
+    peak_hour: float = 20.0
+    trough: float = 1 / 3
+    """What is left of the peak at the quietest hour."""
+    zones: float = 1.0
+    """Time zones that the users live in; each flattens the day."""
+    growth: float = 0.0
+    """The share by which a month adds to everything."""
+    largest: float = 0.2
+    """The share of all users that follows the largest account."""
+    zipf: Mapping[str, float] = field(default_factory=dict)
+    """Exponents of fields' popularity; others follow from `hottest`."""
+    bursts: tuple[BurstLoad, ...] = ()
+
+
+@dataclass(frozen=True)
 class Workload:
     """Everything that a cost follows from, besides the design."""
 
@@ -138,3 +171,6 @@ class Workload:
     stale_read: float = 1.0
     """What a read that may be stale is taken to cost on top, in read units: asking again."""
     peak_factor: float | None = None
+    users: float | None = None
+    """The users that make these rates and items."""
+    arrival: ArrivalLoad = ArrivalLoad()

@@ -30,6 +30,8 @@ from keyfold.review.cost.numbers import (
     whole,
 )
 from keyfold.review.cost.workload import (
+    ArrivalLoad,
+    BurstLoad,
     ConsumerLoad,
     EntityLoad,
     FeedLoad,
@@ -93,6 +95,8 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
             "consumers": reader.consumers,
             "feeds": reader.feeds,
             "views": reader.views,
+            "users": positive,
+            "arrival": reader.arrival,
         },
     )
     stated.pop("design", None)
@@ -230,6 +234,47 @@ class _Reader:
             found[word] = ViewLoad(**stated)
         return found
 
+    def arrival(self, value: Node) -> ArrivalLoad:
+        fields = {field for entity in self.schema.entities for field in entity.by_field}
+        readers = {
+            "peak_hour": _hour,
+            "trough": share,
+            "zones": positive,
+            "growth": number,
+            "largest": share,
+            "zipf": partial(numbers, what="fields", known=fields),
+            "bursts": self._bursts,
+        }
+        return ArrivalLoad(**read_words(value, "the arrival", readers))
+
+    def _bursts(self, value: Node) -> tuple[BurstLoad, ...]:
+        found = []
+        readers = {
+            "calls": self._burst_calls,
+            "factor": positive,
+            "seconds": positive,
+            "day": amount,
+            "hour": _hour,
+            "focus": share,
+        }
+        for name, inner in value.items("bursts with the calls that come"):
+            word = name.text("the name of a burst")
+            stated = read_words(inner, f"the burst {word}", readers)
+            if not stated.get("calls"):
+                inner.refuse(f"the burst {word} should say which calls come")
+            found.append(BurstLoad(word, **stated))
+        return tuple(found)
+
+    def _burst_calls(self, value: Node) -> tuple[str, ...]:
+        found = []
+        for name in value.elements("access patterns, feeds and writes"):
+            word = name.text("a call")
+            feeds = {f"feed {feed.name}" for feed in self.schema.feeds}
+            if word not in self.schema.by_pattern and word not in feeds:
+                self._effects(name, word)
+            found.append(word)
+        return tuple(found)
+
     def _called(self, value: Node) -> tuple[str, ...]:
         return tuple(
             known_name(name, self.schema.by_pattern, "access pattern")
@@ -272,6 +317,13 @@ def _stream(value: Node) -> StreamLoad:
         value, "the stream", {"workers": amount, "shards": amount, "poll": positive}
     )
     return StreamLoad(**stated)
+
+
+def _hour(value: Node) -> float:
+    found = amount(value)
+    if found >= 24:
+        value.refuse(f"expected an hour of the day, less than 24, found {found:g}")
+    return found
 
 
 def _region(value: Node) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from keyfold.design.schema import Effect
 from keyfold.review.cost.consumer_parts import follow
@@ -39,7 +40,7 @@ def _effect(figures: Figures, effect: Effect, load: WriteLoad) -> Iterator[Part]
         alone = is_alone(parts) and not load.atomic
         made = parts if alone else list(in_transaction(parts))
     yield from made
-    yield from _followed(figures, made)
+    yield from (replace(part, streamed=True) for part in _followed(figures, made))
 
 
 def _followed(figures: Figures, made: list[Part], depth: int = 0) -> Iterator[Part]:

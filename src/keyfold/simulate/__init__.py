@@ -1,0 +1,1 @@
+"""What a design does under load, before it is built."""

@@ -1,0 +1,68 @@
+"""Popularity by Zipf's law: the k-th of n keys gets a share that falls as k^-s."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+_EXACT = 2_000
+"""So many terms are added one by one, the rest by the integral (Euler and Maclaurin)."""
+
+
+def harmonic(n: float, s: float) -> float:
+    """The sum of k^-s for k from 1 to n; n may be thousands of millions."""
+    if n <= _EXACT:
+        return math.fsum(float(k**-s) for k in range(1, max(1, round(n)) + 1))
+    head = math.fsum(k**-s for k in range(1, _EXACT))
+    a, b = float(_EXACT), float(n)
+    tail = math.log(b / a) if abs(s - 1) < 1e-9 else (b ** (1 - s) - a ** (1 - s)) / (1 - s)
+    ends = (a**-s + b**-s) / 2 + s * (a ** (-s - 1) - b ** (-s - 1)) / 12
+    return float(head + tail + ends)
+
+
+def exponent(n: float, hottest: float) -> float:
+    """The s at which the first of n keys gets this share."""
+    if n <= 1 or hottest >= 1:
+        return 0.0
+    low, high = 0.0, 8.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if 1 / harmonic(n, middle) < hottest:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def shares(n: float, s: float, most: int, least: float = 0.0) -> tuple[float, ...]:
+    """The shares of the first keys, as far as they are at least `least`."""
+    total = harmonic(n, s)
+    found = []
+    for rank in range(1, min(most, max(1, round(n))) + 1):
+        share = rank**-s / total
+        if share < least:
+            break
+        found.append(share)
+    return tuple(found)
+
+
+def fit(counts: Sequence[int]) -> float:
+    """The exponent that makes counts of requests (or items) by key most likely."""
+    ranked = sorted((count for count in counts if count > 0), reverse=True)
+    if len(ranked) < 2:
+        return 0.0
+    total = sum(ranked)
+    weighted = math.fsum(c * math.log(k) for k, c in enumerate(ranked, start=1))
+
+    def unlikely(s: float) -> float:
+        return s * weighted + total * math.log(harmonic(len(ranked), s))
+
+    low, high = 0.0, 4.0
+    golden = (math.sqrt(5) - 1) / 2
+    for _ in range(60):
+        a, b = high - golden * (high - low), low + golden * (high - low)
+        if unlikely(a) < unlikely(b):
+            high = b
+        else:
+            low = a
+    return (low + high) / 2

@@ -1,0 +1,41 @@
+"""Tokens: what a table has not used is kept for some minutes.
+
+DG: up to 300 seconds of unused capacity. KC: 150 units that rest for five minutes hold 45,000,
+which is 200 units for 15 minutes. Exact for a constant rate, however long the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Bucket:
+    """Provisioned capacity with its burst."""
+
+    rate: float
+    burst_seconds: float = 300.0
+    tokens: float = 0.0
+
+    @classmethod
+    def full(cls, rate: float, burst_seconds: float = 300.0) -> Bucket:
+        return cls(rate, burst_seconds, rate * burst_seconds)
+
+    @property
+    def depth(self) -> float:
+        return self.rate * self.burst_seconds
+
+    def take(self, wanted: float, seconds: float) -> float:
+        """Units that are granted of so many a second, for so long."""
+        granted = min(wanted * seconds, self.tokens + self.rate * seconds)
+        self.tokens = min(self.depth, max(0.0, self.tokens + self.rate * seconds - granted))
+        return granted
+
+    def seconds_for(self, units: float) -> float:
+        """How long so many units take, asked for as fast as they are granted."""
+        return max(0.0, (units - self.tokens) / self.rate)
+
+    def set_rate(self, rate: float) -> None:
+        """Another capacity; what was kept stays, up to the new depth."""
+        self.rate = rate
+        self.tokens = min(self.tokens, self.depth)

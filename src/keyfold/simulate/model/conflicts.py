@@ -1,0 +1,40 @@
+"""Transactions that meet on one item.
+
+P23 §3.3: no queue and no locks; a write is refused while another transaction holds its item. With
+an item held for h seconds and r = rate × h, the share r / (1 + r) is refused, and at most 1 / h
+commit a second. §5.4: a workload of half writes has about half the cancellations of one of writes
+only.
+"""
+
+from __future__ import annotations
+
+
+def cancelled(rate: float, hold_seconds: float) -> float:
+    """The share of transactions that is refused at so many a second on one item."""
+    r = rate * hold_seconds
+    return r / (1 + r)
+
+
+def committed(rate: float, hold_seconds: float) -> float:
+    """How many commit a second."""
+    return rate / (1 + rate * hold_seconds)
+
+
+def ceiling(hold_seconds: float) -> float:
+    """No item takes more transactions a second, however many are sent."""
+    return 1 / hold_seconds
+
+
+def attempted(rate: float, hold_seconds: float, attempts: int) -> tuple[float, float]:
+    """Attempts a second, and the share of calls lost, where callers try so many times in place."""
+    low, high = rate, rate * attempts
+    for _ in range(60):
+        middle = (low + high) / 2
+        p = cancelled(middle, hold_seconds)
+        wanted = rate * sum(p**k for k in range(attempts))
+        if wanted > middle:
+            low = middle
+        else:
+            high = middle
+    sent = (low + high) / 2
+    return sent, cancelled(sent, hold_seconds) ** attempts

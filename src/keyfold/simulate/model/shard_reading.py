@@ -1,0 +1,67 @@
+"""Stream shards and who reads them.
+
+One open shard for each partition. LDG: four polls a second and shard, batches of 100 unless told,
+one to ten batches of a shard at a time, order kept for each key; a failing batch blocks its
+shard, by default until its records are a day old. API: GetRecords gives at most 1,000 records or
+1 MB.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keyfold.limits import STREAM_RECORDS_PER_READ, STREAM_RETENTION_SECONDS
+
+READERS_PER_SHARD = 2
+"""A third reader is throttled (DG)."""
+
+
+@dataclass(frozen=True)
+class ShardWork:
+    """How a shard's records are worked on."""
+
+    batch: int = 100
+    batch_seconds: float = 0.05
+    """From the call of a consumer with a full batch to its answer."""
+    parallel: int = 1
+    polls: float = 4.0
+
+    @property
+    def rate(self) -> float:
+        """Records a second, at most: by its work, and by what polls can fetch."""
+        worked = self.parallel * self.batch / self.batch_seconds if self.batch_seconds else 1e12
+        return min(worked, self.polls * STREAM_RECORDS_PER_READ)
+
+
+@dataclass
+class ShardQueue:
+    """What one shard holds that its consumer has not seen."""
+
+    waiting: float = 0.0
+    lost: float = 0.0
+    oldest: float = 0.0
+    """Age in seconds of the oldest record that waits."""
+    longest: float = 0.0
+
+    def pass_time(self, seconds: float, arriving: float, worked: float) -> None:
+        """So many records a second come in; so many could be worked on."""
+        before = self.waiting
+        self.waiting = max(0.0, before + (arriving - worked) * seconds)
+        if not self.waiting:
+            self.oldest = 0.0
+        elif worked <= 0:
+            self.oldest += seconds
+        else:
+            self.oldest = self.waiting / max(arriving, worked)
+        if self.oldest > STREAM_RETENTION_SECONDS:
+            kept = STREAM_RETENTION_SECONDS / self.oldest
+            self.lost += self.waiting * (1 - kept)
+            self.waiting *= kept
+            self.oldest = float(STREAM_RETENTION_SECONDS)
+        self.longest = max(self.longest, self.oldest)
+
+
+def catch_up(backlog: float, arriving: float, reader: ShardWork) -> float:
+    """Seconds until a backlog is gone; infinite where more arrives than is worked on."""
+    spare = reader.rate - arriving
+    return backlog / spare if spare > 0 else float("inf")

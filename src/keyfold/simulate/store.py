@@ -1,0 +1,432 @@
+"""One table or index under load: its partitions, its capacity, and how both grow."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+from typing import Literal
+
+from keyfold.limits import PARTITION_WRITE_UNITS
+from keyfold.simulate.assumptions import Assumptions
+from keyfold.simulate.model.autoscaling import AutoScaling
+from keyfold.simulate.model.bucket import Bucket
+from keyfold.simulate.model.partition import PARTITION_BYTES, StorePartition, needed
+from keyfold.simulate.model.splitting import divide
+from keyfold.simulate.traffic import KINDS, Kind, OnDemand, Provisioned, StoreSpec, TrafficLine
+
+Reason = Literal["key range", "provisioned", "on-demand maximum", "previous peak"]
+Factors = Mapping[str, float]
+MOST_PARTITIONS = 20_000
+
+
+@dataclass(frozen=True)
+class HeavyKey:
+    """A key that is followed by itself."""
+
+    name: str
+    space: str
+    rank: int
+    divisible: bool
+    units: Mapping[tuple[Kind, str], float]
+    """Units a second by kind and profile, at a factor of 1."""
+
+
+@dataclass
+class Grant:
+    """What a store gives of what was asked, in one step."""
+
+    wanted: float
+    granted: float
+    reason: Reason | None = None
+    tightest: StorePartition | None = None
+    fractions: list[float] | None = None
+    """The share that each partition takes; None where all is taken."""
+
+    @property
+    def refused(self) -> float:
+        return self.wanted - self.granted
+
+    @property
+    def fraction(self) -> float:
+        return self.granted / self.wanted if self.wanted else 1.0
+
+
+@dataclass(frozen=True)
+class Pressure:
+    """Writes that come from a table, in units a second."""
+
+    offered: float
+    excess: float
+    """What cannot be written at once."""
+    spare: float
+    held: float
+    """The share that can be taken for ever."""
+
+
+class SimulatedStore:
+    """The state of a store while time passes."""
+
+    def __init__(
+        self,
+        spec: StoreSpec,
+        lines: Iterable[TrafficLine],
+        assumptions: Assumptions,
+        peaks: Factors,
+        seed: int = 0,
+    ) -> None:
+        self.spec, self.assumptions = spec, assumptions
+        self.lines = [line for line in lines if line.store == spec.store]
+        self._spaces = {space.template: space for space in spec.spaces}
+        self.keys, self.bulk = self._weigh()
+        self.limits: dict[Kind, float] = {
+            "read": assumptions.partition_reads,
+            "write": float(PARTITION_WRITE_UNITS),
+        }
+        self.bytes = spec.bytes
+        self.splits = 0
+        self._warm = False
+        self.down: dict[int, float] = {}
+        """Partitions, by id, that take no writes until then."""
+        self._peaks: list[tuple[float, float, float]] = []
+        self._granted: dict[Kind, float] = {"read": 0.0, "write": 0.0}
+        self.buckets: dict[Kind, Bucket] = {}
+        self.scaling: dict[Kind, AutoScaling] = {}
+        mode = spec.mode
+        self.allowed: dict[Kind, float] = {}
+        if isinstance(mode, Provisioned):
+            rates: dict[Kind, float] = {"read": mode.read, "write": mode.write}
+            for kind in KINDS:
+                self.buckets[kind] = Bucket.full(rates[kind], assumptions.burst_seconds)
+                if mode.target is not None:
+                    self.scaling[kind] = AutoScaling(rates[kind], mode.target, maximum=mode.most)
+        else:
+            self.allowed = {"read": mode.warm_read, "write": mode.warm_write}
+        self.partitions = self._first(random.Random(seed))
+        if spec.grown:
+            self._settle(peaks)
+        self._bound = self._bounds()
+
+    # What is asked
+
+    def _weigh(self) -> tuple[list[HeavyKey], dict[tuple[Kind, str], float]]:
+        keys: list[HeavyKey] = []
+        bulk: dict[tuple[Kind, str], float] = {}
+        for space in self.spec.spaces:
+            lines = [line for line in self.lines if line.space == space.template]
+            for rank in range(max(len(space.shares), 1 if any(x.focus for x in lines) else 0)):
+                units: dict[tuple[Kind, str], float] = {}
+                for line in lines:
+                    slot = (line.kind, line.profile)
+                    part = line.units * line.rate * self.share(line, rank)
+                    units[slot] = units.get(slot, 0.0) + part
+                divisible = space.divisible and not self.spec.local_indexes
+                keys.append(HeavyKey(space.name(rank), space.template, rank, divisible, units))
+            for line in lines:
+                slot = (line.kind, line.profile)
+                left = line.units * line.rate * self.rest(line)
+                bulk[slot] = bulk.get(slot, 0.0) + left
+        return keys, bulk
+
+    def share(self, line: TrafficLine, rank: int) -> float:
+        """The share of a line that goes to a heavy key."""
+        shares = self._spaces[line.space].shares
+        usual = shares[rank] if rank < len(shares) else 0.0
+        return usual * (1 - line.focus) + (line.focus if rank == 0 else 0.0)
+
+    def rest(self, line: TrafficLine) -> float:
+        return self._spaces[line.space].rest * (1 - line.focus)
+
+    def load(self, partition: StorePartition, kind: Kind, factors: Factors) -> float:
+        """Units a second that one partition is asked for."""
+        total = 0.0
+        for profile, units in self._loads(partition)[kind]:
+            total += units * factors[profile]
+        return total
+
+    def _loads(self, partition: StorePartition) -> dict[str, list[tuple[str, float]]]:
+        if partition.loads is None:
+            found = {slot: units * partition.width for slot, units in self.bulk.items()}
+            for key, part in partition.held.items():
+                for slot, units in self.keys[key].units.items():
+                    found[slot] = found.get(slot, 0.0) + units * part
+            partition.loads = _by_kind(found)
+        return partition.loads
+
+    def wanted(self, kind: Kind, factors: Factors) -> float:
+        return sum(units * factors[profile] for profile, units in self._all[kind])
+
+    @cached_property
+    def _all(self) -> dict[str, list[tuple[str, float]]]:
+        total = dict(self.bulk)
+        for key in self.keys:
+            for slot, units in key.units.items():
+                total[slot] = total.get(slot, 0.0) + units
+        return _by_kind(total)
+
+    @cached_property
+    def _flat(self) -> dict[str, float]:
+        return {profile: 1.0 for rows in self._all.values() for profile, _ in rows}
+
+    # Partitions
+
+    @property
+    def count(self) -> int:
+        return sum(partition.count for partition in self.partitions)
+
+    def _first(self, rng: random.Random) -> list[StorePartition]:
+        mode = self.spec.mode
+        if isinstance(mode, Provisioned):
+            count = needed(mode.read, mode.write, self.bytes)
+        elif self.spec.grown:
+            count = max(4, needed(0, 0, self.bytes))
+        else:
+            count = max(4, needed(mode.warm_read, mode.warm_write, self.bytes))
+        count = min(self.spec.partitions or count, MOST_PARTITIONS)
+        held: dict[int, dict[int, float]] = {}
+        for number, _ in enumerate(self.keys):
+            held.setdefault(rng.randrange(count), {})[number] = 1.0
+        listed = [StorePartition(1 / count, keys) for _, keys in sorted(held.items())]
+        others = count - len(listed)
+        return [*listed, *([StorePartition(1 / count, count=others)] if others else [])]
+
+    def _settle(self, peaks: Factors) -> None:
+        """Split as years of such days would have, as far as splits help."""
+        limit = self.assumptions.heat_threshold
+        for _ in range(40):
+            hot = [p for p in self.partitions if self.heat(p, peaks) >= limit]
+            split = [self._split(partition, peaks) for partition in hot]
+            if not any(split):
+                return
+
+    def heat(self, partition: StorePartition, factors: Factors) -> float:
+        """The share of its limits that a partition is asked for: of reads or of writes."""
+        return max(self.load(partition, kind, factors) / self.limits[kind] for kind in KINDS)
+
+    def _split(self, partition: StorePartition, factors: Factors) -> bool:
+        if self.count >= MOST_PARTITIONS:
+            partition.stuck = True
+            return False
+        loads = {key: self._key_heat(key, factors) * part for key, part in partition.held.items()}
+        bulk = self._bulk_heat(factors) * partition.width
+        divisible = {key: self.keys[key].divisible for key in partition.held}
+        halves = divide(partition, loads, divisible, bulk, isolation=self.assumptions.isolation)
+        if halves is None:
+            partition.splits_at = partition.hot_since = None
+            partition.stuck = True
+            return False
+        at = self.partitions.index(partition)
+        if partition.count > 1 or not partition.held:
+            both = replace(halves[0], width=partition.width / 2, count=2 * partition.count)
+            self.partitions[at : at + 1] = [both]
+        else:
+            self.partitions[at : at + 1] = list(halves)
+        self.splits += partition.count
+        self._bound = self._bounds()
+        return True
+
+    def _key_heat(self, key: int, factors: Factors) -> float:
+        units = self.keys[key].units
+        return max(
+            sum(u * factors[p] for (of, p), u in units.items() if of == kind) / self.limits[kind]
+            for kind in KINDS
+        )
+
+    def _bulk_heat(self, factors: Factors) -> float:
+        return max(
+            sum(u * factors[p] for (of, p), u in self.bulk.items() if of == kind)
+            / self.limits[kind]
+            for kind in KINDS
+        )
+
+    def _bounds(self) -> dict[str, list[tuple[str, float]]]:
+        """No partition is asked for more, by kind and profile."""
+        self._widest = max(partition.width for partition in self.partitions)
+        found: dict[tuple[Kind, str], float] = {}
+        for partition in self.partitions:
+            loads = self._loads(partition)
+            for kind in KINDS:
+                for profile, units in loads[kind]:
+                    found[kind, profile] = max(found.get((kind, profile), 0.0), units)
+        return _by_kind(found)
+
+    def bound(self, kind: Kind, factors: Factors) -> float:
+        """Units a second that surely no partition is asked for more than."""
+        return sum(units * factors[profile] for profile, units in self._bound[kind])
+
+    def is_cool(self, factors: Factors) -> bool:
+        """Whether surely no partition is near its limit, and none was just now."""
+        if self.down or self._warm:
+            return False
+        return all(
+            self.bound(kind, factors) < self.assumptions.heat_threshold * self.limits[kind]
+            for kind in KINDS
+        )
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no split is due."""
+        return not self._warm and not self.down and not self.scaling
+
+    # Time
+
+    def grant(self, kind: Kind, factors: Factors, seconds: float) -> Grant:
+        """What is given of what the lines ask for."""
+        total = self.wanted(kind, factors)
+        ratio, reason = self._table_ratio(kind, total, seconds)
+        if ratio >= 1 and self.assumptions.admission == "global" and self.is_cool(factors):
+            self._take(kind, total, seconds)
+            return Grant(total, total)
+        limit = self.limits[kind]
+        if self.assumptions.admission == "2017" and kind in self.buckets:
+            limit = min(limit, self.buckets[kind].rate / self.count)
+        granted, least = 0.0, 1.0
+        fractions: list[float] = []
+        tightest: StorePartition | None = None
+        for partition in self.partitions:
+            asked = self.load(partition, kind, factors)
+            room = limit
+            if kind == "write" and id(partition) in self.down:
+                room = 0.0 if partition.count == 1 else limit * (1 - 1 / partition.count)
+            fraction = min(1.0, room / asked) if asked > 0 else 1.0
+            if fraction < least - 1e-12:
+                least, tightest = fraction, partition
+            fractions.append(fraction)
+            granted += partition.count * asked * fraction
+        found: Reason | None = "key range" if tightest is not None else None
+        if total > 0 and granted > ratio * total + 1e-9:
+            scale = ratio * total / granted
+            fractions = [each * scale for each in fractions]
+            granted, found = ratio * total, reason
+        self._take(kind, granted, seconds)
+        if found is None:
+            return Grant(total, total)
+        return Grant(total, granted, found, tightest, fractions)
+
+    def pressure(self, factors: Factors, share: float, seconds: float) -> Pressure:
+        """How well an index takes this share of the writes that its table was asked for."""
+        limit, excess, most = self.limits["write"], 0.0, 0.0
+        for partition in self.partitions:
+            asked = self.load(partition, "write", factors) * share
+            excess += partition.count * max(0.0, asked - limit)
+            most = max(most, asked)
+        held, spare = limit / most if most > limit else 1.0, limit - most
+        total = self.wanted("write", factors) * share
+        if "write" in self.buckets:
+            bucket = self.buckets["write"]
+            possible = bucket.rate + bucket.tokens / seconds
+            if total - excess > possible:
+                excess = total - possible
+                held = min(held, bucket.rate / total)
+            spare = min(spare, possible - total)
+        return Pressure(total, excess, max(0.0, spare), held)
+
+    def _table_ratio(self, kind: Kind, total: float, seconds: float) -> tuple[float, Reason | None]:
+        mode = self.spec.mode
+        if total <= 0:
+            return 1.0, None
+        if isinstance(mode, OnDemand):
+            most = mode.most_read if kind == "read" else mode.most_write
+            if most is not None and total > most:
+                return most / total, "on-demand maximum"
+            if self.assumptions.growth == "doubling" and total > self.allowed[kind]:
+                return self.allowed[kind] / total, "previous peak"
+            return 1.0, None
+        bucket = self.buckets[kind]
+        possible = bucket.rate + bucket.tokens / seconds
+        return (possible / total, "provisioned") if total > possible else (1.0, None)
+
+    def drain(self, rate: float, seconds: float) -> None:
+        """Write so many units a second that have come from a table."""
+        self._take("write", rate, seconds)
+
+    def _take(self, kind: Kind, rate: float, seconds: float) -> None:
+        if kind in self.buckets:
+            self.buckets[kind].take(rate, seconds)
+        self._granted[kind] = rate
+
+    def pass_time(self, now: float, seconds: float, factors: Factors) -> None:
+        """Heat and size split partitions; capacity follows."""
+        self.bytes += self.spec.growth * seconds
+        self._size_splits()
+        if self.assumptions.growth == "split":
+            if not self.is_cool(factors):
+                self._heat_splits(now + seconds, factors)
+        else:
+            self._double(now + seconds)
+        for kind, scaling in self.scaling.items():
+            bucket = self.buckets[kind]
+            bucket.set_rate(scaling.minute(now + seconds, self._granted[kind]))
+            self._ensure(needed(0, 0, 0) if kind == "read" else ceil(bucket.rate / 1000))
+        self.down = {key: until for key, until in self.down.items() if until > now + seconds}
+
+    def _heat_splits(self, now: float, factors: Factors) -> None:
+        taken = self.assumptions
+        for partition in list(self.partitions):
+            if partition.stuck:
+                continue
+            hot = self.heat(partition, factors) >= taken.heat_threshold
+            if not hot:
+                partition.hot_since = None
+            elif partition.hot_since is None:
+                partition.hot_since = now
+            since = partition.hot_since
+            if (
+                partition.splits_at is None
+                and since is not None
+                and (now - since >= taken.hot_seconds)
+            ):
+                partition.splits_at = now + taken.copy_seconds
+            if partition.splits_at is not None and now >= partition.splits_at:
+                self._split(partition, factors)
+        self._warm = any(p.hot_since is not None or p.splits_at for p in self.partitions)
+
+    def _double(self, now: float) -> None:
+        """Twice the peak of some time ago is granted."""
+        self._peaks.append((now, self._granted["read"], self._granted["write"]))
+        ready = now - self.assumptions.peak_seconds
+        while self._peaks and self._peaks[0][0] <= ready:
+            _, read, write = self._peaks.pop(0)
+            if self.allowed:
+                self.allowed["read"] = max(self.allowed["read"], 2 * read)
+                self.allowed["write"] = max(self.allowed["write"], 2 * write)
+        if self.allowed:
+            self._ensure(needed(self.allowed["read"], self.allowed["write"], 0))
+
+    def _ensure(self, count: int) -> None:
+        """At least so many partitions, evenly."""
+        while self.count < min(count, MOST_PARTITIONS):
+            widest = max(self.partitions, key=lambda p: p.width)
+            if not self._split(widest, self._flat):
+                return
+
+    def _size_splits(self) -> None:
+        if self._widest * self.bytes <= PARTITION_BYTES:
+            return
+        for partition in list(self.partitions):
+            while partition.width * self.bytes > PARTITION_BYTES and partition in self.partitions:
+                if not self._split(partition, self._flat):
+                    break
+
+    def named(self, partition: StorePartition, kind: Kind, factors: Factors) -> str:
+        """The key that heats a partition; nothing where many do."""
+
+        def asked(key: int) -> float:
+            units = self.keys[key].units
+            mine = sum(u * factors[p] for (of, p), u in units.items() if of == kind)
+            return mine * partition.held[key]
+
+        top = max(partition.held, key=asked, default=None)
+        if top is None or asked(top) < 0.3 * self.load(partition, kind, factors):
+            return ""
+        return self.keys[top].name
+
+
+def _by_kind(units: Mapping[tuple[Kind, str], float]) -> dict[str, list[tuple[str, float]]]:
+    found: dict[str, list[tuple[str, float]]] = {kind: [] for kind in KINDS}
+    for (kind, profile), each in units.items():
+        if each:
+            found[kind].append((profile, each))
+    return found

@@ -1,0 +1,25 @@
+"""Published incidents, replayed by the model as it is: nothing in it knows of them."""
+
+from __future__ import annotations
+
+from keyfold.simulate.stories.calls import COUNTER, DEFAULTS, POLLING, STATISTICS
+from keyfold.simulate.stories.capacity import BURST, DILUTION, GROWTH, ONE_KEY
+from keyfold.simulate.stories.index import BACK_PRESSURE, OUTBOX
+from keyfold.simulate.stories.outages import OUTAGES
+from keyfold.simulate.stories.story import Claim, Replay, Story
+
+STORIES = (
+    ONE_KEY,
+    BACK_PRESSURE,
+    GROWTH,
+    BURST,
+    OUTBOX,
+    POLLING,
+    STATISTICS,
+    COUNTER,
+    DILUTION,
+    DEFAULTS,
+    OUTAGES,
+)
+
+__all__ = ["STORIES", "Claim", "Replay", "Story"]
