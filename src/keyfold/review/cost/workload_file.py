@@ -15,6 +15,7 @@ from keyfold.design.schema import Effect, Place, Schema
 from keyfold.errors import KeyfoldError
 from keyfold.prices import prices, regions
 from keyfold.review.cost.numbers import (
+    Words,
     amount,
     byte_sizes,
     flag,
@@ -236,7 +237,7 @@ class _Reader:
 
     def arrival(self, value: Node) -> ArrivalLoad:
         fields = {field for entity in self.schema.entities for field in entity.by_field}
-        readers = {
+        readers: Words = {
             "peak_hour": _hour,
             "trough": share,
             "zones": positive,
@@ -249,7 +250,7 @@ class _Reader:
 
     def _bursts(self, value: Node) -> tuple[BurstLoad, ...]:
         found = []
-        readers = {
+        readers: Words = {
             "calls": self._burst_calls,
             "factor": positive,
             "seconds": positive,
