@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from pydantic import BaseModel
+from typing_extensions import TypeVar as TypeVarWithDefault
 
-from keyfold.design.keys import Key, KeyOf, Ref
+from keyfold.design.keys import Key, KeyOf, OpenKey, Ref
 from keyfold.design.parameter import Param as Param
 from keyfold.design.predicate import Predicate
 from keyfold.design.projection import View
 from keyfold.design.recorder import record
-from keyfold.design.template import Template
+from keyfold.design.template import Slot, Template
 from keyfold.errors import DeclarationError, MissingKeyField, NotFound
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ E = TypeVar("E", bound="Entity")
 A = TypeVar("A", bound="Entity")
 B = TypeVar("B", bound="Entity")
 V = TypeVar("V", bound=BaseModel)
+C = TypeVarWithDefault("C", default=Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,15 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Collected:
+class Collected(Generic[C]):
     """Items of several entities from one partition, by type."""
 
-    items: list[Any]
+    items: list[C]
     cursor: str | None = None
 
     def of(self, entity: type[E]) -> list[E]:
-        return [item for item in self.items if type(item) is entity]
+        found: list[Any] = [item for item in self.items if type(item) is entity]
+        return found
 
     def one(self, entity: type[E]) -> E:
         found = self.of(entity)
@@ -121,6 +124,10 @@ class Query(Read[Page[E]], Generic[E]):
     @property
     def entity(self) -> type[E]:
         return self.source.entity
+
+    @property
+    def keys(self) -> tuple[KeyOf[E], ...]:
+        return (self.source,)
 
     def descending(self) -> Self:
         """Last keys first."""
@@ -257,7 +264,7 @@ class Exists(Read[bool], Generic[E]):
 class Merge(Read[Page[E]], Generic[E]):
     """Several partitions read in parallel and merged in key order, each thing once."""
 
-    queries: tuple[Query[Any], ...]
+    queries: tuple[Query[Any] | Collection[Any], ...]
     unique: str = ""
     size: Any = None
 
@@ -266,12 +273,18 @@ class Merge(Read[Page[E]], Generic[E]):
 
 
 @overload
-def merge(first: Query[E], /, *, unique: str = "") -> Merge[E]: ...
+def merge(first: Query[A] | Collection[A], /, *, unique: str = "") -> Merge[A]: ...
 @overload
-def merge(first: Query[A], second: Query[B], /, *, unique: str = "") -> Merge[A | B]: ...
+def merge(
+    first: Query[A] | Collection[A], second: Query[B] | Collection[B], /, *, unique: str = ""
+) -> Merge[A | B]: ...
 @overload
-def merge(*queries: Query[Any], unique: str = "") -> Merge[Any]: ...
-def merge(*queries: Query[Any], unique: str = "") -> Merge[Any]:
+def merge(
+    first: Query[A], second: Query[B], third: Query[E], /, *, unique: str = ""
+) -> Merge[A | B | E]: ...
+@overload
+def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any]: ...
+def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any]:
     """Merge queries in the order of their sort keys; `unique` names the field that is one thing."""
     directions = {query.backwards for query in queries}
     if len(directions) != 1:
@@ -280,64 +293,153 @@ def merge(*queries: Query[Any], unique: str = "") -> Merge[Any]:
             "the queries of a merge go in different directions.",
             suggestion="Make all of them ascending or all descending.",
         )
-    for query in queries:
-        keys = query.source.declared.attributes
-        if len(keys) < 2 or keys[1].type == "B":
+    for key in (key for query in queries for key in query.keys):
+        attributes = key.declared.attributes
+        if len(attributes) < 2 or attributes[1].type == "B":
             raise DeclarationError(
                 "Q5",
-                f"{query.entity.__name__}.{query.source.declared.name} has no sort key of text or "
+                f"{key.entity.__name__}.{key.declared.name} has no sort key of text or "
                 "numbers, by which a merge could order.",
                 suggestion="Merge queries on keys that have one.",
             )
-        if unique and unique not in query.entity.__spec__.fields:
+        if unique and unique not in key.entity.__spec__.fields:
             raise DeclarationError(
                 "K1",
-                f"a merge is unique by {unique!r}, which {query.entity.__name__} does not declare.",
+                f"a merge is unique by {unique!r}, which {key.entity.__name__} does not declare.",
                 suggestion="Name a field that all merged entities have.",
             )
     return Merge(queries, unique)
 
 
 @dataclass(frozen=True)
-class Collection(Read[Collected]):
-    """Items of several entities in one partition, in one query."""
+class Collection(Read[Collected[C]], Generic[C]):
+    """Items of several entities in one partition of their table or of an index, in one query."""
 
-    entities: tuple[type[Any], ...]
+    keys: tuple[KeyOf[Any], ...]
     values: Mapping[str, Any]
     size: Any = None
     backwards: bool = False
     consistent_read: bool = False
+    ranged: str | None = None
+    low: tuple[Any, bool] | None = None
+    high: tuple[Any, bool] | None = None
+
+    @property
+    def entities(self) -> tuple[type[Any], ...]:
+        return tuple(key.entity for key in self.keys)
+
+    @property
+    def index(self) -> str | None:
+        return self.keys[0].declared.index
 
     def span(self) -> tuple[Template, Template] | None:
         """The sort templates that all wanted items lie between, both included."""
-        sorts = [entity.__spec__.key.templates.sort for entity in self.entities]
+        sorts = [key.declared.templates.sort for key in self.keys]
         if any(sort is None or not sort.literal_prefix for sort in sorts):
             return None
-        ordered = sorted(sorts, key=lambda sort: sort.literal_prefix.encode())
+        wanted = cast("list[Template]", sorts)
+        ordered = sorted(wanted, key=lambda sort: sort.literal_prefix.encode())
         return ordered[0], ordered[-1]
 
-    def limit(self, items: int) -> Collection:
+    def as_query(self) -> OpenQuery[Any]:
+        """The query over the first of its keys, with the same range."""
+        return OpenQuery(self.keys[0], self.values, self.ranged, self.low, self.high)
+
+    def limit(self, items: int | None) -> Self:
         return replace(self, size=items)
 
-    def consistent(self) -> Collection:
+    def descending(self) -> Self:
+        """Last keys first."""
+        return replace(self, backwards=True)
+
+    def consistent(self) -> Self:
+        if self.index is not None:
+            raise DeclarationError(
+                "X6",
+                f"{self.index} is an index, which has no consistent reads.",
+                suggestion="Collect by the primary key, or accept an eventual read.",
+            )
         return replace(self, consistent_read=True)
 
+    def after(self, **bound: Any) -> Self:
+        """Only items whose first sort field, which all have, is greater."""
+        return self._bounded(bound, low=False)
 
-def collection(*entities: type[Entity], **values: Any) -> Collection:
-    """Everything of these entities in one partition of their table."""
-    shapes = {entity.__spec__.key.templates.partition.text for entity in entities}
-    tables = {entity.__table__.name for entity in entities}
-    if len(shapes) != 1 or len(tables) != 1:
+    def since(self, **bound: Any) -> Self:
+        return self._bounded(bound, low=True)
+
+    def before(self, **bound: Any) -> Self:
+        return self._bounded(bound, high=False)
+
+    def until(self, **bound: Any) -> Self:
+        return self._bounded(bound, high=True)
+
+    def _bounded(
+        self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
+    ) -> Self:
+        shapes = {_leading(key) for key in self.keys}
+        asked = ", ".join(bound) or "nothing"
+        if len(shapes) != 1 or len(bound) != 1 or next(iter(shapes))[1] not in bound:
+            raise DeclarationError(
+                "Q5",
+                f"a range over {asked} cannot be served by a collection of "
+                f"{', '.join(entity.__name__ for entity in self.entities)}.",
+                suggestion="A range is over the first field of the sort key, which all of them "
+                "have in the same place.",
+            )
+        [(slot, value)] = bound.items()
+        if low is not None:
+            return replace(self, ranged=slot, low=(value, low))
+        return replace(self, ranged=slot, high=(value, bool(high)))
+
+
+def _leading(key: KeyOf[Any]) -> tuple[str, str]:
+    """The sort key of a collection's member up to its first field, and that field."""
+    sort = key.declared.templates.sort
+    parts = sort.parts if sort is not None else ()
+    texts = []
+    for part in parts:
+        texts.append(part.text)
+        if isinstance(part, Slot):
+            return "".join(texts), part.field
+    return "".join(texts), ""
+
+
+Member = type[A] | KeyOf[A] | Key[KeyOf[A]]
+
+
+@overload
+def collection(first: Member[A], /, **values: Any) -> Collection[A]: ...
+@overload
+def collection(first: Member[A], second: Member[B], /, **values: Any) -> Collection[A | B]: ...
+@overload
+def collection(
+    first: Member[A], second: Member[B], third: Member[E], /, **values: Any
+) -> Collection[A | B | E]: ...
+@overload
+def collection(*members: Member[Any], **values: Any) -> Collection[Any]: ...
+def collection(*members: Member[Any], **values: Any) -> Collection[Any]:
+    """Everything of these in one partition: entities in their table, or keys on one index."""
+    keys = tuple(_member(member) for member in members)
+    shapes = {key.declared.templates.partition.text for key in keys}
+    places = {(key.entity.__table__.name, key.declared.index) for key in keys}
+    if len(shapes) != 1 or len(places) != 1:
         raise DeclarationError(
             "Q10",
-            f"{', '.join(e.__name__ for e in entities)} do not share a partition: "
+            f"{', '.join(key.entity.__name__ for key in keys)} do not share a partition: "
             f"{', '.join(sorted(shapes))}.",
-            suggestion="A collection takes entities of one table with one partition template.",
+            suggestion="A collection takes entities of one table, or keys on one index, with one "
+            "partition template.",
         )
-    needed = set(entities[0].__spec__.key.templates.partition.fields)
+    needed = set(keys[0].declared.templates.partition.fields)
     if set(values) != needed:
         raise MissingKeyField(f"the collection needs {', '.join(sorted(needed))}")
-    return Collection(entities, values)
+    return Collection(keys, values)
+
+
+def _member(member: Any) -> KeyOf[Any]:
+    """A key, or an entity for its primary key."""
+    return member if isinstance(member, KeyOf) else OpenKey(member, member.__spec__.key)
 
 
 def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> OpenQuery[E]:

@@ -65,29 +65,16 @@ def describe(pattern: Pattern[Any, Any]) -> schema.PatternSchema:
     if isinstance(read, Exists):
         return replace(_query(common, read.query), kind="exists", limit=1)
     if isinstance(read, Collection):
-        key = read.entities[0].__spec__.key.templates
-        return replace(
-            common,
-            kind="collection",
-            entities=tuple(entity.__name__ for entity in read.entities),
-            table=read.entities[0].__table__.name,
-            partition=key.partition,
-            condition=schema.SortCondition("between", span[0], upper=span[1])
-            if (span := read.span())
-            else schema.SortCondition(),
-            paged=True,
-            limit=limit,
-            consistent=read.consistent_read,
-        )
+        return replace(_collection(common, read), limit=limit)
     assert isinstance(read, Merge), f"{type(read).__name__} is not a read"
     return replace(
-        _query(common, read.queries[0]),
+        _source(common, read.queries[0]),
         kind="merge",
-        entities=tuple(query.entity.__name__ for query in read.queries),
+        entities=tuple(key.entity.__name__ for query in read.queries for key in query.keys),
         partitions=_partitions(read),
         max_partitions=_most_partitions(read),
         other_partitions=tuple(
-            query.source.declared.templates.partition for query in read.queries[1:]
+            query.keys[0].declared.templates.partition for query in read.queries[1:]
         ),
         deduplicated=bool(read.unique),
         paged=True,
@@ -113,6 +100,9 @@ def _check_fields(read: Any) -> None:
     elif isinstance(read, Merge):
         for query in read.queries:
             _check_fields(query)
+    elif isinstance(read, Collection):
+        for key in read.keys:
+            check_projected(key.entity.__spec__, key.declared, tuple(key.entity.__spec__.fields))
 
 
 def _check_spread(read: Any) -> None:
@@ -126,6 +116,34 @@ def _check_spread(read: Any) -> None:
     values = query.values if isinstance(query, Query | Collection) else {}
     if any(isinstance(value, Each) for value in values.values()):
         raise PlanError("each(...) stands for several partitions; put the query into merge(...)")
+
+
+def _source(
+    common: schema.PatternSchema, read: Query[Any] | Collection[Any]
+) -> schema.PatternSchema:
+    return _collection(common, read) if isinstance(read, Collection) else _query(common, read)
+
+
+def _collection(common: schema.PatternSchema, read: Collection[Any]) -> schema.PatternSchema:
+    span = read.span()
+    condition = schema.SortCondition()
+    if read.ranged is not None:
+        condition = _condition(read.as_query())
+    elif span is not None:
+        condition = schema.SortCondition("between", span[0], upper=span[1])
+    return replace(
+        common,
+        kind="collection",
+        entities=tuple(dict.fromkeys(entity.__name__ for entity in read.entities)),
+        table=read.entities[0].__table__.name,
+        index=read.index,
+        partition=read.keys[0].declared.templates.partition,
+        condition=condition,
+        descending=read.backwards,
+        limit_parameter=read.size.name if isinstance(read.size, Param) else "",
+        paged=True,
+        consistent=read.consistent_read,
+    )
 
 
 def _query(common: schema.PatternSchema, query: Query[Any]) -> schema.PatternSchema:

@@ -25,7 +25,8 @@ from keyfold.maintain.structure import Causes, KeptStructure, Shown
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.intent import Marker
-from keyfold.runtime.reads import SteppedRead, is_expired
+from keyfold.runtime.reads import SteppedRead
+from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.writes import commit
 
 E = TypeVar("E", bound=Entity)

@@ -14,7 +14,8 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Put
-from keyfold.runtime.reads import is_expired, read_query
+from keyfold.runtime.reads import read_query
+from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.transaction import checked_item
 from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
 from keyfold.runtime.writes import commit, refuse_counts, transactional

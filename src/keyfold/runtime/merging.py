@@ -7,21 +7,23 @@ arrive behind it are never skipped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, TypeVar
 
-from keyfold.design.entity import Entity
+from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.fields import FieldSpec
-from keyfold.design.read import Each, Merge, Page, Param, Query, resolve
+from keyfold.design.read import Collection, Each, Merge, Page, Param, Query, resolve
 from keyfold.errors import PlanError, Undecodable
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal
 from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Flow, Parallel
 from keyfold.runtime.pages import FIRST_READ
-from keyfold.runtime.query import query_request
+from keyfold.runtime.query import Request, collection_request, query_request
+from keyfold.runtime.recognition import member_decoder, recognise
 from keyfold.runtime.walk import Walk
 
 E = TypeVar("E", bound=Entity)
@@ -37,7 +39,9 @@ class _Source:
 
     walk: Walk
     size: int | None
-    entity: type[Entity]
+    spec_of: Callable[[dict[str, Any]], EntitySpec]
+    decode: Callable[[dict[str, Any]], Any]
+    """Gives None for an item that was not asked for."""
     sort: str
     unique: str
     backwards: bool
@@ -53,7 +57,7 @@ class _Source:
             self.size = None
 
     def position(self, item: dict[str, Any]) -> Position:
-        spec = self.entity.__spec__
+        spec = self.spec_of(item)
         identity = (
             _thing(spec.fields[self.unique], item)
             if self.unique
@@ -109,8 +113,8 @@ def read_merge(
         if last is not None and position == last:
             continue
         last = position
-        good, bad = decode_all(context.on_undecodable, source.entity.__spec__.decode, [item])
-        page += good
+        good, bad = decode_all(context.on_undecodable, source.decode, [item])
+        page += [one for one in good if one is not None]
         wrong += bad
         if bad and len(page) + len(wrong) >= size:
             break
@@ -134,15 +138,36 @@ def _sources(
     sources = []
     for query in wanted.queries:
         for one in _expanded(query, arguments):
-            declared = query.source.declared
-            request = query_request(context, one, arguments, _wire(after))
+            request = _request(context, one, arguments, _wire(after))
             if request is None:
                 continue
             filtered = "FilterExpression" in request
             first = max(size + 1, FIRST_READ) if filtered else size + 1
-            sort, walk = declared.attributes[1].attribute, Walk("Query", request)
-            sources.append(_Source(walk, first, query.entity, sort, wanted.unique, query.backwards))
+            walk, readers = Walk("Query", request), _readers(context, one)
+            sort = query.keys[0].declared.attributes[1].attribute
+            sources.append(_Source(walk, first, *readers, sort, wanted.unique, query.backwards))
     return sources
+
+
+def _request(
+    context: Context,
+    one: Query[Any] | Collection[Any],
+    arguments: Mapping[str, Any],
+    at: dict[str, str] | None,
+) -> Request | None:
+    if isinstance(one, Collection):
+        return collection_request(context, one, arguments, at)
+    return query_request(context, one, arguments, at)
+
+
+def _readers(
+    context: Context, one: Query[Any] | Collection[Any]
+) -> tuple[Callable[[dict[str, Any]], EntitySpec], Callable[[dict[str, Any]], Any]]:
+    """What says of which entity an item is, and what reads it."""
+    spec: EntitySpec = one.keys[0].entity.__spec__
+    if isinstance(one, Collection):
+        return partial(recognise, spec), member_decoder(context, one)
+    return (lambda _: spec), spec.decode
 
 
 def _left_out(wanted: Merge[Any]) -> list[str]:
@@ -151,7 +176,9 @@ def _left_out(wanted: Merge[Any]) -> list[str]:
     return [one.name for one in (*spread, wanted.size) if isinstance(one, Param)]
 
 
-def _expanded(query: Query[Any], arguments: Mapping[str, Any]) -> list[Query[Any]]:
+def _expanded(
+    query: Query[Any] | Collection[Any], arguments: Mapping[str, Any]
+) -> list[Query[Any] | Collection[Any]]:
     """One query for each element of an `each` parameter."""
     for name, value in query.values.items():
         if isinstance(value, Each):

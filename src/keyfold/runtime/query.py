@@ -12,7 +12,7 @@ from keyfold.design.read import Collection, Query, resolve
 from keyfold.design.template import HIGHEST
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
-from keyfold.runtime.ranges import NOTHING, narrowed, sort_condition
+from keyfold.runtime.ranges import NOTHING, Condition, narrowed, sort_condition
 
 Request = dict[str, Any]
 
@@ -67,28 +67,44 @@ def query_request(
     return request
 
 
-def collection_request(context: Context, read: Collection, arguments: Mapping[str, Any]) -> Request:
-    """One query over the sort-key span that the wanted entities cover."""
+def collection_request(
+    context: Context,
+    read: Collection[Any],
+    arguments: Mapping[str, Any],
+    at: dict[str, str] | None = None,
+) -> Request | None:
+    """One query over the sort-key span that the wanted entities cover, or over their range."""
     first: EntitySpec = read.entities[0].__spec__
+    declared = read.keys[0].declared
     expressions = Expressions()
-    partition = first.key.attributes[0]
+    partition = declared.attributes[0]
     given = {name: resolve(value, arguments) for name, value in read.values.items()}
-    rendered = partition.render(first.key.extended(given), owner=first.name)
+    rendered = partition.render(declared.extended(given), owner=first.name)
     condition = f"{expressions.name(partition.attribute)} = {expressions.value(rendered)}"
     low, high = "", HIGHEST
+    sought: Condition = ("", ())
     span = read.span()
     if span is not None:
         low = span[0].literal_prefix
         high = span[1].literal_prefix + ("" if span[1].is_literal else HIGHEST)
-        name = expressions.name(first.key.attributes[1].attribute)
-        ends = [expressions.value({"S": low}), expressions.value({"S": high})]
-        condition += " AND " + _sort_text(name, "BETWEEN", ends)
+        sought = ("BETWEEN", ({"S": low}, {"S": high}))
+    if read.ranged is not None:
+        sought = sort_condition(read.as_query(), arguments)
+    operator, operands = sought if at is None else narrowed(sought, at, backwards=read.backwards)
+    if operator == NOTHING[0]:
+        return None
+    if operator:
+        name = expressions.name(declared.attributes[1].attribute)
+        condition += " AND " + _sort_text(name, operator, [expressions.value(v) for v in operands])
     request: Request = {
         "TableName": context.physical(first.table.schema),
         "KeyConditionExpression": condition,
-        "ConsistentRead": read.consistent_read,
     }
-    between = [e for e in first.table.entities if _lies_between(e, first, low, high)]
+    if read.index is not None:
+        request["IndexName"] = read.index
+    elif read.consistent_read:
+        request["ConsistentRead"] = True
+    between = [e for e in first.table.entities if _lies_between(e, declared, low, high)]
     type_attribute = first.table.schema.type_attribute
     if type_attribute is not None and set(between) - set(read.entities):
         name = expressions.name(type_attribute)
@@ -125,12 +141,7 @@ def _shares_range(spec: EntitySpec, declared: Key, _entities: int) -> bool:
     for other in spec.table.entities:
         if other is spec.entity:
             continue
-        keys = (
-            [other.__spec__.key]
-            if declared.index is None
-            else [p for p in other.__spec__.placements.values() if p.index == declared.index]
-        )
-        if any(_overlap(declared, key) for key in keys):
+        if any(_overlap(declared, key) for key in keys_on(other.__spec__, declared.index)):
             return True
     return False
 
@@ -156,15 +167,23 @@ def _compatible(left: str, right: str) -> bool:
     return left.startswith(right) or right.startswith(left)
 
 
-def _lies_between(entity: type[Entity], spec: EntitySpec, low: str, high: str) -> bool:
+def _lies_between(entity: type[Entity], declared: Key[Any], low: str, high: str) -> bool:
     """Whether items of an entity can appear in a span of this partition's sort keys."""
-    theirs = entity.__spec__.key.templates
-    if not _compatible(
-        theirs.partition.literal_prefix, spec.key.templates.partition.literal_prefix
-    ):
-        return False
-    prefix = theirs.sort.literal_prefix if theirs.sort else ""
-    return low.encode() <= prefix.encode() <= high.encode() or _compatible(prefix, low)
+    for key in keys_on(entity.__spec__, declared.index):
+        theirs, ours = key.templates, declared.templates.partition
+        if not _compatible(theirs.partition.literal_prefix, ours.literal_prefix):
+            continue
+        prefix = theirs.sort.literal_prefix if theirs.sort else ""
+        if low.encode() <= prefix.encode() <= high.encode() or _compatible(prefix, low):
+            return True
+    return False
+
+
+def keys_on(spec: EntitySpec, index: str | None) -> list[Key[Any]]:
+    """The keys of an entity in its table, or in an index."""
+    if index is None:
+        return [spec.key]
+    return [placement for placement in spec.placements.values() if placement.index == index]
 
 
 def _expiry_filter(spec: EntitySpec, context: Context, expressions: Expressions) -> list[str]:

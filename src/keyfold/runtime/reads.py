@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import orjson
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
 from keyfold.design.keys import Ref
 from keyfold.design.projection import View
@@ -29,7 +29,7 @@ from keyfold.design.read import (
     resolve,
 )
 from keyfold.design.reading import check_readable
-from keyfold.errors import NotFound, PlanError, Undecodable
+from keyfold.errors import NotFound, PlanError
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal
 from keyfold.runtime.decoding import complain, decode_all
@@ -37,6 +37,7 @@ from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.merging import read_merge
 from keyfold.runtime.pages import QueryPage
 from keyfold.runtime.query import Request, collection_request, query_request
+from keyfold.runtime.recognition import is_expired, member_decoder
 from keyfold.runtime.walk import Walk, count_items
 
 E = TypeVar("E", bound=Entity)
@@ -210,49 +211,31 @@ def _count(context: Context, query: Query[Any], arguments: Mapping[str, Any]) ->
 
 def _collect(
     context: Context,
-    wanted: Collection,
+    wanted: Collection[Any],
     arguments: Mapping[str, Any],
     name: str,
     cursor: str | None,
     limit: int | None,
     budget: int | None,
-) -> Flow[Collected]:
+) -> Flow[Collected[Any]]:
     check_limit(limit)
     request = collection_request(context, wanted, arguments)
-    specs = [entity.__spec__ for entity in wanted.entities]
-    table: EntitySpec = specs[0]
+    if request is None:
+        return Collected([])
+    key = wanted.keys[0].declared
+    index = [a.attribute for a in key.attributes] if key.index is not None else []
+    home = wanted.entities[0].__spec__.table.schema.key_attributes
     bound = scope(request, name, wanted, arguments)
     walk = Walk("Query", request, _start(context, bound, cursor))
-    page = QueryPage(walk, table.table.schema.key_attributes, limit, budget)
+    page = QueryPage(walk, tuple(dict.fromkeys([*index, *home])), limit, budget)
     last = yield from page.fill()
     following = seal_position(context, bound, last)
 
-    def decode(item: dict[str, Any]) -> Any:
-        spec = recognise(table, item)
-        return spec.decode(item) if spec in specs and not is_expired(context, spec, item) else None
-
+    decode = member_decoder(context, wanted)
     good, wrong = decode_all(context.on_undecodable, decode, page.found)
     found = [one for one in good if one is not None]
     complain(wrong, found, following)
     return Collected(found, following)
-
-
-def recognise(any_of_table: EntitySpec, item: dict[str, Any]) -> EntitySpec:
-    """The entity that an item of this table belongs to."""
-    for entity in any_of_table.table.entities:
-        if entity.__spec__.recognises(item):
-            return entity.__spec__
-    key = {a: item.get(a) for a in any_of_table.table.schema.key_attributes}
-    raise Undecodable(
-        f"the item {key} of {any_of_table.table.name} belongs to no declared entity", key
-    )
-
-
-def is_expired(context: Context, spec: EntitySpec, item: dict[str, Any]) -> bool:
-    if spec.ttl is None:
-        return False
-    expires = item.get(spec.ttl.attribute)
-    return expires is not None and "N" in expires and float(expires["N"]) <= context.clock.now()
 
 
 def check_limit(limit: int | None) -> None:
@@ -265,7 +248,7 @@ def seal_position(context: Context, bound: str, position: Any | None) -> str | N
 
 
 def scope(
-    request: Request, name: str, wanted: Query[Any] | Collection, arguments: Mapping[str, Any]
+    request: Request, name: str, wanted: Query[Any] | Collection[Any], arguments: Mapping[str, Any]
 ) -> str:
     """What a cursor is bound to: the pattern, its arguments, table or index, and partition."""
     values = request.get("ExpressionAttributeValues", {})

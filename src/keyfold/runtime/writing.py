@@ -20,7 +20,7 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
-from keyfold.runtime.reads import is_expired
+from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.validity import limits, settled
 
 

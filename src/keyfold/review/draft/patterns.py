@@ -185,12 +185,15 @@ def _across(pattern: PatternSchema, appearance: Appearance, parameters: Paramete
 def _collection(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[str, str]:
     found = [a for a in facts.reached(pattern) if not pattern.entities or _wanted(pattern, a)]
     shapes = {a.key.partition.text for a in found}
-    if len(shapes) != 1 or pattern.index:
+    if len(shapes) != 1:
         raise Unserved(pattern.name)
     given = [
         f"{names.field(f)}={parameters.take(found[0], f)}" for f in found[0].key.partition.fields
     ]
-    entities = [names.class_name(a.entity.name) for a in found]
+    entities = [
+        names.class_name(a.entity.name) + (f".{placement_name(a)}" if a.placement else "")
+        for a in found
+    ]
     body = names.call("collection", [*entities, *given], indent=4).strip()
     return "Collection", body + _limit(pattern, parameters)
 

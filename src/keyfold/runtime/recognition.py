@@ -1,0 +1,40 @@
+"""Which entity an item is of, and whether it still counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from keyfold.design.entity import EntitySpec
+from keyfold.design.read import Collection
+from keyfold.errors import Undecodable
+from keyfold.runtime.context import Context
+
+
+def member_decoder(context: Context, wanted: Collection[Any]) -> Callable[[dict[str, Any]], Any]:
+    """Gives the entity that an item stands for, and None for what was not asked for."""
+    specs = [entity.__spec__ for entity in wanted.entities]
+
+    def decode(item: dict[str, Any]) -> Any:
+        spec = recognise(specs[0], item)
+        return spec.decode(item) if spec in specs and not is_expired(context, spec, item) else None
+
+    return decode
+
+
+def recognise(any_of_table: EntitySpec, item: dict[str, Any]) -> EntitySpec:
+    """The entity that an item of this table belongs to."""
+    for entity in any_of_table.table.entities:
+        if entity.__spec__.recognises(item):
+            return entity.__spec__
+    key = {a: item.get(a) for a in any_of_table.table.schema.key_attributes}
+    raise Undecodable(
+        f"the item {key} of {any_of_table.table.name} belongs to no declared entity", key
+    )
+
+
+def is_expired(context: Context, spec: EntitySpec, item: dict[str, Any]) -> bool:
+    if spec.ttl is None:
+        return False
+    expires = item.get(spec.ttl.attribute)
+    return expires is not None and "N" in expires and float(expires["N"]) <= context.clock.now()
