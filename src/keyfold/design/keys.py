@@ -468,8 +468,22 @@ class Ref(Generic[R_co]):
     def wire(self) -> dict[str, Any]:
         return dict(self._rendered)
 
+    @property
+    def spread(self) -> str:
+        """The field that stands for several items, by each(...), or nothing."""
+        found = (name for name, value in self.values.items() if type(value).__name__ == "Each")
+        return next(found, "")
+
+    def refuse_several(self) -> None:
+        if self.spread:
+            raise PlanError(
+                f"{self.entity.__name__}.key: {self.spread}=each(...) stands for several items, "
+                "and an address is of one; use get_many"
+            )
+
     @cached_property
     def _rendered(self) -> dict[str, Any]:
+        self.refuse_several()
         key: Key[Any] = self.entity.__spec__.key  # type: ignore[attr-defined]
         return key.render(self.values, owner=self.entity.__name__)
 
@@ -505,12 +519,6 @@ class OpenKey(KeyOf[E]):
             raise PlanError(
                 f"{self.entity.__name__}.{self.declared.name} is on the index "
                 f"{self.declared.index}; an item is addressed by its primary key"
-            )
-        spread = [name for name, value in values.items() if type(value).__name__ == "Each"]
-        if spread:
-            raise PlanError(
-                f"{self.entity.__name__}.{self.declared.name}: {spread[0]}=each(...) stands for "
-                "several items, and an address is of one; use db.get_many"
             )
         wanted = set(self.declared.address)
         if set(values) != wanted:

@@ -15,7 +15,7 @@ from keyfold.design.predicate import Predicate
 from keyfold.design.projection import View
 from keyfold.design.recorder import record
 from keyfold.design.template import Slot, Template
-from keyfold.errors import DeclarationError, MissingKeyField, NotFound
+from keyfold.errors import DeclarationError, MissingKeyField, NotFound, PlanError
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -103,7 +103,64 @@ class Get(Read["E | None"], Generic[E]):
 
 def get(ref: Ref[E]) -> Get[E]:
     """One item by its key, as an access pattern."""
+    ref.refuse_several()
     return Get(ref)
+
+
+@dataclass(frozen=True)
+class GetMany(Read["list[E | None]"], Generic[E]):
+    """Items by their keys, in batches, each with its place: None where there is none."""
+
+    refs: tuple[Ref[E], ...]
+
+
+def get_many(*refs: Ref[E]) -> GetMany[E]:
+    """Items by their keys, as an access pattern; `each` in a key stands for several."""
+    return GetMany(_addresses(refs))
+
+
+@dataclass(frozen=True)
+class GetTogether(Read[T_co], Generic[T_co]):
+    """Items as they were at one moment."""
+
+    refs: tuple[Ref[Any], ...]
+
+
+@overload
+def get_together(a: Ref[A], /) -> GetTogether[tuple[A | None]]: ...
+@overload
+def get_together(a: Ref[A], b: Ref[B], /) -> GetTogether[tuple[A | None, B | None]]: ...
+@overload
+def get_together(
+    a: Ref[A], b: Ref[B], c: Ref[E], /
+) -> GetTogether[tuple[A | None, B | None, E | None]]: ...
+@overload
+def get_together(*refs: Ref[E]) -> GetTogether[tuple[E | None, ...]]: ...
+def get_together(*refs: Ref[Any]) -> GetTogether[Any]:
+    """Up to 100 items as they were at one moment, as an access pattern; twice the price."""
+    return GetTogether(_addresses(refs))
+
+
+def _addresses(refs: tuple[Ref[E], ...]) -> tuple[Ref[E], ...]:
+    for ref in refs:
+        if len([value for value in ref.values.values() if isinstance(value, Each)]) > 1:
+            raise PlanError(f"{ref} has more than one each(...); a key of many takes one")
+    if not refs:
+        raise PlanError("no addresses were given; give Order.key(order_id=...)")
+    return refs
+
+
+def addressed(refs: Iterable[Ref[E]], arguments: Mapping[str, Any]) -> list[Ref[E]]:
+    """The addresses of a call, one for each element of an `each`."""
+    found: list[Ref[E]] = []
+    for ref in refs:
+        values = {name: resolve(value, arguments) for name, value in ref.values.items()}
+        spread = values.get(ref.spread)
+        several = [spread] if not isinstance(spread, Each) else resolve(spread.values, arguments)
+        for one in several:
+            given = {**values, ref.spread: one} if ref.spread else values
+            found.append(Ref(ref.entity, given))
+    return found
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from keyfold.design.read import (
     Exists,
     First,
     Get,
+    GetMany,
+    GetTogether,
     Merge,
     Param,
     Projected,
@@ -53,6 +55,8 @@ def describe(pattern: Pattern[Any, Any]) -> schema.PatternSchema:
             condition=schema.SortCondition("eq", key.sort) if key.sort else schema.SortCondition(),
             consistent=read.consistent_read,
         )
+    if isinstance(read, GetMany | GetTogether):
+        return _several(common, read)
     if isinstance(read, Query):
         return replace(_query(common, read), kind="query", paged=True, limit=limit)
     if isinstance(read, Projected):
@@ -79,6 +83,26 @@ def describe(pattern: Pattern[Any, Any]) -> schema.PatternSchema:
         deduplicated=bool(read.unique),
         paged=True,
         limit=limit,
+    )
+
+
+def _several(
+    common: schema.PatternSchema, read: GetMany[Any] | GetTogether[Any]
+) -> schema.PatternSchema:
+    first, *others = [ref.entity.__spec__.key.templates for ref in read.refs]
+    lists = [ref.values[ref.spread].values for ref in read.refs if ref.spread]
+    named = [one.name for one in lists if isinstance(one, Param)]
+    return replace(
+        common,
+        entities=tuple(dict.fromkeys(ref.entity.__name__ for ref in read.refs)),
+        at_once="batch" if isinstance(read, GetMany) else "together",
+        table=read.refs[0].entity.__table__.name,
+        partition=first.partition,
+        other_partitions=tuple(key.partition for key in others),
+        condition=schema.SortCondition("eq", first.sort) if first.sort else schema.SortCondition(),
+        partitions=named[0] if named else "",
+        max_partitions=None if lists else len(read.refs),
+        consistent=True,
     )
 
 

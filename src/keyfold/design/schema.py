@@ -316,6 +316,8 @@ class PatternSchema:
     """The order that the document promises: a field, or nothing."""
     newest: bool = False
     """The document promises the newest first."""
+    at_once: Choice["", "batch", "together"] = ""
+    """A get of several items: in batches, or as they were at one moment."""
     deduplicated: bool = False
     partitions: str = ""
     """For a merge: the parameter that holds the list of partitions."""

@@ -20,12 +20,15 @@ from keyfold.design.read import (
     Exists,
     First,
     Get,
+    GetMany,
+    GetTogether,
     Merge,
     Page,
     Param,
     Projected,
     Query,
     Read,
+    addressed,
     resolve,
 )
 from keyfold.design.reading import check_readable
@@ -98,6 +101,11 @@ def _dispatch(
     if isinstance(wanted, Get):
         values = {k: resolve(v, arguments) for k, v in wanted.ref.values.items()}
         return find(context, Ref(wanted.ref.entity, values), consistent=wanted.consistent_read)
+    if isinstance(wanted, GetMany | GetTogether):
+        from keyfold.runtime import batch
+
+        several = batch.get_many if isinstance(wanted, GetMany) else batch.get_together
+        return several(context, addressed(wanted.refs, arguments))
     if isinstance(wanted, First | Exists):
         return _first(context, wanted, arguments, budget)
     if isinstance(wanted, Count):

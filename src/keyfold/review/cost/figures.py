@@ -387,13 +387,14 @@ class Figures:
 
     def partitions(self, pattern: PatternSchema) -> float:
         """How many partitions one call reads."""
-        if pattern.kind != "merge":
+        if pattern.kind != "merge" and not pattern.at_once:
             return 1.0
         stated = self.pattern(pattern).partitions
         if stated is not None:
             return max(stated, 1.0)
         if pattern.partitions:
-            self.assume(f"{pattern.name} reads {PARTITIONS:g} partitions a call")
+            read = "items" if pattern.at_once else "partitions"
+            self.assume(f"{pattern.name} reads {PARTITIONS:g} {read} a call")
             return min(PARTITIONS, float(pattern.max_partitions or PARTITIONS))
         return float(pattern.max_partitions or 1 + len(pattern.other_partitions))
 

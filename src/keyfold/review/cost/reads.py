@@ -41,7 +41,12 @@ def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
     found = figures.facts.reached(pattern)
     if pattern.kind == "get" and index is None:
         size = max((figures.item_bytes(a.entity) for a in found), default=0)
-        return PricedRead(read_units(size, consistent=consistent), 1.0, 1.0, consistent, path)
+        units = read_units(size, consistent=consistent)
+        items = figures.partitions(pattern)
+        requests = float(ceil(items / BATCH_GET_ITEMS))
+        # A transaction reads everything twice.
+        units *= items * (2 if pattern.at_once == "together" else 1)
+        return PricedRead(units, items, requests, consistent, path)
     counted = [(a, _matches(figures, pattern, a, index)) for a in found]
     available = sum(count for _, count in counted)
     whole = pattern.kind in ("count", "scan")

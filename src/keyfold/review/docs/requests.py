@@ -18,6 +18,8 @@ ASSUMED_BYTES = 1024
 
 def request(schema: Schema, pattern: PatternSchema) -> str:
     """The operation and its parameters, with the parameters of the pattern in braces."""
+    if pattern.at_once:
+        return _several(schema, pattern)
     operation = "GetItem" if pattern.kind == "get" and pattern.index is None else "Query"
     body = _get(schema, pattern) if operation == "GetItem" else _query(schema, pattern)
     if pattern.kind == "scan":
@@ -47,6 +49,16 @@ def _get(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
     if pattern.consistent:
         body["ConsistentRead"] = True
     return body
+
+
+def _several(schema: Schema, pattern: PatternSchema) -> str:
+    """The first of the keys; those of a list are one a value."""
+    key = _get(schema, pattern)["Key"]
+    if pattern.at_once == "together":
+        one = {"Get": {"TableName": pattern.table, "Key": key}}
+        return f"TransactGetItems {_laid_out({'TransactItems': [one, '…']})}"
+    asked = {pattern.table: {"Keys": [key, "…"], "ConsistentRead": True}}
+    return f"BatchGetItem {_laid_out({'RequestItems': asked})}"
 
 
 def _query(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
@@ -109,6 +121,9 @@ def read_units(schema: Schema, pattern: PatternSchema) -> str:
     """Read units of one call, as a number or a bound."""
     rate = 1.0 if pattern.consistent else 0.5
     size = item_bytes(schema, pattern.entities)
+    if pattern.at_once:
+        each = math.ceil(size / READ_UNIT_BYTES) * (2 if pattern.at_once == "together" else 1)
+        return f"{each:g} for each item"
     if pattern.kind == "get":
         return f"{math.ceil(size / READ_UNIT_BYTES) * rate:g}"
     held = [e.per_partition for n in pattern.entities if (e := schema.by_entity.get(n))]

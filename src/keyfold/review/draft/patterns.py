@@ -47,7 +47,9 @@ def function(pattern: PatternSchema, facts: Reach) -> str:
     if pattern.partition is None or pattern.kind == "scan":
         raise Unserved(pattern.name)
     parameters = Parameters({})
-    if not pattern.entities or pattern.kind == "collection" or len(pattern.entities) > 1:
+    if pattern.at_once:
+        result, body = _several(pattern, facts, parameters)
+    elif not pattern.entities or pattern.kind == "collection" or len(pattern.entities) > 1:
         result, body = _collection(pattern, facts, parameters)
     elif pattern.kind == "get":
         result, body = _get(pattern, facts, parameters)
@@ -91,6 +93,29 @@ def _get(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[
     wanted = dict.fromkeys(appearance.key.fields)
     given = [f"{names.field(f)}={parameters.take(appearance, f)}" for f in wanted]
     return f"Get[{entity}]", f"get({entity}.key({', '.join(given)}))"
+
+
+def _several(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[str, str]:
+    """`get_many(Room.key(room_id=each(room_ids)))`: the last field of the key is the list."""
+    addresses, kinds = [], []
+    for name in pattern.entities:
+        entity = facts.schema.by_entity[name]
+        if entity.key is None:
+            raise Unserved(pattern.name)
+        appearance = Appearance(entity, entity.key, None)
+        wanted = list(dict.fromkeys(entity.key.fields))
+        spread = wanted[-1] if pattern.partitions and wanted else ""
+        given = []
+        for field in wanted:
+            taken = parameters.take(appearance, field, many=field == spread)
+            given.append(f"{names.field(field)}={f'each({taken})' if field == spread else taken}")
+        kinds.append(names.class_name(name))
+        addresses.append(f"{kinds[-1]}.key({', '.join(given)})")
+    if pattern.at_once == "batch":
+        return f"GetMany[{' | '.join(kinds)}]", f"get_many({', '.join(addresses)})"
+    items = ", ".join(f"{kind} | None" for kind in kinds)
+    held = f"{items}, ..." if pattern.partitions else items
+    return f"GetTogether[tuple[{held}]]", f"get_together({', '.join(addresses)})"
 
 
 def _query(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[str, str]:
