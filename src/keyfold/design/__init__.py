@@ -6,6 +6,7 @@ from keyfold.design.keys import Key, On, Ref
 from keyfold.design.markers import (
     AtMost,
     Created,
+    From,
     Id,
     InKey,
     Name,
@@ -60,6 +61,7 @@ __all__ = [
     "Entity",
     "Exists",
     "First",
+    "From",
     "Get",
     "GetMany",
     "GetTogether",

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from keyfold.design.fields import FieldSpec, reads_none_otherwise
 from keyfold.design.formats import (
+    duration_seconds,
     epoch_milliseconds,
     epoch_seconds,
     iso,
@@ -40,6 +41,10 @@ def from_seconds(text: str) -> datetime:
 
 def from_milliseconds(text: str) -> datetime:
     return _EPOCH + timedelta(milliseconds=float(text))
+
+
+def _from_duration(text: str) -> timedelta:
+    return timedelta(microseconds=int(Decimal(text) * 10**6))
 
 
 def _number(value: Any) -> str:
@@ -80,6 +85,8 @@ def _plain(value: Any) -> Any:
         return iso(value)
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, timedelta):
+        return duration_seconds(value)
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, Mapping):
@@ -134,6 +141,8 @@ def encoder(spec: FieldSpec) -> Encoder:
         return lambda v: {"N": _float(v)}
     if kind == "decimal":
         return lambda v: {"N": _decimal(Decimal(v))}
+    if kind == "duration":
+        return lambda v: {"N": normalise(str(duration_seconds(v)))}
     if kind == "boolean":
         return lambda v: {"BOOL": bool(v)}
     if kind == "binary":
@@ -174,6 +183,7 @@ _DECODERS: dict[str, str] = {
     "integer": 'int(w["N"])',
     "float": 'float(w["N"])',
     "decimal": 'Decimal(w["N"])',
+    "duration": 'from_duration(w["N"])',
     "boolean": 'w["BOOL"]',
     "binary": 'b64decode(w["B"])',
     "timestamp": "time",
@@ -230,6 +240,7 @@ def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, An
         "b64decode": base64.b64decode,
         "read_document": _read_document,
         "from_iso": datetime.fromisoformat,
+        "from_duration": _from_duration,
         "from_seconds": from_seconds,
         "from_milliseconds": from_milliseconds,
     }

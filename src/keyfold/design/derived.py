@@ -9,7 +9,7 @@ from dataclasses import replace
 from keyfold.design.condition import fields_of
 from keyfold.design.flow import ConsumerSchema
 from keyfold.design.follows import COPIES_AT_ONCE, FITS, ITEMS_AT_ONCE, Follows
-from keyfold.design.schema import CounterSchema, EntitySchema, Schema, UniqueSchema
+from keyfold.design.schema import Copy, CounterSchema, EntitySchema, Schema, UniqueSchema
 
 
 def with_follows(schema: Schema) -> Schema:
@@ -51,7 +51,7 @@ def _copy(schema: Schema, entity: EntitySchema) -> Follows:
         source=copy.of,
         target=entity.name,
         fact="copy",
-        fields=tuple(sorted({*copy.fields, *((copy.each,) if copy.each else ())})),
+        fields=tuple(sorted({*_copied(entity, copy), *((copy.each,) if copy.each else ())})),
         writes=copy.fields,
         each=copy.each,
         at_once=COPIES_AT_ONCE,
@@ -59,6 +59,12 @@ def _copy(schema: Schema, entity: EntitySchema) -> Follows:
         expires=_expires(schema, copy.of),
         place=entity.place,
     )
+
+
+def _copied(entity: EntitySchema, copy: Copy) -> list[str]:
+    """The canonical's fields that a pointer's are copies of."""
+    held = entity.by_field
+    return [held[name].copies or name if name in held else name for name in copy.fields]
 
 
 def _unique(entity: EntitySchema, unique: UniqueSchema) -> Follows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, ParamSpec, Self, TypeVar
@@ -355,7 +356,7 @@ class Entity(BaseModel):
         cls.__spec__ = spec
         cls.__version_field__ = spec.version.name if spec.version else None
         for declared in _declared(cls):
-            declared.attach(cls)
+            _own(cls, declared).attach(cls)
         if "key" not in spec.__dict__:
             raise DeclarationError(
                 "K2",
@@ -398,6 +399,15 @@ def _declared(cls: type) -> list[Declared]:
             if isinstance(value, Declared) and name not in found:
                 found[name] = value
     return sorted(found.values(), key=lambda declared: isinstance(declared, On))
+
+
+def _own(cls: type[Entity], declared: Declared) -> Declared:
+    """A declaration that an entity inherits, as its own: it knows the fields of one entity."""
+    if declared.name in vars(cls):
+        return declared
+    own: Declared = copy(declared)
+    type.__setattr__(cls, declared.name, own)
+    return own
 
 
 def _show(key: WireItem) -> str:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
@@ -30,6 +30,7 @@ _SCALARS: dict[type, str] = {
     datetime: "timestamp",
     date: "date",
     uuid.UUID: "uuid",
+    timedelta: "duration",
 }
 _SETS = {"string": "string_set", "integer": "number_set", "decimal": "number_set"}
 _DOCUMENTED = {"integer": "number", "float": "number", "decimal": "number", "uuid": "string"}
@@ -70,7 +71,8 @@ class FieldSpec:
 
     @property
     def sorts_as_number(self) -> bool:
-        return self.kind in ("integer", "float", "decimal") or self.stored.startswith("epoch")
+        numbers = ("integer", "float", "decimal", "duration")
+        return self.kind in numbers or self.stored.startswith("epoch")
 
     @property
     def is_id(self) -> bool:
@@ -91,6 +93,7 @@ class FieldSpec:
             stored=self.stored,
             max_items=limit.items if limit else None,
             normalise=getattr(normalised.function, "__name__", "") if normalised else "",
+            copies=getattr(self.mark(markers.From), "field", ""),
             in_key=self.reader is not None,
             description=self.description,
         )
@@ -289,8 +292,8 @@ def read_kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[E
         codes.TYPE_UNSUPPORTED,
         f"the type {annotation!r} cannot be stored.",
         place=place,
-        suggestion="Use str, int, Decimal, bool, bytes, datetime, date, an Enum, a set, a list, "
-        "a dict or a Pydantic model.",
+        suggestion="Use str, int, Decimal, bool, bytes, datetime, date, timedelta, an Enum, "
+        "a set, a list, a dict or a Pydantic model.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -80,6 +80,12 @@ def as_stored(value: Any, stored: str) -> Any:
     return moment.replace(microsecond=moment.microsecond // step * step)
 
 
+def duration_seconds(value: timedelta) -> Decimal:
+    """A length of time in seconds, to the microsecond."""
+    micros = (value.days * 86400 + value.seconds) * 10**6 + value.microseconds
+    return (Decimal(micros) / 10**6).normalize() + 0
+
+
 def _utc(value: datetime) -> datetime:
     if not isinstance(value, datetime):
         raise KeyValueRefused(f"{value!r} is not a datetime; give one with a time zone")
@@ -102,6 +108,8 @@ def plain(value: Any) -> str:
         return value.isoformat()
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, timedelta):
+        value = duration_seconds(value)
     if isinstance(value, Decimal):
         return format(value.normalize(), "f")
     if isinstance(value, float):
@@ -124,6 +132,7 @@ def _padded(width: int) -> Callable[[Any], str]:
 
 def _padded_decimal(width: int, places: int) -> Callable[[Any], str]:
     def render(value: Any) -> str:
+        value = duration_seconds(value) if isinstance(value, timedelta) else value
         number = Decimal(value) if isinstance(value, int | Decimal) else Decimal(repr(value))
         text = f"{number:0{width}.{places}f}"
         if number.is_signed() or len(text) > width or Decimal(text) != number:

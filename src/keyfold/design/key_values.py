@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "integer": int,
     "decimal": Decimal,
     "timestamp": datetime.fromisoformat,
+    "duration": lambda text: timedelta(microseconds=int(Decimal(text) * 10**6)),
 }
 
 

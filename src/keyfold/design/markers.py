@@ -65,6 +65,13 @@ class Normalised:
 
 
 @dataclass(frozen=True, slots=True)
+class From:
+    """In a pointer: the field is a copy of the canonical's field of this name."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
 class InKey:
     """The field stands only in a key, as in tables that others made: it has no attribute."""
 

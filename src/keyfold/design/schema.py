@@ -52,6 +52,8 @@ class AttributeSchema:
     """The entity whose id this holds; for lists and sets, whose ids."""
     looks_like: str = ""
     """The format of the id itself, where the document gives one: PROFILE#{uuid}, {uuid} ..."""
+    copies: str = ""
+    """In a pointer: the canonical's field that this is a copy of, where it has another name."""
     in_key: bool = False
     """It stands only in a key."""
     follows: tuple[str, ...] = ()

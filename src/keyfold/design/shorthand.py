@@ -17,6 +17,7 @@ TYPES = [
     "boolean",
     "date",
     "decimal",
+    "duration",
     "id",
     "list",
     "map",
@@ -36,6 +37,7 @@ _ATTRIBUTE = re.compile(
     r"(?:\s*->\s*(?P<refers>\w+))?"
     r"(?:\s+like\s+(?P<like>\S+))?"
     r"(?:\s+max\s+(?P<max>\d+))?"
+    r"(?:\s+copy\s+of\s+(?P<copies>\w+))?"
     r"(?P<key>\s+in\s+key)?"
     r"(?:\s+from\s+(?P<from>\w+(?:\s*,\s*\w+)*))?"
     r"(?:\s+one of\s+(?P<values>.+))?"
@@ -69,7 +71,7 @@ def attribute(field: str, text: str) -> AttributeSchema | str:
     if found is None:
         return (
             f"{text!r} is not an attribute; write [optional] [fixed] TYPE [FORMAT] [-> Entity] "
-            "[like FORMAT] [max N] [in key] [from fields] [one of a, b], for "
+            "[like FORMAT] [max N] [copy of field] [in key] [from fields] [one of a, b], for "
             "example: optional string one of buy, rent"
         )
     if found["type"] not in TYPES:
@@ -86,6 +88,7 @@ def attribute(field: str, text: str) -> AttributeSchema | str:
         max_items=int(found["max"]) if found["max"] else None,
         refers=found["refers"] or "",
         looks_like=_ANGLED.sub(r"{\1\2}", found["like"] or ""),
+        copies=found["copies"] or "",
         in_key=bool(found["key"]),
         follows=tuple(name.strip() for name in (found["from"] or "").split(",") if name),
     )
@@ -99,6 +102,7 @@ def attribute_text(value: AttributeSchema) -> str | None:
     words += ["->", value.refers] if value.refers else []
     words += ["like", value.looks_like] if value.looks_like else []
     words += ["max", str(value.max_items)] if value.max_items is not None else []
+    words += ["copy of", value.copies] if value.copies else []
     words += ["in key"] if value.in_key else []
     words += ["from", ", ".join(value.follows)] if value.follows else []
     words += ["one of", ", ".join(value.values)] if value.values else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
@@ -13,7 +13,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
 from keyfold.design.follows import COPIES_AT_ONCE, Follows
 from keyfold.design.keys import Ref
-from keyfold.design.markers import Normalised
+from keyfold.design.markers import From, Normalised
 from keyfold.design.recorder import declare
 from keyfold.design.table import Table
 from keyfold.design.template import Slot
@@ -97,8 +97,17 @@ class PointerMaintainer(KeptStructure):
         place = f"{pointer.__spec__.place} {pointer.__name__}"
         self.condition = None if when is None else declare(when, source, place=place)
         self.when = None if self.condition is None else tree(self.condition, source.__spec__)
-        self.copied = tuple(name for name in own if name in canonical)
-        targets = [name for name in own if name not in canonical]
+        if source.__spec__.role == "pointer":
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{source.__name__} is a pointer itself, and a copy of a copy would be late.",
+                place=place,
+                suggestion=f"Copy the canonical, as Pointer[{_canonical(source).__name__}].",
+            )
+        self.origins = _origins(own, canonical, source, place)
+        """The canonical's field of each field that is copied."""
+        self.copied = tuple(self.origins)
+        targets = [name for name in own if name not in self.origins]
         if each and each not in canonical:
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
@@ -130,7 +139,7 @@ class PointerMaintainer(KeptStructure):
                 suggestion="Declare the table with stream='NEW_AND_OLD_IMAGES'.",
             )
         for name in self.copied:
-            theirs, ours = canonical[name], own[name]
+            theirs, ours = canonical[self.origins[name]], own[name]
             may_be_empty = theirs.optional and not ours.optional
             if theirs.kind != ours.kind or (may_be_empty and not ours.kind.endswith("_set")):
                 raise DeclarationError(
@@ -142,18 +151,20 @@ class PointerMaintainer(KeptStructure):
                 )
         # A counter moves while others edit the item, so its copies move by the same amounts.
         self._counted = frozenset(
-            name for name in self.copied if any(_counts(m) for m in canonical[name].marks)
+            name
+            for name, origin in self.origins.items()
+            if any(_counts(mark) for mark in canonical[origin].marks)
         )
 
     @cached_property
     def fields(self) -> frozenset[str]:
         listed = {self.each} if self.each else set()
-        return frozenset(self.copied) | listed | fields_of(self.when)
+        return frozenset(self.origins.values()) | listed | fields_of(self.when)
 
     def facts(self, item: Entity) -> Iterator[CopyFact]:
         if self.condition is not None and not self.condition.holds(item.__dict__):
             return
-        values = {name: getattr(item, name) for name in self.copied}
+        values = {name: getattr(item, origin) for name, origin in self.origins.items()}
         place = tuple([values[name] for name in self._placing])
         listed = (getattr(item, self.each) or ()) if self.each else None
         for target in [{}] if listed is None else [{self.target: one} for one in listed]:
@@ -169,12 +180,12 @@ class PointerMaintainer(KeptStructure):
         """Whether a pointer's key is made of its fields as they are, for certain."""
         spec = self.pointer.__spec__
         formats = [
-            slot.format.name
+            slot.format
             for attribute in spec.key.attributes
             for slot in attribute.template.parts
             if isinstance(slot, Slot) and slot.field == self.target
         ]
-        listed = any(name == "" or name.endswith("d") for name in formats)
+        listed = any(one.name == "" or (one.numeric and one.name.endswith("d")) for one in formats)
         return (
             (listed or not self.each)
             and not spec.validators.whole
@@ -183,9 +194,11 @@ class PointerMaintainer(KeptStructure):
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
         """The counters that a change of these fields copies whole, not by their difference."""
-        keyed = self.pointer.__spec__.key.address
+        keyed = {self.origins.get(name, "") for name in self.pointer.__spec__.key.address}
         placing = {self.each, *keyed, *fields_of(self.when)}
-        return self._counted if touched is not None and placing & touched else frozenset()
+        if touched is None or not placing & touched:
+            return frozenset()
+        return frozenset(self.origins[name] for name in self._counted)
 
     @property
     def shown_by(self) -> tuple[type[Entity]]:
@@ -232,10 +245,11 @@ class PointerMaintainer(KeptStructure):
 
     def _origin_of(self, copy: Entity | None) -> tuple[bytes, ...]:
         """The canonical that a copy was made from, where the copy holds its whole key."""
+        held = {origin: name for name, origin in self.origins.items()}
         fields = self.source.__spec__.key.address
-        if copy is None or any(name not in self.copied for name in fields):
+        if copy is None or any(name not in held for name in fields):
             return ()
-        return (ref_bytes(Ref(self.source, {name: getattr(copy, name) for name in fields})),)
+        return (ref_bytes(Ref(self.source, {name: getattr(copy, held[name]) for name in fields})),)
 
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
         copy = WireRef(self.pointer, drift.key)
@@ -305,6 +319,28 @@ def _takes_forms(entity: type[Entity], name: str) -> bool:
             for mark in info.metadata
         )
     )
+
+
+def _origins(
+    own: Mapping[str, FieldSpec],
+    canonical: Mapping[str, FieldSpec],
+    source: type[Entity],
+    place: str,
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, field in own.items():
+        renamed = field.mark(From)
+        origin = renamed.field if renamed is not None else name
+        if renamed is not None and origin not in canonical:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{name} is a copy of {origin!r}, which is not a field of {source.__name__}.",
+                place=f"{place}.{name}",
+                suggestion=f"Its fields are: {', '.join(canonical)}.",
+            )
+        if origin in canonical:
+            found[name] = origin
+    return found
 
 
 def _counts(mark: object) -> bool:

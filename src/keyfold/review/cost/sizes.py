@@ -19,6 +19,7 @@ TYPICAL = {
     "date": 10,
     "number": 4,
     "decimal": 4,
+    "duration": 4,
     "boolean": 1,
     "list": 120,
     "map": 120,

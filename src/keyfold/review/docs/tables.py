@@ -153,6 +153,7 @@ def _attribute(attribute: AttributeSchema, entity: EntitySchema) -> tuple[str, .
     elif attribute.in_key:
         marks.append("only in an index key")
     marks += [f"computed from {', '.join(attribute.follows)}"] if attribute.follows else []
+    marks += [f"a copy of {attribute.copies}"] if attribute.copies else []
     marks += ["optional"] if attribute.optional else []
     marks += ["never changes"] if not attribute.mutable else []
     marks += [f"of {attribute.refers}"] if attribute.refers else []

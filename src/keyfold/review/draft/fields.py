@@ -22,6 +22,7 @@ _TYPES = {
     "binary_set": "set[bytes]",
     "timestamp": "Timestamp",
     "date": "date",
+    "duration": "timedelta",
     "list": "list[Any]",
     "map": "dict[str, Any]",
     "model": "dict[str, Any]",
@@ -112,6 +113,8 @@ def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> 
         yield f"Name({names.quoted(attribute.name)})"
     if attribute.shards is not None and (by := sharded_by(entity)):
         yield f"Sharded({names.quoted(names.field(by))}, {attribute.shards})"
+    if attribute.copies:
+        yield f"From({names.quoted(names.field(attribute.copies))})"
     if attribute.in_key:
         yield "InKey()"
     if attribute.max_items is not None:

@@ -21,6 +21,7 @@ _STANDARD = {
     "datetime": "from datetime import datetime",
     "date": "from datetime import date",
     "Decimal": "from decimal import Decimal",
+    "timedelta": "from datetime import timedelta",
     "Annotated": "from typing import Annotated",
     "Any": "from typing import Any",
     "Literal": "from typing import Literal",
@@ -133,7 +134,7 @@ def _is_pointer(schema: Schema, entity: EntitySchema) -> bool:
     if entity.copy is None or source is None or entity.copy.sync == "none":
         return False
     theirs = {a.field for a in fields.attributes(source)}
-    own = [a.field for a in fields.attributes(entity) if a.field not in theirs]
+    own = [a.field for a in fields.attributes(entity) if (a.copies or a.field) not in theirs]
     return len(own) == 1 if entity.copy.each in theirs else not own and not entity.copy.each
 
 
