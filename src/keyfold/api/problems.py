@@ -192,6 +192,9 @@ _BUSY_ITEM = Problem(
     409, "CONFLICT", "Conflict", "Another change is under way; try again.", retry_after=0
 )
 
+_NOT_PERMITTED = Problem(
+    412, "CONDITION_FAILED", "Condition failed", "Its state does not permit this."
+)
 _NOT_STORED = Problem(
     422,
     "VALUE_REFUSED",
@@ -203,10 +206,8 @@ _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
     (errors.NotFound, Problem(404, "NOT_FOUND", "Not found", "Not found.")),
     (errors.AlreadyExists, Problem(409, "ALREADY_EXISTS", "Conflict", "It exists already.")),
     (errors.VersionConflict, CHANGED),
-    (
-        errors.ConditionFailed,
-        Problem(412, "CONDITION_FAILED", "Condition failed", "Its state does not permit this."),
-    ),
+    (errors.ConditionFailed, _NOT_PERMITTED),
+    (errors.StepRefused, _NOT_PERMITTED),
     (errors.TransactionConflict, _BUSY_ITEM),
     (errors.TransactionInProgress, _BUSY_ITEM),
     (errors.TransactionCanceled, _BUSY_ITEM),

@@ -50,6 +50,7 @@ from keyfold.design.recorder import (
     one_of,
 )
 from keyfold.design.schema import Index
+from keyfold.design.states import States
 from keyfold.design.table import Table
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "Query",
     "Read",
     "Ref",
+    "States",
     "Stored",
     "Table",
     "Timestamp",

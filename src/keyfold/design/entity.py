@@ -21,6 +21,7 @@ from keyfold.design.key_values import place_in_key
 from keyfold.design.keys import Key, On, Ref, Silences
 from keyfold.design.place import caller
 from keyfold.design.signatures import Changeable
+from keyfold.design.states import States
 from keyfold.design.table import Table
 from keyfold.design.validation import Validators, complaints, in_one_line, read_validators
 from keyfold.errors import DeclarationError, PlanError, Undecodable
@@ -63,6 +64,14 @@ class EntitySpec:
         for name, field in self.fields.items():
             if field.mark(markers.InKey) is not None:
                 self.fields[name] = place_in_key(self, field)
+        self.states: dict[str, States[Any]] = {}
+        for name, field in self.fields.items():
+            states = field.mark(States)
+            if states is not None:
+                info = self.entity.model_fields[name]
+                default = None if info.is_required() else info.get_default()
+                states.bind(field, default, f"{self.place} {self.name}.{name}")
+                self.states[name] = states
         self.in_keys = [name for name, field in self.fields.items() if field.reader is not None]
         self.keep_keys_apart()
         self.values_of = compile_decoder(list(self.fields.values()))

@@ -17,7 +17,8 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from keyfold.design import codes, markers
-from keyfold.design.schema import AttributeSchema
+from keyfold.design.schema import AttributeSchema, StepSchema
+from keyfold.design.states import States
 from keyfold.errors import DeclarationError
 
 _SCALARS: dict[type, str] = {
@@ -93,10 +94,23 @@ class FieldSpec:
             stored=self.stored,
             max_items=limit.items if limit else None,
             normalise=getattr(normalised.function, "__name__", "") if normalised else "",
+            states=_states(self.mark(States)),
+            start=tuple(map(str, getattr(self.mark(States), "start", ()))),
+            final=tuple(map(str, getattr(self.mark(States), "final", ()))),
             copies=getattr(self.mark(markers.From), "field", ""),
             in_key=self.reader is not None,
             description=self.description,
         )
+
+
+def _states(mark: States[Any] | None) -> tuple[StepSchema, ...]:
+    if mark is None:
+        return ()
+    return tuple(
+        StepSchema(str(before), str(after), mark.made_by.get((before, after), ""))
+        for before, several in mark.steps.items()
+        for after in several
+    )
 
 
 def read_fields(
@@ -182,6 +196,7 @@ _KINDS_OF_MARKERS: dict[type, tuple[tuple[str, ...], str]] = {
     markers.Updated: (("timestamp",), "Updated is for datetime fields."),
     markers.AtMost: (_COLLECTIONS, "AtMost is for sets, lists and dicts."),
     markers.Normalised: (("string",), "Normalised is for text."),
+    States: (("string", "integer"), "States is for an Enum, a Literal or text."),
 }
 
 

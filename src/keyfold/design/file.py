@@ -29,6 +29,7 @@ from keyfold.design.schema import (
     Placement,
     Schema,
     SortCondition,
+    StepSchema,
     TableSchema,
     TtlSchema,
 )
@@ -334,7 +335,9 @@ def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
     for name, inner in value.items("attributes with their types"):
         field = name.text("an attribute")
         if inner.is_mapping:
-            stated = {"name": field, **records.read(AttributeSchema, inner), "field": field}
+            own: _Also = {"states": _states}
+            stated = {"name": field, **records.read(AttributeSchema, inner, also=own)}
+            stated["field"] = field
             built: AttributeSchema = records.build(AttributeSchema, stated, inner)
             if built.type not in shorthand.TYPES:
                 inner.refuse(_no_type(built.type))
@@ -345,6 +348,21 @@ def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
             inner.refuse(_no_type(read) if read.isidentifier() else read)
         found.append(read)
     return tuple(found)
+
+
+def _states(value: Node) -> dict[str, Any]:
+    """`{new: [paid, void], paid: {sent: ship}}`: what follows what, and by which operation."""
+    steps: list[StepSchema] = []
+    for name, inner in value.items("states with those that follow"):
+        before = name.text("a state")
+        if inner.is_mapping:
+            steps += [
+                StepSchema(before, after.text("a state"), by.text("what makes the step"))
+                for after, by in inner.items("states with what makes the step")
+            ]
+        elif not inner.is_nothing:
+            steps += [StepSchema(before, one.text("a state")) for one in inner.elements("states")]
+    return {"states": tuple(steps)}
 
 
 def _no_type(word: str) -> str:

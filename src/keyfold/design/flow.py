@@ -18,6 +18,8 @@ class Effect:
     entity: str
     guarded: bool = False
     fields: tuple[str, ...] = ()
+    sets: tuple[tuple[str, str], ...] = ()
+    """The values that it gives some of the fields, as `state = paid`."""
     each: bool = False
     via_index: str = ""
     """The index read first to find the key."""

@@ -32,6 +32,15 @@ Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
 
 
 @dataclass(frozen=True)
+class StepSchema:
+    """A step of a state machine, and what makes it, where the design says."""
+
+    before: str
+    after: str
+    by: str = ""
+
+
+@dataclass(frozen=True)
 class AttributeSchema:
     """One attribute of an entity: `name` on disk, `field` in Python."""
 
@@ -52,6 +61,12 @@ class AttributeSchema:
     """The entity whose id this holds; for lists and sets, whose ids."""
     looks_like: str = ""
     """The format of the id itself, where the document gives one: PROFILE#{uuid}, {uuid} ..."""
+    states: tuple[StepSchema, ...] = ()
+    """Which values may follow which; nothing where any may."""
+    start: tuple[str, ...] = ()
+    """With states: the values of new items."""
+    final: tuple[str, ...] = ()
+    """With states: the values at which an item may end."""
     copies: str = ""
     """In a pointer: the canonical's field that this is a copy of, where it has another name."""
     in_key: bool = False
@@ -59,6 +74,18 @@ class AttributeSchema:
     follows: tuple[str, ...] = ()
     """It is not stored: it is computed from these fields."""
     description: str = ""
+
+    def reached_states(self) -> dict[str, int]:
+        """The states that a new item gets to, each with the number of steps it takes."""
+        depth = dict.fromkeys(self.start or (self.states[0].before,), 0)
+        waiting = list(depth)
+        while waiting:
+            state = waiting.pop(0)
+            for step in self.states:
+                if step.before == state and step.after not in depth:
+                    depth[step.after] = depth[state] + 1
+                    waiting.append(step.after)
+        return depth
 
     @property
     def is_stored(self) -> bool:

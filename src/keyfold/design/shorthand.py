@@ -115,11 +115,14 @@ def effect(text: str) -> Effect | None:
     found = _EFFECT.fullmatch(text.strip())
     if found is None or found["action"] not in get_args(Action):
         return None
+    words = [word.partition("=") for word in (found["fields"] or "").split(",") if word.strip()]
+    stated = [(name.strip(), value.strip()) for name, _, value in words]
     return Effect(
         action=cast("Action", found["action"]),
         entity=found["entity"],
         guarded=bool(found["guarded"]),
-        fields=tuple(f.strip() for f in (found["fields"] or "").split(",") if f.strip()),
+        fields=tuple(name for name, _ in stated),
+        sets=tuple((name, value) for name, value in stated if value),
         each=bool(found["each"]),
         via_index=found["via"] or "",
     )
@@ -127,7 +130,9 @@ def effect(text: str) -> Effect | None:
 
 def effect_text(value: Effect) -> str:
     words = [value.action, *(["each"] if value.each else []), value.entity]
-    words += [f"({', '.join(value.fields)})"] if value.fields else []
+    sets = dict(value.sets)
+    stated = [f"{name} = {sets[name]}" if name in sets else name for name in value.fields]
+    words += [f"({', '.join(stated)})"] if stated else []
     words += ["guarded"] if value.guarded else []
     words += ["via", value.via_index] if value.via_index else []
     return " ".join(words)

@@ -133,7 +133,18 @@ def _plain_attribute(attribute: AttributeSchema) -> Any:
     if short is not None:
         return short
     skip = ("field", "name") if attribute.name == attribute.field else ("field",)
-    return records.plain(attribute, skip=skip)
+    stated = records.plain(attribute, skip=(*skip, "states"))
+    return {**stated, "states": _plain_states(attribute)} if attribute.states else stated
+
+
+def _plain_states(attribute: AttributeSchema) -> dict[str, Any]:
+    found: dict[str, dict[str, str]] = {}
+    for step in attribute.states:
+        found.setdefault(step.before, {})[step.after] = step.by
+    return {
+        before: several if any(several.values()) else list(several)
+        for before, several in found.items()
+    }
 
 
 def _plain_pattern(pattern: PatternSchema, schema: Schema) -> dict[str, Any]:

@@ -70,6 +70,17 @@ class VersionConflict(ItemError):
     """Somebody else changed the item since it was read."""
 
 
+class StepRefused(ItemError):
+    """An item is in a state from which it does not get to the one that was asked for.
+
+    `field` holds the state, `state` is what it is now.
+    """
+
+    def __init__(self, message: str, *, field: str, state: str) -> None:
+        super().__init__(message)
+        self.field, self.state = field, state
+
+
 class PlanError(KeyfoldError):
     """An intent that cannot become requests."""
 

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from keyfold.design.schema import Condition, EntitySchema, Follows, Index, Schema, TableSchema
+from keyfold.design.schema import (
+    AttributeSchema,
+    Condition,
+    EntitySchema,
+    Follows,
+    Index,
+    Schema,
+    TableSchema,
+)
 from keyfold.expressions.text import written
 from keyfold.migrations.snapshot import UNKNOWN
 
@@ -26,6 +34,7 @@ ChangeKind = Literal[
     "attribute added",
     "attribute removed",
     "attribute changed",
+    "states changed",
     "index keys changed",
     "unique added",
     "pointer added",
@@ -274,9 +283,20 @@ def _attributes(
                 f"before a {found.type}{_in(found.stored)}"
             )
             yield SchemaChange("attribute changed", new.name, words, old, new, name)
+        elif {(s.before, s.after) for s in found.states} != {
+            (s.before, s.after) for s in attribute.states
+        }:
+            words = f"{name} of {new.name} takes other steps: {_steps(found, attribute)}"
+            yield SchemaChange("states changed", new.name, words, old, new, name)
     for name in sorted(before.keys() - after.keys() - placed):
         words = f"{new.name} loses the attribute {name}"
         yield SchemaChange("attribute removed", new.name, words, old, new, name)
+
+
+def _steps(old: AttributeSchema, new: AttributeSchema) -> str:
+    was, now = ({(s.before, s.after) for s in one.states} for one in (old, new))
+    added = [f"{a} to {b} is new" for a, b in sorted(now - was)]
+    return ", ".join(added + [f"{a} to {b} is gone" for a, b in sorted(was - now)])
 
 
 def _in(stored: str) -> str:

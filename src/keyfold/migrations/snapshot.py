@@ -19,6 +19,7 @@ from keyfold.design.schema import (
     KeyTemplates,
     Placement,
     Schema,
+    StepSchema,
     TableSchema,
 )
 from keyfold.design.template import Template, parse_template
@@ -117,6 +118,9 @@ def _entity(entity: EntitySchema) -> dict[str, Any]:
         "attributes": [
             {"name": a.name, "field": a.field, "type": a.type, "optional": a.optional}
             | ({"stored": a.stored} if a.stored else {})
+            | ({"in_key": True} if a.in_key else {})
+            | ({"follows": a.follows} if a.follows else {})
+            | ({"states": [[s.before, s.after] for s in a.states]} if a.states else {})
             for a in entity.attributes
         ],
         "placements": [
@@ -135,7 +139,7 @@ def _read_entity(body: dict[str, Any]) -> EntitySchema:
         type_name=body["type_name"],
         role=body["role"],
         key=key,
-        attributes=tuple(AttributeSchema(**attribute) for attribute in body["attributes"]),
+        attributes=tuple(map(_read_attribute, body["attributes"])),
         placements=tuple(
             Placement(
                 p["name"],
@@ -146,6 +150,12 @@ def _read_entity(body: dict[str, Any]) -> EntitySchema:
             for p in body["placements"]
         ),
     )
+
+
+def _read_attribute(body: dict[str, Any]) -> AttributeSchema:
+    states = tuple(StepSchema(*step) for step in body.get("states", ()))
+    follows = tuple(body.get("follows", ()))
+    return AttributeSchema(**{**body, "states": states, "follows": follows})
 
 
 def _read_condition(noted: str | list[str] | None) -> Condition | None:

@@ -191,6 +191,11 @@ def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
             f"{spec.name} has copies kept in its own transaction ({kinds}); {verb} would leave "
             "them behind. Write the items one by one"
         )
+    if spec.states and verb == "put_many":
+        raise PlanError(
+            f"{', '.join(spec.states)} of {spec.name} changes by steps, which {verb} would not "
+            "look at. Write the items one by one"
+        )
 
 
 def _address(context: Context, ref: Ref[Any]) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from keyfold.errors import (
 )
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.intent import Check, Delete, Update
+from keyfold.runtime.steps import step_refused
 from keyfold.runtime.validity import looked_at, objection
 
 WireItem = dict[str, Any]
@@ -147,19 +148,23 @@ def refusal_of(
         carried = intent.carried if isinstance(intent, Delete) else {}
         if any(item.get(name) != value for name, value in carried.items()):
             return VersionConflict(f"{ref} was changed by somebody else since it was read")
+        if isinstance(intent, Update) and spec.states:
+            refused = step_refused(spec, intent, spec.decode(item))
+            if refused is not None:
+                return refused
         if old is not None and _differs(spec, old, item, intent):
             return VersionConflict(f"{ref} was changed by somebody else since it was read")
         if old is not None and not isinstance(intent, Check):
             found = spec.decode(item)
             if any(getattr(found, n) != getattr(old, n) for n in steady_counts(spec, intent)):
                 return TransactionConflict(f"the counters of {ref} moved meanwhile")
-            refused = objection(spec, intent, item) if isinstance(intent, Update) else None
-            if refused is not None:
-                return refused
+            objected = objection(spec, intent, item) if isinstance(intent, Update) else None
+            if objected is not None:
+                return objected
             if stored != item and (condition is None or condition.holds(found.__dict__)):
                 return StoredOtherwise(ref, item)
-        refused = objection(spec, intent, item) if isinstance(intent, Update) else None
-        return refused or ConditionFailed(f"{ref}: {condition} does not hold", item)
+        objected = objection(spec, intent, item) if isinstance(intent, Update) else None
+        return objected or ConditionFailed(f"{ref}: {condition} does not hold", item)
 
     return refusal
 

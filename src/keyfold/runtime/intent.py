@@ -31,6 +31,7 @@ class Put(Write[E], Generic[E]):
     `unless_raced` marks a put that found nothing to replace: meeting an item now, it starts over.
     `counted` marks an item that only a count on it makes: nobody may rely on it being there.
     `carried` are attributes that the design does not declare, from where the item was before.
+    `moved` marks an item that was there under another key: it does not begin now.
     """
 
     new: E
@@ -38,6 +39,7 @@ class Put(Write[E], Generic[E]):
     condition: Predicate | None = None
     unless_raced: bool = False
     counted: bool = False
+    moved: bool = False
     carried: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 

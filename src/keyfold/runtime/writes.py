@@ -40,6 +40,7 @@ from keyfold.runtime.guard import (
 from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Put, Update
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find, find_item
+from keyfold.runtime.steps import refuse_start, step_refused
 from keyfold.runtime.validity import looked_at, merged
 from keyfold.runtime.walk import PASSING, again_after
 from keyfold.runtime.writing import (
@@ -139,7 +140,9 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
     spec = intent.new.__spec__
     maintainers = transactional(spec)
     old = None
-    if not intent.absent and (maintainers or spec.version is not None or _has_counts(spec)):
+    if not intent.absent and (
+        maintainers or spec.version is not None or spec.states or _has_counts(spec)
+    ):
         old = yield from find(context, intent.new.ref())
         if old is None:
             if _version(intent.new):
@@ -156,6 +159,8 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
             return (yield from _expand_update(context, plan, update, read=old)) or intent.new
     if not (plan.entailing or intent.counted):
         refuse_counts(intent.new)
+        if not intent.moved:
+            refuse_start(intent.new)
     new, wire = stamped(context, intent.new)
     plan.add(_address(spec, wire), Step(replace(intent, new=new), None, new, wire))
     plan.entail(maintainers, old, new)
@@ -215,6 +220,10 @@ def _expand_update(
         if old is None and made:
             first = Put(_first(intent), unless_raced=True, counted=True)
             return (yield from _expand_put(context, plan, first))
+    if pending is not None and old is pending.new and old is not None:
+        refused = step_refused(spec, intent, old)
+        if refused is not None:
+            raise refused
     new, wire = (None, None) if old is None else merged(old, intent)
     plan.add(address, Step(intent, old, new, wire))
     if old is not None:
@@ -382,10 +391,15 @@ def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]
         raise VersionConflict(_CHANGED.format(ref))
     checked = {name: validate(ref.entity, name, value) for name, value in changes.items()}
     new = old.model_copy(update={**_uncounted(ref.entity), **checked})
+    states = ref.entity.__spec__.states
+    taken = {name: change.Set(value) for name, value in checked.items() if name in states}
+    refused = step_refused(ref.entity.__spec__, Update(ref, taken), old)
+    if refused is not None:
+        raise refused
     if new.ref().wire() == ref.wire():
         raise PlanError(f"{ref} would not move: none of its key fields changes")
     results = yield from commit(
-        context, [Delete(ref, known=old, carried=carried), Put(new, carried=carried)]
+        context, [Delete(ref, known=old, carried=carried), Put(new, moved=True, carried=carried)]
     )
     return results[1]
 

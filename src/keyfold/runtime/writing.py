@@ -21,6 +21,7 @@ from keyfold.runtime.expression import Expressions
 from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
 from keyfold.runtime.recognition import is_expired
+from keyfold.runtime.steps import step_conditions
 from keyfold.runtime.validity import limits, settled
 
 
@@ -126,6 +127,7 @@ def update_write(
     if old is not None:
         conditions += unchanged(expressions, spec, old, stored, intent)
     conditions += limits(expressions, spec, intent)
+    conditions += step_conditions(expressions, spec, intent)
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
     actions = _Actions(expressions)

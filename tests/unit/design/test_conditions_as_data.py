@@ -265,7 +265,7 @@ def test_an_item_is_in_an_index_by_the_placement_whose_condition_holds() -> None
     case = OPENED.create(Case(case_id="moves", state=State.OPEN))
     OPENED.update(case.ref(), state=State.SHUT)
     found = OPENED.read(Case.shut_ones.query()).items
-    assert [one.case_id for one in found] == ["moves"]
+    assert "moves" in [one.case_id for one in found]
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ class Subscriptions(FeedMaintainer):
             yield from settle(context, self.feed, reader, new.source)
 
 
-class States(FeedMaintainer):
+class FeedStates(FeedMaintainer):
     """A source that was told to switch is switched for all its followers."""
 
     def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
@@ -254,7 +254,7 @@ def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
         yield Edges(feed, edge)
     yield Sources(feed, feed.support.source)
     yield Subscriptions(feed, feed.support.subscription)
-    yield States(feed, feed.support.state)
+    yield FeedStates(feed, feed.support.state)
     yield Removals(feed, feed.support.removed)
     if feed.promotion is not None:
         yield Promotions(feed, feed.promotion)

@@ -18,6 +18,7 @@ from keyfold.review.docs.blocks import Grid as Grid
 from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.findings import findings
 from keyfold.review.docs.patterns import patterns
+from keyfold.review.docs.states import states
 from keyfold.review.docs.tables import entities, indexes, tables
 from keyfold.review.docs.writes import copies, counters, feeds, streams, uniques, writes
 
@@ -30,6 +31,7 @@ def document(schema: Schema) -> Document:
         ("Indexes", indexes(schema)),
         ("Access patterns", patterns(schema)),
         ("Entities", entities(schema)),
+        ("States", states(schema)),
         ("Copies and what keeps them right", copies(schema)),
         ("Counters", counters(schema)),
         ("Unique values", uniques(schema)),

@@ -113,6 +113,8 @@ def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> 
         yield f"Name({names.quoted(attribute.name)})"
     if attribute.shards is not None and (by := sharded_by(entity)):
         yield f"Sharded({names.quoted(names.field(by))}, {attribute.shards})"
+    if attribute.states:
+        yield _states(attribute)
     if attribute.copies:
         yield f"From({names.quoted(names.field(attribute.copies))})"
     if attribute.in_key:
@@ -126,6 +128,22 @@ def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> 
     for counter in schema.counters:
         if (counter.target, counter.attribute) == (entity.name, attribute.field):
             yield from _counter(counter, entity, schema)
+
+
+def _states(attribute: AttributeSchema) -> str:
+    steps: dict[str, dict[str, str]] = {}
+    for step in attribute.states:
+        steps.setdefault(step.before, {})[step.after] = step.by
+    shown = []
+    for before, several in steps.items():
+        named = any(several.values())
+        pairs = (
+            f"{names.quoted(after)}: {names.quoted(by)}" if named else names.quoted(after)
+            for after, by in several.items()
+        )
+        shown.append(f"{names.quoted(before)}: {{{', '.join(pairs)}}}")
+    start = ", ".join(map(names.quoted, attribute.start or tuple(steps)[:1]))
+    return f"States({{{', '.join(shown)}}}, start={{{start}}})"
 
 
 def _counter(counter: CounterSchema, target: EntitySchema, schema: Schema) -> Iterator[str]:

@@ -1,0 +1,85 @@
+"""State machines: which values of a field may follow which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from keyfold.design import codes
+from keyfold.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from keyfold.design.fields import FieldSpec
+
+S = TypeVar("S")
+
+
+class States(Generic[S]):
+    """Marks a field whose values follow each other: `States({NEW: {PAID}, PAID: {SENT}})`.
+
+    A step may say what makes it: `{NEW: {PAID: "pay", VOID: "cancel"}}`. `start` are the values of
+    new items, if not the field's default alone; `final` those at which an item may end, if not all
+    that nothing follows.
+    """
+
+    def __init__(
+        self,
+        steps: Mapping[S, Iterable[S] | Mapping[S, str]],
+        *,
+        start: Iterable[S] | None = None,
+        final: Iterable[S] | None = None,
+    ) -> None:
+        self.steps = {_plain(before): tuple(map(_plain, after)) for before, after in steps.items()}
+        self.made_by = {
+            (_plain(before), _plain(after)): by
+            for before, several in steps.items()
+            if isinstance(several, Mapping)
+            for after, by in several.items()
+        }
+        self._start = None if start is None else tuple(map(_plain, start))
+        self._final = None if final is None else tuple(map(_plain, final))
+        self.start: tuple[Any, ...] = self._start or ()
+
+    def bind(self, field: FieldSpec, default: object, place: str) -> None:
+        """Check it against its field, and take the start from the field's default."""
+        known = {*self.steps, *(after for several in self.steps.values() for after in several)}
+        named = known | {*(self._start or ()), *(self._final or ())}
+        values = {str(one) for one in named}
+        if field.values and (unknown := sorted(values - {*field.values})):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"the states name {', '.join(unknown)}, which {field.name} cannot be.",
+                place=place,
+                suggestion=f"Its values are: {', '.join(field.values)}.",
+            )
+        if self._start is None:
+            if default is None:
+                raise DeclarationError(
+                    codes.MARKER_MISUSED,
+                    f"nothing says in which state a new item is: {field.name} has no default.",
+                    place=place,
+                    suggestion="Give it one, or say States(..., start={...}).",
+                )
+            self.start = (_plain(default),)
+
+    @property
+    def final(self) -> tuple[Any, ...]:
+        """The states at which an item may end."""
+        if self._final is not None:
+            return self._final
+        after = dict.fromkeys(one for several in self.steps.values() for one in several)
+        every = dict.fromkeys((*self.start, *self.steps, *after))
+        return tuple(state for state in every if not self.steps.get(state))
+
+    def before(self, state: object) -> tuple[Any, ...]:
+        """The states from which an item gets to this one."""
+        wanted = _plain(state)
+        return tuple(one for one, several in self.steps.items() if wanted in several)
+
+    def after(self, state: object) -> tuple[Any, ...]:
+        return self.steps.get(_plain(state), ())
+
+
+def _plain(state: object) -> Any:
+    return state.value if isinstance(state, Enum) else state

@@ -1,0 +1,69 @@
+"""Steps of state machines: the condition that a write carries, and its refusal in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from keyfold.design.codec import encoder
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.formats import plain
+from keyfold.design.states import States
+from keyfold.errors import StepRefused, ValueRefused
+from keyfold.runtime import changes as change
+from keyfold.runtime.expression import Expressions
+from keyfold.runtime.intent import Update
+
+
+def _taken(spec: EntitySpec, intent: Update) -> Iterator[tuple[str, States[Any], Any]]:
+    """The fields with states that an update sets, with their new values."""
+    if intent.counting or intent.upsert:
+        return
+    for name, states in spec.states.items():
+        one = intent.changes.get(name)
+        if isinstance(one, change.Set):
+            yield name, states, one.value
+
+
+def step_conditions(expressions: Expressions, spec: EntitySpec, intent: Update) -> list[str]:
+    """What an update asks of the states that it leaves."""
+    found = []
+    for name, states, value in _taken(spec, intent):
+        field = spec.fields[name]
+        before = states.before(value)
+        if not before:
+            raise StepRefused(
+                f"{intent.ref}: nothing becomes {plain(value)} by a step of {name}",
+                field=name,
+                state="",
+            )
+        listed = ", ".join(expressions.value(encoder(field)(one)) for one in before)
+        found.append(f"{expressions.name(field.attribute)} IN ({listed})")
+    return found
+
+
+def step_refused(spec: EntitySpec, intent: Update, held: Entity) -> StepRefused | None:
+    """Why an item, as it is, cannot take the steps of an update; None where it can."""
+    for name, states, value in _taken(spec, intent):
+        now = getattr(held, name)
+        if plain(value) in map(plain, states.after(now)):
+            continue
+        ways = ", ".join(map(plain, states.after(now))) or "nothing"
+        return StepRefused(
+            f"{intent.ref}: {name} is {plain(now)}, which becomes {ways}, and not {plain(value)}",
+            field=name,
+            state=plain(now),
+        )
+    return None
+
+
+def refuse_start(new: Entity) -> None:
+    """A new item begins in a state in which items begin."""
+    for name, states in new.__spec__.states.items():
+        value = plain(getattr(new, name))
+        if value not in map(plain, states.start):
+            begin = " or ".join(map(plain, states.start))
+            raise ValueRefused(
+                f"{new.ref()}: {name} is {value}, and a new item is {begin}",
+                {name: f"a new item is {begin}"},
+            )
