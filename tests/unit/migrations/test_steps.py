@@ -406,7 +406,7 @@ def test_a_transform_that_would_change_its_own_result_again_is_refused(
     assert shop.old.get(OldOrder.key(order_id="o1")).total == 700
 
 
-def test_a_rebuild_makes_copies_of_copies_and_those_of_the_stream(shop: Shop) -> None:
+def test_a_rebuild_makes_all_copies_and_those_of_the_stream(shop: Shop) -> None:
     design = Design("chained")
     home = design.table("Chained", stream="NEW_AND_OLD_IMAGES")
 
@@ -420,7 +420,7 @@ def test_a_rebuild_makes_copies_of_copies_and_those_of_the_stream(shop: Shop) ->
         song_id: Id
         key = Key("LIST#{one_list}", "SONG#{song_id}")
 
-    class ListOf(Pointer[SongIn], table=home):
+    class ListOf(Pointer[Song], table=home, each="lists"):
         one_list: str
         song_id: Id
         key = Key("LISTS#{song_id}", "LIST#{one_list}")
