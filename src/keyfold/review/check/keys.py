@@ -330,7 +330,7 @@ def _wrong_type(entity: EntitySchema, template: Template, type_: str) -> str:
     if type_ != "N":
         return ""
     attribute = entity.by_field.get(template.fields[0]) if template.is_bare_field else None
-    numeric = attribute is None or attribute.type in ("number", "timestamp", "duration")
+    numeric = attribute is None or attribute.type in ("number", "decimal", "timestamp", "duration")
     if template.is_bare_field and numeric:
         return ""
     return f"the key is a number, and `{template}` renders text"
