@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "serve", "api", "client", "studio"),
-    "Design": ("new", "inspect", "check", "rule", "docs", "types"),
+    "Design": ("new", "inspect", "check", "rule", "docs", "types", "mcp"),
     "Advice": ("workload", "cost", "advise", "export"),
     "Data": ("migrations", "backup", "doctor", "dump", "load"),
     "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),

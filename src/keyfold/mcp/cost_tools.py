@@ -1,0 +1,41 @@
+"""Tools about money: what a design costs, and what would cost less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.mcp.tool import Excerpt, excerpt, tool
+from keyfold.mcp.workspace import Workspace
+from keyfold.review.advise import advise, report
+from keyfold.review.cost import Workload, bill, loads, rendered
+from keyfold.review.cost.plain import plain
+
+
+class CostTools:
+    """Prices under a workload, whose text is that of a workload file."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @tool()
+    def estimate_cost(self, workload: str = "") -> dict[str, Any]:
+        """Dollars a month by pattern, write, table and index, and every assumption."""
+        return plain(bill(self._workspace.schema, self._workload(workload)))
+
+    @tool()
+    def draft_workload(self) -> Excerpt:
+        """A workload file for the design, to be filled in with its rates and sizes."""
+        from keyfold.review.cost.draft import draft
+
+        return excerpt(draft(self._workspace.schema), 0)
+
+    @tool()
+    def advise(self, workload: str = "", offset: int = 0) -> Excerpt:
+        """A design that serves the same patterns better, with what it changes and what it saves."""
+        advice = advise(self._workspace.schema, self._workload(workload))
+        chosen = advice.best
+        document, data = report.document(advice, chosen), report.plain(advice, chosen)
+        return excerpt(rendered(document, data, "markdown"), offset)
+
+    def _workload(self, text: str) -> Workload:
+        return loads(text, self._workspace.schema) if text else Workload()

@@ -1,0 +1,142 @@
+"""Tools that read, check and change a design; nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pydantic import BaseModel, Field
+
+from keyfold.design import file
+from keyfold.design.schema import Schema
+from keyfold.errors import KeyfoldError
+from keyfold.mcp.tool import Excerpt, excerpt, tool
+from keyfold.mcp.workspace import Workspace
+from keyfold.migrations import diff
+from keyfold.review.check import check
+from keyfold.review.check.page import page
+from keyfold.review.check.report import Finding
+from keyfold.settings import nearest
+
+
+class FoundProblem(BaseModel):
+    """A finding of the reviewer."""
+
+    code: str
+    severity: str
+    subject: str
+    message: str
+    suggestion: str
+    place: str
+
+
+class CheckedDesign(BaseModel):
+    """What the reviewer says of a design."""
+
+    design: str
+    findings: list[FoundProblem]
+    silenced: int = Field(description="Findings that the design accepts, with a reason each.")
+
+
+class TriedChange(BaseModel):
+    """What a changed design would bring."""
+
+    new_findings: list[FoundProblem]
+    ended_findings: list[FoundProblem]
+    lost_patterns: list[str] = Field(description="Access patterns that nothing serves any more.")
+    migration: list[str] = Field(description="What the tables have to go through, in words.")
+    dollars_before: float = Field(description="A month, on demand, under the same workload.")
+    dollars_after: float
+
+
+class DesignTools:
+    """Reading, checking and trying."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @tool()
+    def read_design(self, entity: str = "", offset: int = 0) -> Excerpt:
+        """The design as its design file says it: tables, entities, keys, patterns, what follows.
+
+        With `entity`, only what concerns that one.
+        """
+        schema = self._workspace.schema
+        return excerpt(file.dumps(_part(schema, entity) if entity else schema), offset)
+
+    @tool()
+    def check_design(self, text: str = "") -> CheckedDesign:
+        """What an expert would say of the design, or of a design file's `text`."""
+        schema = self._given(text)
+        review = check(schema)
+        return CheckedDesign(
+            design=schema.name,
+            findings=[_found(one) for one in review.findings],
+            silenced=len(review.silenced),
+        )
+
+    @tool()
+    def try_change(self, text: str, workload: str = "") -> TriedChange:
+        """What a changed design file would bring, before anything is changed.
+
+        Findings that come and go, patterns that are lost, what the tables have to go through, and
+        the cost of a month under a workload file's text.
+        """
+        before, after = self._workspace.schema, _read(text)
+        old = {one.fingerprint: one for one in check(before).findings}
+        new = {one.fingerprint: one for one in check(after).findings}
+        kept = {one.name for one in after.patterns}
+        return TriedChange(
+            new_findings=[_found(one) for key, one in new.items() if key not in old],
+            ended_findings=[_found(one) for key, one in old.items() if key not in new],
+            lost_patterns=[one.name for one in before.patterns if one.name not in kept],
+            migration=[str(one) for one in diff(before, after)],
+            dollars_before=month_of(before, workload),
+            dollars_after=month_of(after, workload),
+        )
+
+    @tool()
+    def explain_rule(self, code: str) -> Excerpt:
+        """A rule of the reviewer: what it looks for, why, and how to put it right."""
+        return excerpt(page(code).text, 0)
+
+    def _given(self, text: str) -> Schema:
+        return _read(text) if text else self._workspace.schema
+
+
+def month_of(schema: Schema, workload: str) -> float:
+    """Dollars a month, on demand; rates of what a schema does not have are left out."""
+    from keyfold.review.cost import Workload, bill, loads
+
+    stated = loads(workload, schema) if workload else Workload()
+    return round(bill(schema, stated).dollars, 2)
+
+
+def _read(text: str) -> Schema:
+    return file.loads(text, file="the given text")
+
+
+def _found(one: Finding) -> FoundProblem:
+    return FoundProblem(
+        code=one.code,
+        severity=one.severity,
+        subject=one.subject,
+        message=one.message,
+        suggestion=one.suggestion,
+        place=str(one.place),
+    )
+
+
+def _part(schema: Schema, name: str) -> Schema:
+    if name not in schema.by_entity:
+        raise KeyfoldError(f"the design has no entity {name!r}; {nearest(name, schema.by_entity)}")
+    entity = schema.by_entity[name]
+    return replace(
+        schema,
+        tables=tuple(one for one in schema.tables if one.name == entity.table),
+        entities=(entity,),
+        patterns=tuple(one for one in schema.patterns if name in one.entities),
+        follows=tuple(one for one in schema.follows if name in (one.source, one.target)),
+        operations=(),
+        consumers=(),
+        feeds=(),
+    )

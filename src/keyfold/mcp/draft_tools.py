@@ -1,0 +1,33 @@
+"""Tools that draft a design: from a table in use, or from a relational schema."""
+
+from __future__ import annotations
+
+from keyfold.design.file import dumps
+from keyfold.mcp.tool import Excerpt, excerpt, tool
+from keyfold.mcp.workspace import Workspace
+
+
+class DraftTools:
+    """Design files made from what is there."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @tool()
+    def draft_from_table(self, table: str, sample: int = 500, offset: int = 0) -> Excerpt:
+        """A design file drafted from a sample of a table's items."""
+        from keyfold.review.draft.table import inspect
+
+        with self._workspace.client() as client:
+            return excerpt(dumps(inspect(client, table, sample=min(sample, 5_000))), offset)
+
+    @tool()
+    def draft_from_sql(self, ddl: str, queries: str = "", dialect: str = "postgres") -> Excerpt:
+        """A design file drafted from CREATE TABLE statements.
+
+        `queries` are SELECT statements, or lines of `calls<TAB>query` as pg_stat_statements has
+        them; they become access patterns.
+        """
+        from keyfold.review.draft.sql import design_from_sql
+
+        return excerpt(design_from_sql(ddl, queries, dialect=dialect), 0)

@@ -1,0 +1,58 @@
+"""How a method becomes a tool: what it promises, and how its answer is kept short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, Field
+
+MOST_CHARACTERS = 20_000
+"""Of a text in one answer; the rest is asked for by its offset."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a client may rely on before it calls a tool."""
+
+    writes: bool = False
+    destructive: bool = False
+    idempotent: bool = True
+
+
+def tool(
+    *, writes: bool = False, destructive: bool = False, idempotent: bool = True
+) -> Callable[[F], F]:
+    """Mark a method as a tool; its name, docstring and types are what clients see."""
+
+    def mark(function: F) -> F:
+        function.__tool__ = Promise(writes, destructive, idempotent)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def tools_of(group: object) -> Iterator[tuple[Callable[..., Any], Promise]]:
+    """The tools of a group, in the order in which they are written."""
+    for name, function in vars(type(group)).items():
+        if (promise := getattr(function, "__tool__", None)) is not None:
+            yield getattr(group, name), promise
+
+
+class Excerpt(BaseModel):
+    """A part of a text."""
+
+    text: str
+    next_offset: int | None = Field(None, description="Where the rest begins; null at the end.")
+
+
+def excerpt(text: str, offset: int) -> Excerpt:
+    """So much of a text as fits, up to the end of a line."""
+    part = text[offset : offset + MOST_CHARACTERS]
+    if offset + len(part) >= len(text):
+        return Excerpt(text=part, next_offset=None)
+    cut = part.rfind("\n") + 1 or len(part)
+    return Excerpt(text=part[:cut], next_offset=offset + cut)
