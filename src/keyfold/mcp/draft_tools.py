@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from keyfold.design.file import dumps
 from keyfold.mcp.tool import Excerpt, excerpt, tool
 from keyfold.mcp.workspace import Workspace
 
@@ -16,10 +15,16 @@ class DraftTools:
     @tool()
     def draft_from_table(self, table: str, sample: int = 500, offset: int = 0) -> Excerpt:
         """A design file drafted from a sample of a table's items."""
-        from keyfold.review.draft.table import inspect
+        from keyfold.adopt import sampling
+        from keyfold.adopt.described import live_table
+        from keyfold.adopt.inspection import inspect
 
+        wanted = min(sample, 5_000)
         with self._workspace.client() as client:
-            return excerpt(dumps(inspect(client, table, sample=min(sample, 5_000))), offset)
+            described = live_table(client, table)
+            items = sampling.begin(table, wanted)
+            sampling.read(client, items, wanted)
+            return excerpt(inspect(described, items).text(), offset)
 
     @tool()
     def draft_from_sql(self, ddl: str, queries: str = "", dialect: str = "postgres") -> Excerpt:
@@ -28,6 +33,6 @@ class DraftTools:
         `queries` are SELECT statements, or lines of `calls<TAB>query` as pg_stat_statements has
         them; they become access patterns.
         """
-        from keyfold.review.draft.sql import design_from_sql
+        from keyfold.adopt.sql import design_from_sql
 
         return excerpt(design_from_sql(ddl, queries, dialect=dialect), 0)

@@ -171,6 +171,13 @@ async def test_a_task_stops_at_its_limits(backend: str) -> None:
         assert "may not take more" in await refusal(client, "list_items", entity="User")
 
 
+async def test_a_table_in_use_becomes_a_draft(backend: str) -> None:
+    async with connected(Workspace(backend=backend)) as client:
+        drafted = (await ask(client, "draft_from_table", table="InviterTable"))["text"]
+        assert "USER#" in drafted
+        assert (await ask(client, "check_design", text=drafted))["design"]
+
+
 async def test_resources_and_prompts_are_there(backend: str) -> None:
     async with connected(Workspace(TARGET, backend)) as client:
         listed = {str(one.uri) for one in (await client.list_resources()).resources}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from keyfold.review.draft.sql.tables import SqlTable, field_name, read_statements
+from keyfold.adopt.sql.tables import SqlTable, field_name, read_statements
 
 _COUNTED = re.compile(r"^\s*(\d+)\t(.+)$")
 

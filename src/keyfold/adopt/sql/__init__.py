@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from keyfold.review.draft.sql.design import design_from_sql
+from keyfold.adopt.sql.design import design_from_sql
 
 __all__ = ["design_from_sql"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from keyfold.adopt.sql import design_from_sql
 from keyfold.design.file import loads
 from keyfold.errors import KeyfoldError
 from keyfold.review.check import check
-from keyfold.review.draft.sql import design_from_sql
 
 SHOP = """
 CREATE TABLE customers (id uuid PRIMARY KEY, email text NOT NULL UNIQUE, name varchar(80));

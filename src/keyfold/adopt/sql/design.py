@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
+from keyfold.adopt.sql.queries import SqlQuery, read_queries
+from keyfold.adopt.sql.tables import Column, SqlTable, read_tables
 from keyfold.design.file import loads
 from keyfold.limits import GLOBAL_INDEXES
-from keyfold.review.draft.sql.queries import SqlQuery, read_queries
-from keyfold.review.draft.sql.tables import Column, SqlTable, read_tables
 
 
 def design_from_sql(
