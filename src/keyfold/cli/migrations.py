@@ -187,10 +187,15 @@ def _plan(args: argparse.Namespace) -> int:
     target = settings.from_arguments(args).design
     number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
     name = f"{number:04d}_{args.name.replace('-', '_')}"
-    made = draft(name, target, changes, kept, _live(backend, kept), _defaults(target))
-    path: Path = args.folder / f"{name}.py"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(made.text, "utf-8")
+    made = draft(
+        name,
+        kept,
+        schema,
+        live=_live(backend, kept),
+        design=target,
+        defaults=_defaults(target),
+    )
+    path = made.save(args.folder)
     save(schema, args.folder / SNAPSHOT)
     print(f"{path} written: {len(changes)} changes")
     for question in made.open_questions:

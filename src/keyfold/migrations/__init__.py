@@ -26,6 +26,7 @@ from keyfold.migrations.operations import (
     EnableStream,
     EnableTtl,
 )
+from keyfold.migrations.plan import frozen, load
 from keyfold.migrations.progress import Progress
 from keyfold.migrations.rewrites import (
     Rewrite,
@@ -41,6 +42,7 @@ from keyfold.migrations.rewrites import (
 from keyfold.migrations.router import Router, SyncRouter
 from keyfold.migrations.runner import MigrationStatus, Migrator
 from keyfold.migrations.scanning import ScanPace
+from keyfold.migrations.words import derive, drop, merge, rename, split
 
 __all__ = [
     "PHASES",
@@ -73,17 +75,24 @@ __all__ = [
     "TableSchema",
     "add_attribute",
     "backend_of",
+    "derive",
     "diff",
+    "drop",
     "drop_attribute",
     "fill_indexes",
+    "frozen",
+    "load",
+    "merge",
     "move",
     "rebuild",
     "recount",
     "rekey",
     "remove_items",
     "remove_markers",
+    "rename",
     "rename_attribute",
     "restore",
+    "split",
     "transform_attribute",
     "undecided",
 ]

@@ -175,6 +175,9 @@ class Copier:
                 self._copy_together([one])
         elif outcome[-1] != _REFUSED:
             record, actions = batch[0]
+            if self._is_race(outcome, actions):
+                self.copy_changes([record])
+                return
             self._trouble(record.table, record.key, _taken(outcome, actions))
 
     def copy_scanned(self, table: str, items: Sequence[Item]) -> Tally:
@@ -221,7 +224,7 @@ class Copier:
             if outcome is None:
                 self._untrouble(table, key)
                 return
-            if outcome[-1] != _REFUSED:
+            if outcome[-1] != _REFUSED and not self._is_race(outcome, actions):
                 self._trouble(table, key, _taken(outcome, actions))
                 return
 
@@ -261,6 +264,8 @@ class Copier:
                 codes = [code for n, code in enumerate(outcome) if owners[n] == number]
                 if codes[-1] == _REFUSED:
                     tally.skipped += 1
+                elif self._is_race(codes, mine):
+                    self.copy_again(table, key)
                 else:
                     tally.add(self._trouble(table, key, _taken(codes, mine)))
             batch = [pair for number, pair in enumerate(batch) if number not in refused]
@@ -299,15 +304,28 @@ class Copier:
         """Puts first, in the order of `after`, then deletes of what is no longer stood for."""
         actions: list[Item] = []
         for address, output in after.items():
+            if output.part is not None and self._is_gone(output):
+                continue
             actions += (
                 self._noted(output, address == source, scanned)
                 if self.sides.stays(output.table)
                 else [self._put(output)]
             )
         for address, output in before.items():
-            if address not in after:
+            if address not in after and not (output.part is not None and self._is_gone(output)):
                 actions.append(self._delete(output))
         return actions
+
+    def _is_race(self, codes: Sequence[str], actions: Sequence[Item]) -> bool:
+        """Whether another of this migration's writers was faster, and nothing else is wrong."""
+        refused = [a for c, a in zip(codes, actions, strict=False) if c == _REFUSED]
+        return bool(refused) and all(
+            a.get("Put", {}).get("TableName") == self.store.table for a in refused
+        )
+
+    def _is_gone(self, output: Output) -> bool:
+        """Whether there is nothing any more that this could be a part of."""
+        return self.current(output.table, self.sides.key_of(output.table, output.item)) is None
 
     def _noted(self, output: Output, own: bool, scanned: bool) -> list[Item]:
         """A put into a table that stays, with what undoes it."""

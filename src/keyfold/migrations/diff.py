@@ -29,6 +29,8 @@ ChangeKind = Literal[
     "stream changed",
     "entity added",
     "entity removed",
+    "entity renamed",
+    "type name changed",
     "entity moved",
     "entity re-keyed",
     "attribute added",
@@ -135,8 +137,14 @@ def _shape(index: Index) -> tuple[object, ...]:
 
 def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
     copies, copied = _copies(after), _copies(before)
+    renamed = dict(_renamed(before, after))
     for name, new in after.by_entity.items():
         old = before.by_entity.get(name)
+        was = renamed.get(name)
+        if was is not None:
+            words = f"{was.name} is called {name} now"
+            yield SchemaChange("entity renamed", name, words, was, new)
+            old = was
         if old is None:
             kind: ChangeKind = "pointer added" if name in copies else "entity added"
             words = f"{name} is new, in {new.table}"
@@ -150,11 +158,34 @@ def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
             yield SchemaChange("entity re-keyed", name, words, old, new)
         else:
             yield from _places(old, new)
+            table = after.by_table.get(new.table)
+            if table and table.type_attribute and _type_name(old) != _type_name(new):
+                words = f"items of {name} are {_type_name(new)} now, before {_type_name(old)}"
+                yield SchemaChange("type name changed", name, words, old, new)
         yield from _attributes(old, new, _placed(new, after.by_table.get(new.table)))
+    gone = {was.name for was in renamed.values()}
     for name, old in before.by_entity.items():
-        if name not in after.by_entity:
+        if name not in after.by_entity and name not in gone:
             words = f"{name} is gone from {old.table}"
             yield SchemaChange("entity removed", name, words, old, None, copied.get(name, ""))
+
+
+def _renamed(before: Schema, after: Schema) -> Iterator[tuple[str, EntitySchema]]:
+    """Entities that are what another one was, under another name in Python."""
+    for new in after.entities:
+        for old in before.entities:
+            if new.name in before.by_entity or old.name in after.by_entity:
+                continue
+            table = after.by_table.get(new.table)
+            named = table is not None and table.type_attribute is not None
+            alike = not named or _type_name(old) == _type_name(new)
+            if alike and old.table == new.table and str(old.key) == str(new.key):
+                yield new.name, old
+                break
+
+
+def _type_name(entity: EntitySchema) -> str:
+    return entity.type_name or entity.name
 
 
 def _copies(schema: Schema) -> dict[str, str]:

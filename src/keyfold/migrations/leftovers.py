@@ -30,7 +30,7 @@ def unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) -> list
 
 def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: ScanPace) -> None:
     """Note what is on the new side already, where that is a table that stays."""
-    routes = [move.backward for move in migration.moves if not move.partial]
+    routes = [move.backward for move in migration.moves if not move.backward.keeps]
     sides = Sides(store.backend, [r for r in routes if r.source not in migration.created])
     for table in sides.sources:
 

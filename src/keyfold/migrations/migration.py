@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from keyfold.errors import MigrationError
 from keyfold.migrations.moves import Derive, Move, Restore, Route
 from keyfold.migrations.operations import CreateTable, DropTable, TableChange
-from keyfold.migrations.rewrites import Rewrite
+from keyfold.migrations.rewrites import Rewrite, undecided
 
 Phase = Literal[
     "planned",
@@ -49,11 +49,13 @@ class Migration:
     """A plan. `expects` holds the fingerprints of the tables it was made for."""
 
     name: str
-    steps: Sequence[Step]
+    steps: Sequence[Step | Sequence[Step]]
+    """Steps, and words that stand for several."""
     expects: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self._flat(self.steps)))
         recounted = {label for step in self.restores for label in step.labels}
         for move in self.moves:
             if left := sorted(set(move.counters) - recounted):
@@ -61,6 +63,17 @@ class Migration:
                     f"{self.name}: what {move.name} moves is counted by {', '.join(left)}, and "
                     "copying does not count; add the step recount(design)"
                 )
+
+    def _flat(self, steps: Iterable[Any]) -> Iterator[Step]:
+        for step in steps:
+            if isinstance(step, undecided):
+                raise step.refusal(self.name)
+            if isinstance(step, Sequence):
+                yield from self._flat(step)
+            elif isinstance(step, Step):
+                yield step
+            else:
+                raise MigrationError(f"{self.name}: {step!r} is no step")
 
     @property
     def restores(self) -> list[Restore]:
@@ -115,7 +128,8 @@ class Migration:
 
     def words(self) -> Iterator[str]:
         for step in self.steps:
-            yield step.words()
+            if isinstance(step, Step):
+                yield step.words()
 
     @property
     def fingerprint(self) -> str:

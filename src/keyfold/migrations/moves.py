@@ -60,6 +60,8 @@ class Route:
     target: str
     selects: Selects
     outputs: Outputs
+    keeps: bool = False
+    """What it reads stays what it is, and is never taken away."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -25,11 +25,18 @@ from keyfold.design.schema import (
 from keyfold.design.target import importing
 from keyfold.errors import MigrationError
 from keyfold.expressions.text import written
-from keyfold.migrations.diff import MOVES, SchemaChange
+from keyfold.migrations.diff import MOVES, SchemaChange, diff
+from keyfold.migrations.frozen import REMADE, design_of
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.snapshot import UNKNOWN, fingerprint
+from keyfold.migrations.questions import question_of
+from keyfold.migrations.snapshot import UNKNOWN, dump, fingerprint
+from keyfold.migrations.snapshot import load as load_snapshot
+from keyfold.runtime import Design
 
 _WIDTH: Final = 100
+FROM: Final = ".from.json"
+TO: Final = ".to.json"
+_SIDES: Final = ("old", "new")
 
 
 class Dangerous(MigrationError):
@@ -43,26 +50,49 @@ class Draft:
     name: str
     text: str
     open_questions: list[str]
+    before: Schema
+    after: Schema
+
+    def save(self, folder: Path) -> Path:
+        """Write the plan, and beside it the schemas that it goes from and to."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.name}.py"
+        for part, schema in ((FROM, self.before), (TO, self.after)):
+            path.with_suffix(part).write_bytes(dump(schema))
+        path.write_text(self.text, "utf-8")
+        return path
 
 
 def draft(
     name: str,
-    design: str,
-    changes: Iterable[SchemaChange],
-    before: Schema | None = None,
+    before: Schema,
+    after: Schema,
+    *,
     live: Schema | None = None,
+    design: str = "",
     defaults: Container[tuple[str, str]] = (),
 ) -> Draft:
-    """The plan file for these changes; `design` is where the design is, as `module:name`.
+    """The plan from one schema to another; `live` has the tables that it is made for.
 
-    `before` is the schema that they start from, `live` the tables that the plan is made for.
-    `defaults` are the fields, by entity and name, without which an item can be read.
+    `design` is where the design is, as `module:name`, for what a schema cannot hold. `defaults`
+    are the fields, by entity and name, without which an item can be read.
     """
-    changes = list(changes)
+    changes = diff(before, after)
     _refuse_dangerous(changes)
     _refuse_index_keys(changes, before)
-    writer = _Writer(name, design, changes, before, live, defaults)
-    return Draft(name, writer.text(), writer.questions)
+    writer = _Writer(name, design, changes, before, after, live, defaults)
+    return Draft(name, writer.text(), writer.questions, before, after)
+
+
+def frozen(plan: str | Path) -> tuple[Design, Design]:
+    """The designs that a plan goes from and to, from the schemas beside it."""
+    found = []
+    for part in (FROM, TO):
+        path = Path(plan).with_suffix(part)
+        if not path.exists():
+            raise MigrationError(f"{path} is missing: it holds a schema that the plan needs")
+        found.append(design_of(load_snapshot(path.read_bytes(), str(path))))
+    return found[0], found[1]
 
 
 def load(path: Path) -> Migration:
@@ -102,6 +132,12 @@ def _refuse_dangerous(changes: list[SchemaChange]) -> None:
                     f"{change.words}. A local index is made with its table or never. The safe "
                     "way: a global index, or a new table"
                 )
+        if change.kind == "type name changed" and isinstance(change.old, EntitySchema):
+            raise Dangerous(
+                f"{change.words}. Items that are there would not be found any more. The safe way: "
+                f"declare {change.subject} with type_name={change.old.type_name!r}, which keeps "
+                "the name on disk"
+            )
         if change.kind == "attribute changed":
             raise Dangerous(
                 f"{change.words}. Old readers cannot read the new values, nor new readers the "
@@ -135,12 +171,13 @@ class _Writer:
         name: str,
         design: str,
         changes: list[SchemaChange],
-        before: Schema | None,
+        before: Schema,
+        after: Schema,
         live: Schema | None,
         defaults: Container[tuple[str, str]],
     ) -> None:
         self.name, self.design, self.changes = name, design, changes
-        self.before, self.live, self.defaults = before, live, defaults
+        self.before, self.after, self.live, self.defaults = before, after, live, defaults
         self.imports: set[str] = {"Migration"}
         self.tables: dict[str, str] = {}
         self.functions: list[str] = []
@@ -155,18 +192,22 @@ class _Writer:
         ]
         told = [self.name, "", *(f"- {change}" for change in self.changes), ""]
         head = [literals.docstring("\n".join(told)), ""]
+        if any(f"{side}.entities" in step or "(new," in step for step in steps for side in _SIDES):
+            self.imports.add("frozen")
         imports = [f"from keyfold.migrations import {_listed_names(sorted(self.imports))}"]
-        if any("design" in step for step in steps):
+        if any("design." in step or "(design," in step for step in steps):
             module, declared, attribute = self.design.partition(":")
             if not declared:
                 made = module.removesuffix(".yaml").removesuffix(".yml")
                 raise MigrationError(
-                    f"items are moved as their declaration says, and {module} is a design file. "
-                    f"Write the declaration first: keyfold new {module} -o {made}.py; then plan "
-                    f"with --design {made}:design"
+                    "this change needs the declaration in Python, for a key or a structure that "
+                    f"a schema cannot hold, and {module} is a design file. Write it first: keyfold "
+                    f"new {module} -o {made}.py; then plan with --design {made}:design"
                 )
             alias = "" if attribute == "design" else " as design"
             imports.append(f"from {module} import {attribute}{alias}")
+        if "frozen" in self.imports:
+            imports += ["", "old, new = frozen(__file__)"]
         parts = [f"name={_quoted(self.name)}"]
         if expects:
             parts.append(f"expects={_wrapped('{', expects, '}', 4)}")
@@ -190,12 +231,21 @@ class _Writer:
         return found
 
     def _steps(self) -> Iterator[str]:
-        order = {"added": 0, "changed": 1, "moved": 1, "re-keyed": 1, "removed": 2}
+        order = {"added": 0, "changed": 1, "renamed": 1, "moved": 1, "re-keyed": 1, "removed": 2}
         for change in sorted(self.changes, key=lambda c: order[c.kind.split()[-1]]):
             yield from self._step(change)
 
     def _step(self, change: SchemaChange) -> Iterator[str]:
         old, new = change.old, change.new
+        asked = question_of(change, self.changes, self.before, self.after)
+        if asked is not None:
+            if isinstance(old, Index):
+                drop = self._call("DropIndex", _quoted(change.subject), self._index(old))
+                asked = replace(asked, answers=(" ".join(drop.split()),))
+            self.questions.append(f"{asked.text} {'; '.join(asked.answers)}")
+            self.imports |= {"undecided", *(answer.partition("(")[0] for answer in asked.answers)}
+            yield asked.step()
+            return
         if change.kind == "table added" and isinstance(new, TableSchema):
             yield self._call("CreateTable", self._table(new))
             if new.ttl:
@@ -225,7 +275,7 @@ class _Writer:
             if new.stream:
                 yield self._call("EnableStream", _quoted(new.name), _quoted(new.stream))
         elif change.kind == "counter added":
-            yield self._call("recount", "design", _quoted(change.detail))
+            yield self._call("recount", "new", _quoted(change.detail))
         elif isinstance(new, Follows):
             yield from self._restored(change, new)
         elif isinstance(old, Follows):
@@ -236,14 +286,15 @@ class _Writer:
     def _restored(self, change: SchemaChange, new: Follows) -> Iterator[str]:
         """A structure that is otherwise: what was due and is no more goes, too."""
         if new.fact == "amount":
-            yield self._call("recount", "design", _quoted(new.name.removeprefix("counter ")))
+            yield self._call("recount", "new", _quoted(new.name.removeprefix("counter ")))
         elif new.fact in ("copy", "claim", "shown") and not self._is_moved(new.source):
             old = change.old
             later = isinstance(old, Follows) and replace(old, sync=new.sync) == replace(
                 new, at_once=old.at_once
             )
             if not later:
-                yield self._call("restore", "design", _quoted(new.name))
+                side = "new" if new.kind in REMADE else "design"
+                yield self._call("restore", side, _quoted(new.name))
 
     def _cleaned(self, old: Follows) -> Iterator[str]:
         """A unique that is kept no more leaves its markers."""
@@ -257,18 +308,18 @@ class _Writer:
 
     def _entity_step(self, change: SchemaChange) -> Iterator[str]:
         old, new = change.old, change.new
-        entity = f"design.entities[{_quoted(change.subject)}]"
+        entity = self._declared(change.subject)
         if change.kind in MOVES:
             assert isinstance(old, EntitySchema)
             assert isinstance(new, EntitySchema)
-            yield self._rekey(old, new)
+            yield self._moved(old, new)
         elif change.kind == "index keys changed":
             yield self._call("fill_indexes", entity, *self._former_keys(old, new))
         elif change.kind == "unique added" and not self._is_moved(change.subject):
             yield self._call("rebuild", entity)
         elif change.kind == "pointer added":
             if not self._is_moved(change.detail):
-                yield self._call("rebuild", f"design.entities[{_quoted(change.detail)}]")
+                yield self._call("rebuild", self._declared(change.detail))
         elif change.kind == "entity removed" and isinstance(old, EntitySchema):
             table = self.before.by_table.get(old.table) if self.before else None
             gone = {c.subject for c in self.changes if c.kind == "table removed"}
@@ -279,10 +330,10 @@ class _Writer:
                 yield self._call("remove_items", *parts)
         elif change.kind == "attribute added" and isinstance(new, EntitySchema):
             attribute = next(a for a in new.attributes if a.name == change.detail)
-            if not attribute.optional and _stays(old, new) and not self._is_counted(change):
+            if attribute.optional or self._is_counted(change) or self._is_merged(attribute):
+                return
+            if _stays(old, new):
                 yield self._filled(old, new, attribute)
-        elif change.kind == "attribute removed" and isinstance(new, EntitySchema):
-            yield self._call("drop_attribute", entity, _quoted(change.detail))
 
     def _former_keys(self, old: object, new: object) -> list[str]:
         """What an entity had as keys of the indexes that are changed."""
@@ -315,6 +366,11 @@ class _Writer:
         kinds = (*MOVES, "entity added")
         return any(c.subject == entity and c.kind in kinds for c in self.changes)
 
+    def _is_merged(self, attribute: AttributeSchema) -> bool:
+        """Whether it is likely to come from items that are no more."""
+        gone = (c.old for c in self.changes if c.kind == "entity removed")
+        return any(isinstance(o, EntitySchema) and attribute.field in o.by_field for o in gone)
+
     def _is_counted(self, change: SchemaChange) -> bool:
         label = f"{change.subject}.{change.detail}"
         return any(c.kind == "counter added" and c.detail == label for c in self.changes)
@@ -325,8 +381,8 @@ class _Writer:
         left = self._left_out(old, entity, attribute.type)
         if left:
             question += (
-                f" {', '.join(left)} goes away in this plan: if it was renamed, take "
-                "rename_attribute instead."
+                f" {', '.join(left)} goes away in this plan: if it was renamed, take rename "
+                "instead."
             )
         self.questions.append(f"{function}: {question}")
         mark = ""
@@ -337,8 +393,8 @@ class _Writer:
         self.functions.append(
             f"{mark}def {function}(item: dict):\n    {literals.docstring(about)}\n    return None"
         )
-        declared = f"design.entities[{_quoted(entity.name)}]"
-        return self._call("add_attribute", declared, _quoted(attribute.name), function)
+        declared = self._declared(entity.name)
+        return self._call("derive", declared, _quoted(attribute.field), function)
 
     def _left_out(self, old: object, entity: EntitySchema, type: str) -> list[str]:
         """Attributes of this type that the entity had before and has no more."""
@@ -346,24 +402,30 @@ class _Writer:
         known = old.attributes if isinstance(old, EntitySchema) else ()
         return [one.name for one in known if one.name not in kept and one.type == type]
 
-    def _rekey(self, old: EntitySchema, new: EntitySchema) -> str:
-        found = self.before.by_table.get(old.table) if self.before else None
-        parts = [
-            f"design.entities[{_quoted(new.name)}]",
-            f"table={self._table(found) if found else _quoted(old.table)}",
-            f"key={_tuple(_key_texts(old.key))}",
-        ]
-        if old.type_name != new.type_name:
-            parts.append(f"type_name={_quoted(old.type_name)}")
-        indexes = [
-            f"{_quoted(p.index)}: {_tuple(_key_texts(p.key))}" for p in old.placements if not p.when
-        ]
-        if indexes:
-            parts.append(f"indexes={_wrapped('{', indexes, '}', 12)}")
-        for placement in old.placements:
-            if placement.when:
-                self.questions.append(f"how {new.name} gets its keys in {placement.index} back")
-        return self._call("rekey", *parts)
+    def _declared(self, entity: str, side: str = "new") -> str:
+        """Where a step finds an entity; what is computed by functions is in the design alone."""
+        schema = self.after if side == "new" else self.before
+        found = schema.by_entity.get(entity)
+        computed = found is not None and any(a.follows for a in found.attributes)
+        if computed and side == "old":
+            raise MigrationError(
+                f"the key of {entity} was computed by functions, which no schema holds; declare "
+                "it as it was in a module of its own, and write the move by hand"
+            )
+        return f"{'design' if computed else side}.entities[{_quoted(entity)}]"
+
+    def _moved(self, old: EntitySchema, new: EntitySchema) -> str:
+        arguments = [self._declared(old.name, "old"), self._declared(new.name)]
+        gone = [a for a in old.attributes if a.is_stored and a.field not in new.by_field]
+        added = [a for a in new.attributes if a.is_stored and a.field not in old.by_field]
+        for one in gone:
+            likely = [a.field for a in added if a.type == one.type]
+            renamed = f", rename={{{_quoted(one.field)}: {_quoted(likely[0])}}}" if likely else ""
+            self.questions.append(
+                f"{new.name} declares {one.name} no more: it goes along undeclared. Otherwise give "
+                f"the move drops=[{_quoted(one.name)}]{renamed}"
+            )
+        return self._call("move", *arguments)
 
     def _call(self, name: str, *arguments: str) -> str:
         self.imports.add(name)

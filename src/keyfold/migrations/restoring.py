@@ -32,7 +32,8 @@ class Restoring:
 
     def run(self) -> None:
         """Each part is safe to repeat."""
-        staying = [r for r in self.migration.routes("old") if self._stays(r.source)]
+        back = self.migration.routes("old")
+        staying = [r for r in back if self._stays(r.source) and not r.keeps]
         self._remove_new(staying, moved=True)
         derived = [step.route for step in self.migration.steps if isinstance(step, Derive)]
         self._remove_new([r for r in derived if self._stays(r.target)], moved=False)
@@ -108,10 +109,10 @@ class Restoring:
             return
         made = dict(outputs)
         if moved:
+            self._delete(table, self.sides.key_of(table, item))
             made = {}
             for (source, _), original in outputs.items():
                 made.update(forward.outputs(source, original.item))
-            self._delete(table, self.sides.key_of(table, item))
         for (target, _), output in made.items():
             key = self.sides.key_of(target, output.item)
             if not self._stays(target) or self.log.find(target, key) is not None:

@@ -35,6 +35,8 @@ class Rewrite:
     when: Literal["backfill", "contract"] = "backfill"
     follow: Callable[[Item, Item], Item] | None = None
     """What an item becomes by its last change, given it before and after; where None, `change`."""
+    lasting: frozenset[str] = frozenset()
+    """Attributes of the old shape: what they become is the application's, and is not undone."""
 
     def words(self) -> str:
         return self.name
@@ -47,10 +49,11 @@ def _rewrite(
     undo: Change | None = None,
     when: Literal["backfill", "contract"] = "backfill",
     follow: Callable[[Item, Item], Item] | None = None,
+    lasting: frozenset[str] = frozenset(),
 ) -> Rewrite:
     """A rewrite of one entity's items, or of all items of the table that is named."""
     if isinstance(items, str):
-        return Rewrite(f"{does} of {items}", items, change, undo, when, follow)
+        return Rewrite(f"{does} of {items}", items, change, undo, when, follow, lasting)
     spec = items.__spec__
 
     def within(one: Change) -> Change:
@@ -65,6 +68,7 @@ def _rewrite(
         None
         if follow is None
         else lambda before, item: follow(before, item) if spec.recognises(item) else item,
+        lasting,
     )
 
 
@@ -85,17 +89,26 @@ def add_attribute(
     return _rewrite(f"add {attribute} to items", items, change, undo)
 
 
-def undecided(question: str) -> Callable[[Callable[..., Any]], NoReturn]:
-    """Marks a function of a plan that its reader has to write; until then the plan is refused."""
+class undecided:
+    """What only the reader of a plan can say; until it is said the plan is refused.
 
-    def refuse(function: Callable[..., Any]) -> NoReturn:
+    It stands on a function that has to be written, or among the steps in the place of one.
+    """
+
+    def __init__(self, question: str) -> None:
+        self.question = question
+
+    def __call__(self, function: Callable[..., Any]) -> NoReturn:
         code = function.__code__
         raise MigrationError(
             f"{code.co_filename}:{code.co_firstlineno}: {function.__name__} is not decided yet: "
-            f"{question} Write what it returns, and take @undecided away"
+            f"{self.question} Write what it returns, and take @undecided away"
         )
 
-    return refuse
+    def refusal(self, plan: str) -> MigrationError:
+        return MigrationError(
+            f"{plan} is not decided yet: {self.question} Put the answer in the place of undecided"
+        )
 
 
 def drop_attribute(items: str | type[Entity], attribute: str) -> Rewrite:
@@ -129,7 +142,14 @@ def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
         without = _set(item, new, None)
         return {**without, old: item[new]} if new in item else without
 
-    return _rewrite(f"copy {old} to {new} in items", items, change, undo, follow=follow)
+    return _rewrite(
+        f"copy {old} to {new} in items",
+        items,
+        change,
+        undo,
+        follow=follow,
+        lasting=frozenset((old,)),
+    )
 
 
 def _set(item: Item, name: str, wire: Any) -> Item:

@@ -458,7 +458,7 @@ class Migrator:
             self._rewrite_all(rewrite)
         self._refuse_problems()
         self._shaping.close_streams()
-        forward = [move.forward for move in self.migration.moves]
+        forward = [move.forward for move in self.migration.moves if not move.forward.keeps]
         remove_left_keys(self.store, forward, self.pace)
         staying = [route for route in forward if route.source not in self.migration.dropped]
         remove_moved(self.store, staying, self.pace)

@@ -87,7 +87,13 @@ def rewrite_item(sides: Sides, table: str, item: Item, image: Item | None = None
     come back by the stream and be made again, for ever. `image` is the item before its last
     change, where it is known.
     """
-    return write_over(sides, table, item, rewritten(sides, table, item, image))
+    if image is not None and sides.log is not None and any(r.follow for r in sides.rewrites):
+        record = sides.log.find(table, sides.key_of(table, item))
+        if record is not None and record.is_of(image, item):
+            image = None  # it was this migration, and not the application
+    lasting = [rewrite.lasting for rewrite in sides.rewrites if rewrite.table == table]
+    changed = rewritten(sides, table, item, image)
+    return write_over(sides, table, item, changed, frozenset().union(*lasting))
 
 
 def rewritten(sides: Sides, table: str, item: Item, image: Item | None = None) -> Item | None:
@@ -107,7 +113,13 @@ def rewritten(sides: Sides, table: str, item: Item, image: Item | None = None) -
     return changed
 
 
-def write_over(sides: Sides, table: str, item: Item, changed: Item | None) -> bool:
+def write_over(
+    sides: Sides,
+    table: str,
+    item: Item,
+    changed: Item | None,
+    lasting: frozenset[str] = frozenset(),
+) -> bool:
     """Make an item another one, if nobody has changed it meanwhile; None takes it away."""
     if changed is not None and equal(changed, item):
         return False
@@ -128,9 +140,9 @@ def write_over(sides: Sides, table: str, item: Item, changed: Item | None) -> bo
             noted = sides.log.writes(removed)
         elif record is None:
             first = UndoRecord("changed", table, key, revision=-1)
-            noted = sides.log.writes(first.noting(item, changed))
+            noted = sides.log.writes(first.noting(item, changed, lasting))
         elif record.kind != "made":
-            noted = sides.log.writes(record.noting(item, changed))
+            noted = sides.log.writes(record.noting(item, changed, lasting))
     try:
         if noted:
             backend.call("TransactWriteItems", {"TransactItems": [action, *noted]})

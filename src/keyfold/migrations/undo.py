@@ -38,14 +38,25 @@ class UndoRecord:
     """Digests of what they became; None where they were taken away."""
     revision: int = 0
 
-    def noting(self, before: Item, after: Item) -> UndoRecord:
-        """The same with another change of the item."""
+    def noting(
+        self, before: Item, after: Item, lasting: frozenset[str] = frozenset()
+    ) -> UndoRecord:
+        """The same with another change of the item; `lasting` attributes stay as they become."""
         was, became = dict(self.before), dict(self.after)
-        for name in before.keys() | after.keys():
+        for name in (before.keys() | after.keys()) - lasting:
             if not same(before.get(name), after.get(name)):
                 was[name] = before.get(name)
                 became[name] = digest(after[name]) if name in after else None
         return UndoRecord(self.kind, self.table, self.key, was, became, self.revision + 1)
+
+    def is_of(self, before: Item, after: Item) -> bool:
+        """Whether a change of the item is the one that is noted here."""
+        changed = [n for n in before.keys() | after.keys() if not same(before.get(n), after.get(n))]
+        return all(
+            name in self.after
+            and (digest(after[name]) if name in after else None) == self.after[name]
+            for name in changed
+        )
 
     def restored(self, item: Item, undone: Callable[[Item], Item]) -> Item:
         """The item as it was; what was written since is passed through `undone`."""
@@ -93,6 +104,15 @@ class UndoLog:
         body = zlib.compress(
             orjson.dumps({"kind": record.kind, "before": record.before, "after": record.after})
         )
+        # Two that make the same item note the same.
+        condition: Item = (
+            {}
+            if record.kind == "made"
+            else {
+                "ConditionExpression": "attribute_not_exists(revision) OR revision = :before",
+                "ExpressionAttributeValues": {":before": {"N": str(record.revision - 1)}},
+            }
+        )
         chunks = [body[n : n + _CHUNK] for n in range(0, len(body), _CHUNK)]
         return [
             {
@@ -107,8 +127,7 @@ class UndoLog:
                         "revision": {"N": str(record.revision)},
                         "body": {"B": base64.b64encode(chunk).decode()},
                     },
-                    "ConditionExpression": "attribute_not_exists(revision) OR revision = :before",
-                    "ExpressionAttributeValues": {":before": {"N": str(record.revision - 1)}},
+                    **condition,
                 }
             }
             for number, chunk in enumerate(chunks)

@@ -71,8 +71,8 @@ class World:
 
     def plan(self, name: str, old: Design, new: Design) -> str:
         before = load_snapshot(dump(old.schema))
-        made = draft(name, f"{name}:design", diff(before, new.schema), before)
-        (self.folder / f"plan_{name}.py").write_text(made.text)
+        made = draft(f"plan_{name}", before, new.schema, design=f"{name}:design")
+        made.save(self.folder)
         return made.text
 
     def migrator(self, name: str) -> Migrator:
@@ -139,7 +139,7 @@ def test_a_counter_whose_condition_changed_is_named_everywhere_and_recounted(wor
     assert str(change) == (
         'counter Host.shown: where status = "CANCELLED", before where status = "PUBLISHED"'
     )
-    assert 'recount(design, "Host.shown")' in world.plan("counted_two", old, new)
+    assert 'recount(new, "Host.shown")' in world.plan("counted_two", old, new)
     assert not world.is_clean(new)
     world.migrator("counted_two").apply("contract")
     assert world.is_clean(new)
@@ -149,7 +149,7 @@ def test_a_pointer_of_another_list_is_restored_and_what_is_no_longer_due_goes(wo
     old = world.design("pointed_one", EVENTS)
     new = world.design("pointed_two", EVENTS.replace('each="tags"', 'each="marks"'))
     world.fill(old)
-    assert 'restore(design, "pointer EventIn")' in world.plan("pointed_two", old, new)
+    assert 'restore(new, "pointer EventIn")' in world.plan("pointed_two", old, new)
     world.migrator("pointed_two").apply("contract")
     assert world.is_clean(new)
 

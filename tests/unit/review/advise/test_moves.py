@@ -11,7 +11,6 @@ from keyfold.design.file import loads
 from keyfold.design.schema import Schema
 from keyfold.design.writing import dumps
 from keyfold.engine import Engine
-from keyfold.migrations.diff import diff
 from keyfold.migrations.plan import draft
 from keyfold.review.advise import Advice, advise, report
 from keyfold.review.advise.advice import Alternative
@@ -31,7 +30,7 @@ def advised(design: str, load: str = "") -> Advice:
         again = loads(dumps(made.schema))
         assert again.tables == made.schema.tables
         assert again.patterns == made.schema.patterns
-        draft("change", "better:design", diff(schema, again), schema)
+        draft("change", schema, again)
         with Engine.open(":memory:") as engine:
             for table in again.tables:
                 engine.call("CreateTable", create_request(table, table.name))

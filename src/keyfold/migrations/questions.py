@@ -1,0 +1,105 @@
+"""What only people can say of a change: what was found, and the answers that are likely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from keyfold.design.schema import EntitySchema, Index, Schema
+from keyfold.literals import python as quoted
+from keyfold.migrations.diff import MOVES, SchemaChange
+
+
+@dataclass(frozen=True)
+class Question:
+    """One that a plan asks; an answer is a step, or the line that says it in the design."""
+
+    text: str
+    answers: tuple[str, ...]
+
+    def step(self) -> str:
+        """Its place among the steps, until somebody has answered it."""
+        told = " ".join(self.text.split())
+        offered = [f"#     {answer}," for answer in self.answers]
+        return "\n        ".join([f"# {told}", *offered, f"undecided({quoted(told)})"])
+
+
+def question_of(
+    change: SchemaChange, changes: Sequence[SchemaChange], before: Schema, after: Schema
+) -> Question | None:
+    """What to ask about a change, or None where nothing can be lost."""
+    old, new = change.old, change.new
+    if change.kind == "attribute removed" and isinstance(old, EntitySchema):
+        if isinstance(new, EntitySchema) and not _is_moved(change, changes):
+            return _removed_attribute(change.detail, old, new, before, after)
+    elif change.kind == "entity removed" and isinstance(old, EntitySchema) and not change.detail:
+        return _removed_entity(old, before, after)
+    elif change.kind == "index removed" and isinstance(old, Index):
+        text = f"{change.words}: nothing finds items by it any more, and queries of it fail."
+        return Question(text, ())
+    return None
+
+
+def _is_moved(change: SchemaChange, changes: Sequence[SchemaChange]) -> bool:
+    return any(c.kind in MOVES and c.subject == change.subject for c in changes)
+
+
+def _removed_attribute(
+    name: str, old: EntitySchema, new: EntitySchema, before: Schema, after: Schema
+) -> Question:
+    gone = next(a for a in old.attributes if a.name == name)
+    entity = f"new.entities[{quoted(new.name)}]"
+    answers = []
+    for added in new.attributes:
+        if added.is_stored and added.type == gone.type and added.name not in _names(old):
+            answers.append(f"rename({entity}, {quoted(name)}, {quoted(added.field)})")
+    for other in after.entities:
+        if other.name not in before.by_entity and gone.field in other.by_field:
+            shared = [f for f in old.by_field if f in other.by_field and f not in new.by_field]
+            listed = ", ".join(map(quoted, shared))
+            part = f"new.entities[{quoted(other.name)}]"
+            whole = f"old.entities[{quoted(old.name)}]"
+            answers.append(f"split({whole}, {part}, fields=[{listed}])")
+    answers.append(f"drop({entity}, {quoted(name)})")
+    text = (
+        f"{new.name} declares {name} no more: was it renamed, does it go elsewhere, or is it to be "
+        "lost? Without a step it stays in the items."
+    )
+    return Question(text, tuple(answers))
+
+
+def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Question:
+    entity = f"old.entities[{quoted(old.name)}]"
+    answers = [
+        f"rename({entity}, new.entities[{quoted(other.name)}])"
+        for other in after.entities
+        if other.name not in before.by_entity and _alike(old, other)
+    ]
+    for other in after.entities:
+        whole = before.by_entity.get(other.name)
+        shared = list(_came_to(old, whole, other)) if whole is not None else []
+        if shared:
+            listed = ", ".join(map(quoted, shared))
+            target = f"new.entities[{quoted(other.name)}]"
+            answers.append(f"merge({entity}, {target}, fields=[{listed}])")
+    answers.append(f"drop({entity})")
+    text = (
+        f"{old.name} is declared no more: was it renamed, is it a part of another one now, or are "
+        "its items to be lost? Without a step they stay where they are."
+    )
+    return Question(text, tuple(answers))
+
+
+def _alike(old: EntitySchema, new: EntitySchema) -> bool:
+    shared = _names(old) & _names(new)
+    return len(shared) * 2 > len(_names(old) | _names(new))
+
+
+def _came_to(old: EntitySchema, whole: EntitySchema, now: EntitySchema) -> Iterator[str]:
+    for field, attribute in now.by_field.items():
+        if field not in whole.by_field and field in old.by_field and attribute.is_stored:
+            yield field
+
+
+def _names(entity: EntitySchema) -> set[str]:
+    return {attribute.name for attribute in entity.attributes if attribute.is_stored}

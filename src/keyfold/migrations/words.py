@@ -1,0 +1,140 @@
+"""Changes that a plan says in one line: rename, split, merge, drop, derive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, overload
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.errors import MigrationError
+from keyfold.migrations.backend import Item
+from keyfold.migrations.moves import Move, Output, Route, move, written_with
+from keyfold.migrations.rewrites import (
+    Rewrite,
+    add_attribute,
+    drop_attribute,
+    remove_items,
+    rename_attribute,
+)
+
+Steps = Sequence[Move | Rewrite]
+
+
+@overload
+def rename(was: type[Entity], now: type[Entity], /) -> Steps: ...
+@overload
+def rename(entity: type[Entity], was: str, now: str, /) -> Steps: ...
+def rename(first: type[Entity], second: Any, third: str = "", /) -> Steps:
+    """An entity under another name, or a field of one: `rename(User, "mail", "email")`.
+
+    A field's attribute is written under both names until `contract`. A class has no name on disk
+    but its type: keep that with `type_name=`, or let it move to another table.
+    """
+    if third:
+        spec = first.__spec__
+        was, now = _attribute(spec, second), _attribute(spec, third)
+        return (rename_attribute(first, was, now), drop_attribute(first, was))
+    old, new = first.__spec__, second.__spec__
+    if old.table.name != new.table.name:
+        return (move(first, second),)
+    if old.table.schema.type_attribute is not None and old.type_name != new.type_name:
+        raise MigrationError(
+            f"items of {old.name} say that they are {old.type_name!r}, and an application that "
+            f"runs meanwhile finds them by it. Declare {new.name} with "
+            f"type_name={old.type_name!r}: then nothing has to change"
+        )
+    if str(old.key.templates) != str(new.key.templates):
+        return (move(first, second),)
+    return ()
+
+
+def drop(entity: type[Entity], *fields: str) -> Steps:
+    """Take fields of an entity away in `contract`, or all of its items."""
+    spec = entity.__spec__
+    if fields:
+        return tuple(drop_attribute(entity, _attribute(spec, field)) for field in fields)
+    named = spec.table.schema.type_attribute
+    if named is None:
+        raise MigrationError(
+            f"items of {spec.name} do not say what they are, so that they cannot be told from "
+            "others; take them away with a Rewrite of your own"
+        )
+    return (remove_items(spec.table.name, spec.type_name, named),)
+
+
+def derive(
+    entity: str | type[Entity], field: str, value: Callable[[dict[str, Any]], Any]
+) -> Rewrite:
+    """Give items a field that is computed from what they have; those that have one keep it."""
+    attribute = field if isinstance(entity, str) else _attribute(entity.__spec__, field)
+    return add_attribute(entity, attribute, value)
+
+
+def split(whole: type[Entity], part: type[Entity], *, fields: Iterable[str]) -> Steps:
+    """Fields of one entity become items of another, which is found by the same key fields."""
+    names = tuple(fields)
+    parting = _Parting(whole.__spec__, part.__spec__, names)
+    dropped = [drop_attribute(whole, attribute) for attribute in sorted(parting.whole_part)]
+    return (Move(parting.name, parting.out, parting.home, partial=True), *dropped)
+
+
+def merge(part: type[Entity], whole: type[Entity], *, fields: Iterable[str]) -> Steps:
+    """Items of one entity become fields of another; those of no such item stay behind."""
+    parting = _Parting(whole.__spec__, part.__spec__, tuple(fields))
+    name = f"{part.__name__} into {whole.__name__}"
+    merged = Move(name, parting.home, parting.out, partial=True)
+    return (merged, *drop(part)) if part.__table__.schema.type_attribute else (merged,)
+
+
+class _Parting:
+    """An item and the part of it that is an item of its own; stored values keep their bytes."""
+
+    def __init__(self, whole: EntitySpec, part: EntitySpec, fields: tuple[str, ...]) -> None:
+        self.whole, self.part = whole, part
+        self.name = f"{part.name} out of {whole.name}"
+        self.shared = [name for name in whole.key.templates.fields if name not in fields]
+        for name in (*self.shared, *fields):
+            for spec in (whole, part):
+                if name not in spec.fields:
+                    raise MigrationError(
+                        f"{spec.name} has no field {name!r}: {whole.name} and {part.name} need it "
+                        "both, one as a part of the other"
+                    )
+        self.attributes = {_attribute(whole, name): _attribute(part, name) for name in fields}
+        self.whole_part = frozenset(self.attributes)
+        self.out = Route(
+            self.name, whole.table.name, part.table.name, self._has_part, self._parted, keeps=True
+        )
+        self.home = Route(
+            f"{self.name}, back",
+            part.table.name,
+            whole.table.name,
+            part.recognises,
+            self._returned,
+        )
+
+    def _has_part(self, item: Item) -> bool:
+        return self.whole.recognises(item) and not self.whole_part.isdisjoint(item)
+
+    def _parted(self, item: Item) -> Iterable[Output]:
+        values = self.whole.decode(item).__dict__
+        given = {name: values[name] for name in self.part.fields if name in values}
+        made = self.part.entity.model_validate(given, by_name=True, by_alias=False)
+        stored = {self.attributes[n]: w for n, w in item.items() if n in self.attributes}
+        encoded = self.part.encode(made)
+        kept = {n: w for n, w in encoded.items() if n not in self.attributes.values()}
+        others = written_with(self.part, made)[1:]
+        return [Output(self.part.table.name, {**kept, **stored}, moved=True), *others]
+
+    def _returned(self, item: Item) -> Iterable[Output]:
+        values = self.part.decode(item).__dict__
+        given = {name: values[name] for name in self.shared}
+        back = {new: old for old, new in self.attributes.items()}
+        stored = {back[n]: w for n, w in item.items() if n in back}
+        key = self.whole.key.render(given, owner=self.whole.name)
+        return [Output(self.whole.table.name, {**key, **stored}, part=self.whole_part)]
+
+
+def _attribute(spec: EntitySpec, field: str) -> str:
+    found = spec.fields.get(field)
+    return found.attribute if found is not None else field

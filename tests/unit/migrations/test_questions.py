@@ -1,0 +1,220 @@
+"""A plan asks where something could be lost, offers the likely answers, and runs as it was made."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyfold import Design
+from keyfold.clients import connect
+from keyfold.errors import MigrationError
+from keyfold.migrations import Migrator, backend_of, load
+from keyfold.migrations.plan import Dangerous, draft
+from keyfold.migrations.snapshot import dump
+from keyfold.migrations.snapshot import load as load_snapshot
+
+from .answers import answer
+
+USER = """
+from keyfold import Design, Entity, Key
+design = Design("club")
+table = design.table("Club")
+class User(Entity, table=table):
+    user_id: str
+    name: str
+    address: str
+    phone: str = ""
+    key = Key("USER#{user_id}", "USER")
+"""
+SPLIT = """
+from keyfold import Design, Entity, Key
+design = Design("club")
+table = design.table("Club")
+class User(Entity, table=table):
+    user_id: str
+    name: str
+    key = Key("USER#{user_id}", "USER")
+class Profile(Entity, table=table):
+    user_id: str
+    address: str
+    phone: str = ""
+    key = Key("USER#{user_id}", "PROFILE")
+"""
+
+
+class Club:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.client = connect(":memory:")
+
+    def design(self, text: str) -> Design:
+        namespace: dict[str, Any] = {"__name__": "club"}
+        exec(compile(text, "club.py", "exec"), namespace)
+        made: Design = namespace["design"]
+        return made
+
+    def plan(self, old: str, new: str) -> Path:
+        before, after = self.design(old).schema, self.design(new).schema
+        made = draft("0001_change", load_snapshot(dump(before)), load_snapshot(dump(after)))
+        return made.save(self.folder)
+
+    def fill(self) -> None:
+        self.design(USER).open(self.client)
+        for number in range(6):
+            item = {
+                "PK": {"S": f"USER#u{number}"},
+                "SK": {"S": "USER"},
+                "type": {"S": "User"},
+                "userId": {"S": f"u{number}"},
+                "name": {"S": f"Name {number}"},
+                "address": {"S": f"Street {number}"},
+                "odd": {"NS": ["1", "2"]},
+            }
+            self.client.call("PutItem", {"TableName": "Club", "Item": item})
+
+    def items(self) -> dict[tuple[str, str], dict[str, Any]]:
+        found = self.client.call("Scan", {"TableName": "Club"})["Items"]
+        return {(item["PK"]["S"], item["SK"]["S"]): item for item in found}
+
+    def migrator(self, plan: Path) -> Migrator:
+        return Migrator(load(plan), backend_of(self.client), without_routers=True)
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Club:
+    return Club(tmp_path)
+
+
+def test_a_split_is_asked_for_and_nothing_is_dropped_by_default(club: Club) -> None:
+    club.fill()
+    plan = club.plan(USER, SPLIT)
+    assert "drop_attribute" not in plan.read_text()
+    with pytest.raises(MigrationError, match="not decided yet: User declares address no more"):
+        load(plan)
+
+
+def test_a_split_there_and_back(club: Club) -> None:
+    club.fill()
+    before = club.items()
+    plan = club.plan(USER, SPLIT)
+    answer(plan, "split")
+    text = plan.read_text()
+    lines = [line for line in text.splitlines() if "undecided(" not in line]
+    plan.write_text("\n".join(lines))
+    migrator = club.migrator(plan)
+    migrator.apply("hold")
+    design = club.design(SPLIT)
+    db = design.open(club.client, create_tables=False)
+    profile: Any = design.entities["Profile"]
+    assert db.get(profile.key(user_id="u1")).address == "Street 1"
+    db.update(profile.key(user_id="u1"), address="Elsewhere")
+    migrator.rollback()
+    after = club.items()
+    assert after["USER#u1", "USER"].pop("address") == {"S": "Elsewhere"}
+    assert before["USER#u1", "USER"].pop("address") == {"S": "Street 1"}
+    assert after.pop(("USER#u1", "USER")).keys() - before.pop(("USER#u1", "USER")).keys() <= {
+        "phone"
+    }
+    assert after == before
+    migrator.apply("contract")
+    assert "address" not in club.items()["USER#u2", "USER"]
+    assert club.items()["USER#u2", "USER"]["odd"] == {"NS": ["1", "2"]}
+    assert db.get(profile.key(user_id="u1")).address == "Elsewhere"
+
+
+def test_parts_are_merged_and_come_apart_again(club: Club) -> None:
+    design = club.design(SPLIT)
+    db = design.open(club.client)
+    user: Any = design.entities["User"]
+    profile: Any = design.entities["Profile"]
+    for number in range(4):
+        db.create(user(user_id=f"u{number}", name="n"))
+        db.create(profile(user_id=f"u{number}", address=f"Street {number}"))
+    before = club.items()
+    plan = club.plan(SPLIT, USER.replace("address: str", "address: str | None = None"))
+    assert "merge(" in plan.read_text()
+    answer(plan, "merge")
+    migrator = club.migrator(plan)
+    migrator.apply("hold")
+    assert club.items()["USER#u3", "USER"]["address"] == {"S": "Street 3"}
+    migrator.rollback()
+    assert club.items() == before
+    migrator.apply("contract")
+    assert {sort for _, sort in club.items()} == {"USER"}
+
+
+def test_a_class_under_another_name_is_asked_for_with_the_way_that_changes_nothing(
+    club: Club,
+) -> None:
+    club.fill()
+    renamed = USER.replace("class User", "class Member")
+    plan = club.plan(USER, renamed)
+    answer(plan, "rename")
+    with pytest.raises(MigrationError, match="type_name='User'"):
+        load(plan)
+    kept = renamed.replace("table=table)", 'table=table, type_name="User")')
+    assert "undecided" not in club.plan(USER, kept).read_text()
+
+
+def test_another_type_name_is_refused_with_the_safe_way(club: Club) -> None:
+    with pytest.raises(Dangerous, match="type_name='User'"):
+        club.plan(USER, USER.replace("table=table)", 'table=table, type_name="Member")'))
+
+
+def test_a_field_is_renamed_while_old_and_new_writers_run(club: Club) -> None:
+    club.fill()
+    before = club.items()
+    plan = club.plan(USER, USER.replace("    name: str", "    full_name: str"))
+    answer(plan, "rename")
+    text = plan.read_text()
+    functions = text.index("@undecided")
+    plan.write_text(
+        text[:functions]
+        + text[text.index("migration =") :].replace(
+            next(line + "\n" for line in text.splitlines() if "derive(" in line), ""
+        )
+    )
+    migrator = club.migrator(plan)
+    migrator.apply("verify")
+    set_attribute(club, "u1", "name", "By the old one")
+    set_attribute(club, "u2", "fullName", "By the new one")
+    migrator.apply("hold")
+    items = club.items()
+    assert items["USER#u1", "USER"]["fullName"] == {"S": "By the old one"}
+    assert items["USER#u2", "USER"]["name"] == {"S": "By the new one"}
+    migrator.rollback()
+    after = club.items()
+    assert after["USER#u2", "USER"]["name"] == {"S": "By the new one"}
+    assert after["USER#u3", "USER"] == before["USER#u3", "USER"]
+
+
+def set_attribute(club: Club, user: str, name: str, value: str) -> None:
+    club.client.call(
+        "UpdateItem",
+        {
+            "TableName": "Club",
+            "Key": {"PK": {"S": f"USER#{user}"}, "SK": {"S": "USER"}},
+            "UpdateExpression": "SET #n = :v",
+            "ExpressionAttributeNames": {"#n": name},
+            "ExpressionAttributeValues": {":v": {"S": value}},
+        },
+    )
+
+
+def test_a_plan_needs_nothing_of_the_application(club: Club) -> None:
+    club.fill()
+    moved = USER.replace('design.table("Club")', 'design.table("Members")')
+    plan = club.plan(USER, moved.replace("USER#", "MEMBER#"))
+    assert "club" not in plan.read_text().replace('"Club"', "").replace("club = ", "").replace(
+        "(club)", ""
+    )
+    known = set(sys.modules)
+    migrator = club.migrator(plan)
+    migrator.apply("contract")
+    assert not [name for name in set(sys.modules) - known if "club" in name]
+    found = club.client.call("Scan", {"TableName": "Members"})["Items"]
+    assert {item["PK"]["S"] for item in found} == {f"MEMBER#u{n}" for n in range(6)}
+    assert all(item["odd"] == {"NS": ["1", "2"]} for item in found)
