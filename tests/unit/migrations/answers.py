@@ -12,7 +12,7 @@ def answer(plan: Path, *words: str) -> None:
     for word in words:
         offered = re.search(rf"^ *#     ({word}\(.*),$", text, re.M)
         assert offered, f"{plan.name} does not offer {word}"
-        text = re.sub(
-            r"^( *)undecided\(.*$", lambda m, a=offered[1]: f"{m[1]}{a},", text, count=1, flags=re.M
-        )
+        asked = re.search(r"^( *)undecided\(.*$", text, re.M)
+        assert asked, f"{plan.name} asks nothing more"
+        text = text.replace(asked[0], f"{asked[1]}{offered[1]},", 1)
     plan.write_text(text)
