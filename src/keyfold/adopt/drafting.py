@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from keyfold.adopt import naming, relations, spelling
-from keyfold.adopt.grouping import Grouping, ItemGroup, group
+from keyfold.adopt.grouping import Grouping, ItemGroup, group, labelled
 from keyfold.adopt.key_parts import Part, SlotValue, read_key
 from keyfold.adopt.spelling import Item, text
 from keyfold.design.condition import there
@@ -59,9 +59,18 @@ class Seen:
     asked: list[str]
 
 
-def draft(table: TableSchema, items: Sequence[Item], *, complete: bool = False) -> DesignDraft:
-    """The design of one table by a sample of its items; `complete` says that these are all."""
-    found = group(table, items)
+def draft(
+    table: TableSchema,
+    items: Sequence[Item],
+    *,
+    complete: bool = False,
+    labels: Sequence[str] = (),
+) -> DesignDraft:
+    """The design of one table by a sample of its items.
+
+    `complete` says that these are all; `labels` name the entity of each, where that is known.
+    """
+    found = labelled(items, labels) if any(labels) else group(table, items)
     table = _with_discriminator(table, found)
     hidden = {name for name in (found.discriminator, *_marks_of_tools(items)) if name}
     keys = [_in_one_case(_keys(table, each, hidden)) for each in found.groups]

@@ -72,6 +72,14 @@ def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
     return Grouping(_ordered(found), attribute, explains, own=len(items) - len(theirs))
 
 
+def labelled(items: Sequence[Item], labels: Sequence[str]) -> Grouping:
+    """Entities that somebody has named, item by item."""
+    named: dict[str, list[Item]] = {}
+    for item, label in zip(items, labels, strict=True):
+        named.setdefault(label, []).append(item)
+    return Grouping(_ordered([ItemGroup(some, name) for name, some in named.items()]))
+
+
 def is_own(table: TableSchema, item: Item) -> bool:
     """An item that keyfold keeps for itself beside the design's: no entity."""
     from keyfold.maintain.fact import HOLDER, MARKERS

@@ -13,6 +13,8 @@ import orjson
 from keyfold.adopt.spelling import Item
 from keyfold.clients.protocol import Client
 from keyfold.errors import KeyfoldError
+from keyfold.runtime.flow import run_by
+from keyfold.runtime.walk import Walk, pages
 from keyfold.values.size import item_size
 
 PAGE = 25
@@ -100,30 +102,23 @@ def read(
 def _visit(client: Client, sample: Sample, segment: int, limit: int) -> None:
     request: dict[str, Any] = {
         "TableName": sample.table,
-        "Limit": limit,
         "ReturnConsumedCapacity": "TOTAL",
     }
     if sample.segments > 1:
         request |= {"Segment": segment, "TotalSegments": sample.segments}
-    if sample.starts[segment] is not None:
-        request["ExclusiveStartKey"] = sample.starts[segment]
-    answer = client.call("Scan", request)
-    found = answer.get("Items", [])
+    walk = Walk("Scan", request, sample.starts[segment])
+    answer = run_by(client.call, walk.next(limit))
+    found = answer["Items"]
     sample.items += found
     consumed = answer.get("ConsumedCapacity", {}).get("CapacityUnits")
     sample.units += consumed if consumed is not None else sum(map(item_size, found)) / UNIT_BYTES
-    if "LastEvaluatedKey" in answer:
-        sample.starts[segment] = answer["LastEvaluatedKey"]
-    else:
+    if walk.ended:
         del sample.starts[segment]
+    else:
+        sample.starts[segment] = walk.position
 
 
 def every(client: Client, table: str) -> Iterator[Item]:
     """All items of a table, page by page."""
-    request: dict[str, Any] = {"TableName": table}
-    while True:
-        answer = client.call("Scan", request)
-        yield from answer.get("Items", [])
-        if "LastEvaluatedKey" not in answer:
-            return
-        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+    for page in pages(client.call, Walk("Scan", {"TableName": table})):
+        yield from page["Items"]

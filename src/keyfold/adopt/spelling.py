@@ -17,6 +17,7 @@ _SPELLINGS = {
     "iso": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"),
     "iso_ms": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"),
     "iso_s": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"),
+    "iso_offset": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+0000"),
 }
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME_WORDS = {

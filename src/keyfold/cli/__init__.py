@@ -22,9 +22,9 @@ INTERRUPTED = 130
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "serve", "api", "client", "studio"),
-    "Design": ("new", "inspect", "check", "rule", "docs", "types", "mcp"),
+    "Design": ("new", "import", "inspect", "adopt", "check", "rule", "docs", "types", "mcp"),
     "Advice": ("workload", "cost", "advise", "export"),
-    "Data": ("migrations", "backup", "doctor", "dump", "load"),
+    "Data": ("migrations", "backup", "doctor", "dump", "load", "sample"),
     "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),
     "About": ("settings", "bench"),
 }

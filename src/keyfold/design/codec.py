@@ -21,6 +21,7 @@ from keyfold.design.formats import (
     epoch_seconds,
     iso,
     iso_milliseconds,
+    iso_offset,
     iso_seconds,
 )
 from keyfold.errors import ValueRefused
@@ -32,7 +33,13 @@ WireItem = dict[str, Any]
 Encoder = Callable[[Any], dict[str, Any]]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TIME_TEXT = {"": iso, "iso": iso, "iso_ms": iso_milliseconds, "iso_s": iso_seconds}
+_TIME_TEXT = {
+    "": iso,
+    "iso": iso,
+    "iso_ms": iso_milliseconds,
+    "iso_s": iso_seconds,
+    "iso_offset": iso_offset,
+}
 
 
 def from_seconds(text: str) -> datetime:

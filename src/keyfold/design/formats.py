@@ -53,6 +53,11 @@ def iso_seconds(value: datetime) -> str:
     return _utc(value).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def iso_offset(value: datetime) -> str:
+    """UTC with microseconds and `+0000`, as PynamoDB writes times."""
+    return f"{iso(value)[:-1]}+0000"
+
+
 def epoch_milliseconds(value: datetime | int | float) -> int:
     return _scaled(value, 1000)
 
@@ -221,6 +226,7 @@ NAMED: dict[str, Format] = {
     "iso": Format("iso", iso, sortable=True, kinds=_TIMES),
     "iso_ms": Format("iso_ms", iso_milliseconds, sortable=True, kinds=_TIMES),
     "iso_s": Format("iso_s", iso_seconds, sortable=True, kinds=_TIMES),
+    "iso_offset": Format("iso_offset", iso_offset, sortable=True, kinds=_TIMES),
     "epoch_ms": Format(
         "epoch_ms",
         lambda v: f"{epoch_milliseconds(v):013d}",

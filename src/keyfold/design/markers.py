@@ -47,7 +47,7 @@ class Name:
 class Stored:
     """A time's format on disk; numbers in epoch formats, otherwise fixed ISO text."""
 
-    format: Literal["iso", "iso_ms", "iso_s", "epoch", "epoch_ms"]
+    format: Literal["iso", "iso_ms", "iso_s", "iso_offset", "epoch", "epoch_ms"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ TYPES = [
 _ANGLED = re.compile(r"<([A-Za-z_][A-Za-z0-9_.]*)(:[^<>]*)?>")
 _ATTRIBUTE = re.compile(
     r"(?P<optional>optional\s+)?(?P<fixed>fixed\s+)?(?P<type>\w+)"
-    r"(?:\s+(?P<stored>iso_ms|iso_s|iso|epoch_ms|epoch))?"
+    r"(?:\s+(?P<stored>iso_ms|iso_s|iso_offset|iso|epoch_ms|epoch))?"
     r"(?:\s*->\s*(?P<refers>\w+))?"
     r"(?:\s+like\s+(?P<like>\S+))?"
     r"(?:\s+max\s+(?P<max>\d+))?"

@@ -1,0 +1,1 @@
+"""Where designs come from: one module for each kind of source."""
