@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("keyfold.api")
 _PAGES = ("docs", "redoc", "graphql", "design", "openapi.json")
-RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "sign-in")
+RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "services", "sign-in", "studio")
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ Served = Sequence[tuple[System, str]]
 """Each system, and the path that its service is under."""
 
 
-def overview(systems: Served, web: str, dynamodb: str, data: Path) -> str:
+def overview(systems: Served, start: str, web: str, dynamodb: str, data: Path) -> str:
     """The table of addresses, then the examples."""
-    rows = [("Start page", web, ""), ("DynamoDB", dynamodb, "")]
+    rows = [("Start page", start, ""), ("Services", f"{web}/services", "")]
+    rows += [("DynamoDB", dynamodb, "")]
     rows += [("", "", ""), ("System", "REST", "GraphQL")] if systems else []
     rows += [
         (system.short_title, f"{web}/{path}/docs", f"{web}/{path}/graphql")

@@ -12,23 +12,29 @@ from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
 
 from keyfold.api.app import ApiSettings as WebSettings
 from keyfold.api.app import create_app
 from keyfold.api.connections import BoundedConnection
 from keyfold.api.media import LocalMedia
-from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.demo.data import catch_up, fill, open_data, unfilled
 from keyfold.demo.examples import REGION, overview
+from keyfold.demo.studio import studio_system
 from keyfold.demo.systems import System, find_systems
 from keyfold.demo.visitors import VisitorTokens
 from keyfold.errors import KeyfoldError
 from keyfold.runtime import AsyncDb
 from keyfold.streams import AsyncConsumer
+from keyfold.studio import Gate, StudioSystem, create_studio
 from keyfold.wire import Server as DynamoDbServer
 from keyfold.wire import ServerSettings as DynamoDbSettings
 
 HOST = "127.0.0.1"
+STUDIO = "/studio"
 Say = Callable[[str], None]
 
 
@@ -95,9 +101,18 @@ async def _serve(
 
     addresses = _address(web), _address(dynamodb)
     served = [(system, service.name) for system, service in zip(systems, services, strict=True)]
-    page = PageServer(
-        create_app(services, settings), lambda: say(overview(served, *addresses, options.data))
+    app, gate = create_app(services, settings), Gate()
+    shown = EmbeddedClient(client.engine)
+    start_with_studio(
+        app,
+        [
+            studio_system(system, service, shown, options.data)
+            for system, service in zip(systems, services, strict=True)
+        ],
+        gate,
     )
+    start = f"{addresses[0]}{STUDIO}/?token={gate.token}"
+    page = PageServer(app, lambda: say(overview(served, start, *addresses, options.data)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, page.stop)
@@ -107,6 +122,22 @@ async def _serve(
     if not page.started:
         raise KeyfoldError("a system could not be started; see its error above")
     say("Stopped.")
+
+
+def start_with_studio(app: Starlette, systems: Sequence[StudioSystem], gate: Gate) -> None:
+    """Make the studio the start page; the services' own index moves to /services."""
+
+    async def start(_request: Request) -> Response:
+        return RedirectResponse(f"{STUDIO}/", 303)
+
+    own = app.router.routes
+    index = next(route for route in own if isinstance(route, Route) and route.path == "/")
+    own.remove(index)
+    own[:0] = [
+        Mount(STUDIO, create_studio(systems, gate)),
+        Route("/", start),
+        Route("/services", index.endpoint),
+    ]
 
 
 @asynccontextmanager

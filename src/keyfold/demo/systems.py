@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from keyfold.api.identity import Identity
@@ -30,6 +31,8 @@ class System:
     users: Sequence[Identity]
     example: str
     """The path of a query that the first user may ask."""
+    folder: Path
+    """Where its package is, with its document and its workload."""
 
     @property
     def short_title(self) -> str:
@@ -65,6 +68,7 @@ def _load(name: str) -> System:
             fill=demo.fill,
             users=[Identity.of(id, *groups) for id, _, groups in demo.USERS],
             example=getattr(demo, "TRY", "/openapi.json"),
+            folder=Path(str(design.__file__)).parent,
         )
     except AttributeError as missing:
         raise KeyfoldError(f"the system {name} has no {missing.name}; see {PACKAGE}") from None

@@ -78,8 +78,9 @@ def running(runs: Runs) -> list[str]:
 
 
 def test_the_start_page_and_the_endpoint_answer(running: list[str]) -> None:
-    for label in ("Start page", "DynamoDB"):
-        with urllib.request.urlopen(address(running, label)) as answer:
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    for label in ("Start page", "Services", "DynamoDB"):
+        with browser.open(address(running, label)) as answer:
             assert answer.status == 200
 
 

@@ -1,0 +1,48 @@
+"""The systems of the demo, as the studio shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keyfold.api.service import Service
+from keyfold.clients.protocol import Client
+from keyfold.demo.systems import System
+from keyfold.design.file import load as load_schema
+from keyfold.design.schema import Schema
+from keyfold.errors import KeyfoldError
+from keyfold.review.cost import Workload
+from keyfold.review.cost import load as load_workload
+from keyfold.studio import StudioSystem, Trial
+
+
+def studio_system(system: System, service: Service, client: Client, data: Path) -> StudioSystem:
+    """A system with its document, its workload and its pages."""
+    schema = system.design.schema
+    written = system.folder / "as_written.yaml"
+    _, _, description = system.title.partition(": ")
+    return StudioSystem(
+        slug=system.name,
+        title=system.short_title,
+        schema=schema,
+        client=client,
+        place=data.name,
+        writable=True,
+        design=system.design,
+        description=description,
+        workload=_workload(system.folder / "workload.yaml", schema),
+        as_written=load_schema(written) if written.exists() else None,
+        trial=Trial(
+            rest=f"/{service.name}/docs",
+            graphql=f"/{service.name}/graphql",
+            sign_in="/sign-in",
+            users=[one.id for one in system.users],
+        ),
+    )
+
+
+def _workload(path: Path, schema: Schema) -> Workload | None:
+    """The system's workload; one of an earlier design of its says nothing about this."""
+    try:
+        return load_workload(path, schema)
+    except KeyfoldError:
+        return None

@@ -1,0 +1,197 @@
+"""The studio as an ASGI application."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from importlib import resources
+from typing import Final
+from urllib.parse import parse_qsl
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from keyfold.errors import KeyfoldError, TransportError
+from keyfold.studio import data, home, layout
+from keyfold.studio.gate import HEADERS, Gate
+from keyfold.studio.markup import Html, el, text
+from keyfold.studio.parts import banner, head
+from keyfold.studio.system import StudioSystem
+from keyfold.studio.view import NotWritable, PageMissing, PageView
+
+log = logging.getLogger("keyfold.studio")
+Page = Callable[[PageView], Html | Response]
+FORM_BYTES: Final = 2_000_000
+ASSETS: Final = {"studio.css": "text/css", "studio.js": "text/javascript"}
+
+
+def create_studio(systems: Sequence[StudioSystem], gate: Gate) -> Starlette:
+    """The pages of some systems, behind a gate."""
+    return _Studio(systems, gate).app()
+
+
+class _Studio:
+    def __init__(self, systems: Sequence[StudioSystem], gate: Gate) -> None:
+        self.systems = {system.slug: system for system in systems}
+        self.gate = gate
+
+    def app(self) -> Starlette:
+        pages: list[tuple[str, Page, str]] = [
+            ("/", home.home, "GET"),
+            ("/s/{system}/data", data.data, "GET"),
+            ("/s/{system}/find", data.find, "GET"),
+        ]
+        routes = [
+            Route("/assets/{name}", _asset),
+            Route("/sign-in", self._sign_in, methods=["POST"]),
+            *(Route(path, self._endpoint(page), methods=[verb]) for path, page, verb in pages),
+        ]
+        return Starlette(routes=routes, exception_handlers={404: self._not_found})
+
+    def _endpoint(self, page: Page) -> Callable[[Request], object]:
+        async def answer(request: Request) -> Response:
+            response = await self._answer(request, page)
+            response.headers.update(HEADERS)
+            response.headers.setdefault("cache-control", "no-store")
+            return response
+
+        return answer
+
+    async def _answer(self, request: Request, page: Page) -> Response:
+        gate = self.gate
+        if not gate.is_expected_host(request):
+            return HTMLResponse(_refusal(request, "This studio answers for localhost only."), 421)
+        if (admitted := gate.exchange(request)) is not None:
+            return admitted
+        session = gate.session(request)
+        if session is None:
+            return HTMLResponse(_closed(request, password=bool(gate.password)), 401)
+        view = self._view(request, gate.csrf(session))
+        if request.method == "POST":
+            refused = await self._read_form(request, view, session)
+            if refused is not None:
+                return refused
+        return await run_in_threadpool(self._render, page, view)
+
+    def _view(self, request: Request, csrf: str) -> PageView:
+        return PageView(
+            base=_base(request),
+            csrf=csrf,
+            systems=self.systems,
+            query=dict(request.query_params),
+            path={name: str(value) for name, value in request.path_params.items()},
+            partial=request.headers.get("x-part") == "1",
+        )
+
+    async def _read_form(self, request: Request, view: PageView, session: str) -> Response | None:
+        if not self.gate.is_same_origin(request):
+            return HTMLResponse(_refusal(request, "This request came from another site."), 403)
+        fields = await _form(request)
+        if fields is None:
+            return HTMLResponse(_refusal(request, "The form is too large."), 413)
+        lists: dict[str, list[str]] = defaultdict(list)
+        for name, value in fields:
+            lists[name].append(value)
+        view.form, view.lists = dict(fields), lists
+        if not self.gate.is_genuine(session, view.form.get("csrf", "")):
+            return HTMLResponse(_refusal(request, "This form is too old. Load it again."), 403)
+        return None
+
+    def _render(self, page: Page, view: PageView) -> Response:
+        try:
+            made = page(view)
+        except PageMissing as problem:
+            return HTMLResponse(_problem(view, "Not found", str(problem)), 404)
+        except NotWritable as problem:
+            return HTMLResponse(_problem(view, "Read-only", str(problem)), 403)
+        except TransportError as problem:
+            says = f"The backend does not answer: {problem} Pages of the design still work."
+            return HTMLResponse(_problem(view, "Backend away", says), 503)
+        except KeyfoldError as problem:
+            return HTMLResponse(_problem(view, "This did not work", str(problem)), 400)
+        except Exception:
+            log.exception("a page of the studio failed")
+            says = "This page failed; the log of the studio says why."
+            return HTMLResponse(_problem(view, "Error", says), 500)
+        return HTMLResponse(made) if isinstance(made, str) else made
+
+    async def _sign_in(self, request: Request) -> Response:
+        response: Response
+        if not self.gate.is_same_origin(request):
+            response = HTMLResponse(_refusal(request, "This request came from another site."), 403)
+        else:
+            fields = dict(await _form(request) or [])
+            given = fields.get("password", "")
+            home_page = f"{_base(request)}/"
+            admitted = self.gate.sign_in(request, given, home_page)
+            response = admitted or HTMLResponse(_closed(request, password=True, wrong=True), 401)
+        response.headers.update(HEADERS)
+        return response
+
+    async def _not_found(self, request: Request, _problem: Exception) -> Response:
+        response: Response = RedirectResponse(f"{_base(request)}/", 303)
+        if self.gate.session(request) is not None:
+            says = f"Not found: {request.url.path}"
+            response = HTMLResponse(_refusal(request, says), 404)
+        response.headers.update(HEADERS)
+        return response
+
+
+async def _form(request: Request) -> list[tuple[str, str]] | None:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > FORM_BYTES:
+            return None
+    return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+
+
+async def _asset(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in ASSETS:
+        return Response(status_code=404, headers=HEADERS)
+    content = (resources.files("keyfold.studio.assets") / name).read_bytes()
+    headers = {**HEADERS, "cache-control": "no-cache"}
+    return Response(content, media_type=ASSETS[name], headers=headers)
+
+
+def _base(request: Request) -> str:
+    return str(request.scope.get("root_path", ""))
+
+
+def _refusal(request: Request, says: str) -> Html:
+    body = text(head("Refused", says), el("a", "Home", class_="btn", href=f"{_base(request)}/"))
+    return layout.document(_base(request), "Refused", body)
+
+
+def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:
+    base = _base(request)
+    if not password:
+        says = (
+            "Open the address that keyfold printed in the terminal: it ends in ?token=… and lets "
+            "this browser in."
+        )
+        return layout.document(base, "Sign in", head("This studio is yours alone", says))
+    box = el(
+        "form",
+        el("label", "Password", for_="password"),
+        el("input", type="password", id="password", name="password", autofocus=True),
+        el("p", "That was not it.", class_="err") if wrong else None,
+        el("button", "Sign in", class_="btn main", type="submit"),
+        action=f"{base}/sign-in",
+        method="post",
+        class_="panel pad stack tight",
+    )
+    return layout.document(base, "Sign in", text(head("Sign in", "This studio is served."), box))
+
+
+def _problem(view: PageView, title: str, says: str) -> Html:
+    body = text(head(title, ""), banner("bad", says))
+    if view.path.get("system") in view.systems:
+        return view.page(title, body)
+    crumbs = [("All systems", view.home()), (title, None)]
+    return layout.document(view.base, title, body, crumbs=crumbs)

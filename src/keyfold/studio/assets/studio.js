@@ -1,0 +1,252 @@
+/* keyfold studio: behaviour. Every page works as plain HTML; this adds keys, tabs, pictures. */
+"use strict";
+const $ = (q, at = document) => at.querySelector(q);
+const $$ = (q, at = document) => [...at.querySelectorAll(q)];
+const url = new URL(location.href);
+
+/* Theme: follows the system until somebody chooses. */
+const root = document.documentElement;
+const chosen = url.searchParams.get("theme") || localStorage.getItem("theme");
+if (chosen) root.dataset.theme = chosen;
+$("#theme")?.addEventListener("click", () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("theme", root.dataset.theme);
+  draw();
+});
+
+/* State in the address, so that every view can be shared. */
+const keep = (name, value) => {
+  url.searchParams.set(name, value);
+  history.replaceState(null, "", url);
+};
+
+/* Say something once, politely. */
+const say = (words) => {
+  $(".toast")?.remove();
+  const toast = Object.assign(document.createElement("div"), { className: "toast", textContent: words });
+  toast.setAttribute("role", "status");
+  document.body.append(toast);
+  setTimeout(() => toast.remove(), 1800);
+};
+
+/* Tabs: left and right move, the panel follows. */
+for (const tabs of $$('[role="tablist"]')) {
+  const all = $$('[role="tab"]', tabs);
+  const show = (tab) => {
+    for (const one of all) {
+      const on = one === tab;
+      one.setAttribute("aria-selected", on);
+      one.tabIndex = on ? 0 : -1;
+      $("#" + one.getAttribute("aria-controls")).hidden = !on;
+    }
+  };
+  tabs.addEventListener("click", (e) => { const t = e.target.closest('[role="tab"]'); if (t) show(t); });
+  tabs.addEventListener("keydown", (e) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    if (!step) return;
+    const next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+    next.focus(); show(next);
+  });
+}
+
+/* Parts of a page come from the same address; an answer that is overtaken is dropped. */
+let asked = 0;
+const part = async (href) => {
+  const mine = ++asked;
+  try {
+    const answer = await fetch(href, { headers: { "X-Part": "1" }, credentials: "same-origin" });
+    const body = await answer.text();
+    return mine === asked && answer.ok ? body : null;
+  } catch { return null; }
+};
+
+/* A list with a detail. Rows are links, so it works without this; here arrows or j and k move. */
+const list = $(".rows");
+if (list) {
+  const split = list.closest(".split"), narrow = matchMedia("(max-width: 1080px)");
+  const select = async (row) => {
+    $$("[aria-current]", list).forEach((o) => o.removeAttribute("aria-current"));
+    row.setAttribute("aria-current", "true");
+    history.replaceState(history.state, "", row.href);
+    const body = await part(row.href);
+    if (body !== null) { $("#detail").innerHTML = body; copies($("#detail")); }
+  };
+  /* Narrow: the detail takes the list's place, and the browser's way back leads to the list. */
+  const open = () => {
+    if (!narrow.matches || split.classList.contains("open")) return;
+    split.classList.add("open");
+    history.pushState("item", "", location.href);
+    scrollTo(0, 0);
+  };
+  const close = () => { split.classList.remove("open"); $("[aria-current]", list)?.focus(); };
+  addEventListener("popstate", close);
+  $("[data-back]")?.addEventListener("click", () => (history.state === "item" ? history.back() : close()));
+  list.addEventListener("click", (e) => {
+    const row = e.target.closest(".row");
+    if (!row || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    select(row); open();
+  });
+  list.addEventListener("keydown", (e) => {
+    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[e.key];
+    if (!step) return;
+    e.preventDefault();
+    const rows = $$(".row", list).filter((r) => !r.hidden);
+    const next = rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(document.activeElement) + step))];
+    next.focus();
+    if (!narrow.matches) select(next);
+  });
+  $("[aria-current]", list)?.scrollIntoView({ block: "nearest" });
+  for (const chip of $$("button[data-show]")) chip.addEventListener("click", () => {
+    const on = chip.getAttribute("aria-pressed") !== "true";
+    chip.setAttribute("aria-pressed", on);
+    $$(".row", list).filter((r) => r.dataset.kind === chip.dataset.show).forEach((r) => { r.hidden = !on; });
+  });
+}
+
+/* Copy: the text of an element, or a text of the button's own. */
+function copies(within) {
+  for (const button of $$("[data-copy]", within)) button.addEventListener("click", async () => {
+    const from = button.dataset.copy.startsWith("#") ? $(button.dataset.copy) : null;
+    const words = button.dataset.copy === "address" ? location.href : button.dataset.text ?? from.textContent.trim();
+    try { await navigator.clipboard.writeText(words); say("Copied"); }
+    catch { say("The browser did not allow copying"); }
+  });
+}
+copies(document);
+
+/* Search and help. */
+const find = $("#find"), help = $("#help");
+if (find) {
+  const box = $("input", find);
+  const hits = () => $$(".hits a", find).filter((a) => !a.hidden);
+  const mark = (a) => { $$(".hits .on").forEach((o) => o.classList.remove("on")); a?.classList.add("on"); };
+  const open = () => { find.showModal(); box.select(); mark(hits()[0]); };
+  $$("[data-find]").forEach((b) => b.addEventListener("click", open));
+  box.addEventListener("input", () => {
+    const words = box.value.toLowerCase().split(/\s+/);
+    $$(".hits:not(.live) a", find).forEach((a) => { a.hidden = !words.every((w) => a.textContent.toLowerCase().includes(w)); });
+    $(".empty", find).hidden = hits().length > 0;
+    mark(hits()[0]);
+    clearTimeout(waiting);
+    if (find.dataset.ask && box.value.trim()) waiting = setTimeout(look, 120);
+    else $(".live", find).replaceChildren();
+  });
+  const look = async () => {
+    const body = await part(find.dataset.ask + "?q=" + encodeURIComponent(box.value.trim()));
+    if (body === null) return;
+    $(".live", find).innerHTML = body;
+    $(".empty", find).hidden = hits().length > 0;
+    mark(hits()[0]);
+  };
+  let waiting = 0;
+  box.addEventListener("keydown", (e) => {
+    const all = hits(), at = all.findIndex((a) => a.classList.contains("on"));
+    if (e.key === "ArrowDown") mark(all[Math.min(at + 1, all.length - 1)]);
+    else if (e.key === "ArrowUp") mark(all[Math.max(at - 1, 0)]);
+    else if (e.key === "Enter") all[at]?.click();
+    else return;
+    e.preventDefault();
+  });
+  let g = 0;
+  document.addEventListener("keydown", (e) => {
+    if (e.target.closest("input, textarea, select, dialog[open]") || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "/") { e.preventDefault(); open(); }
+    else if (e.key === "?") help.showModal();
+    else if (e.key === "t") $("#theme").click();
+    else if (e.key === "g") { g = e.timeStamp; }
+    else if (e.timeStamp - g < 900) {
+      const to = $(`.side a[data-go="${e.key}"]`) || (e.key === "h" && $(".brand"));
+      if (to) to.click();
+    }
+  });
+  $("[data-help]")?.addEventListener("click", () => help.showModal());
+  for (const d of [find, help]) d.addEventListener("click", (e) => { if (e.target === d) d.close(); });
+}
+$(".side [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
+/* Map: frames are HTML and flow; lines are drawn over them and only repeat what the rows say. */
+const map = $(".map");
+function draw() {
+  if (!map) return;
+  const svg = $("svg", map), at = map.getBoundingClientRect();
+  const narrow = matchMedia("(max-width: 820px)").matches;
+  svg.replaceChildren();
+  const put = (name, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [k, v] of Object.entries(attributes)) made.setAttribute(k, v);
+    svg.append(made);
+  };
+  const box = (id) => {
+    const r = document.getElementById(id)?.getBoundingClientRect();
+    return r && { l: r.left - at.left, r: r.right - at.left, y: r.top - at.top + 17, h: r.height };
+  };
+  const ports = {};
+  const port = (id) => { ports[id] = (ports[id] ?? -1) + 1; return ports[id] * 8; };
+  let lane = 0;
+  const long = ({ dataset: d }) => Math.abs((box(d.from)?.y ?? 0) - (box(d.to)?.y ?? 0));
+  for (const link of $$("[data-from]", map).sort((p, q) => long(p) - long(q))) {
+    const [a, b] = [box(link.dataset.from), box(link.dataset.to)];
+    if (!a || !b) continue;
+    const kind = link.dataset.edge, names = `${link.dataset.from} ${link.dataset.to}`;
+    const c = `edge ${kind} ${link.dataset.e}`;
+    if (kind === "index") {
+      if (narrow) continue;
+      const x1 = a.r, x2 = b.l, y1 = a.y, y2 = b.y, m = (x1 + x2) / 2;
+      put("path", { class: c, d: `M${x1} ${y1}C${m} ${y1} ${m} ${y2} ${x2} ${y2}`, "data-names": names });
+      put("circle", { class: `tip ${link.dataset.e}`, cx: x2, cy: y2, r: 2.5, "data-names": names });
+      continue;
+    }
+    const gap = narrow ? 5 : 9;
+    const x = Math.min(a.l, b.l) - 12 - gap * lane++;
+    const y1 = a.y + port(link.dataset.from), y2 = b.y + port(link.dataset.to);
+    const down = y2 > y1 ? 1 : -1, r = Math.min(6, Math.abs(y2 - y1) / 2);
+    put("path", {
+      class: c, "data-names": names,
+      d: `M${a.l} ${y1}H${x + r}Q${x} ${y1} ${x} ${y1 + down * r}V${y2 - down * r}Q${x} ${y2} ${x + r} ${y2}H${b.l - 5}`,
+    });
+    put("path", { class: `tip ${link.dataset.e}`, d: `M${b.l} ${y2}l-7 -3.5v7z`, "data-names": names });
+  }
+}
+if (map) {
+  const light = (id) => {
+    map.classList.toggle("dim", Boolean(id));
+    $$(".lit", map).forEach((x) => x.classList.remove("lit"));
+    if (!id) return;
+    const near = new Set([id]);
+    for (const line of $$("[data-names]", map)) {
+      const names = line.dataset.names.split(" ");
+      if (names.includes(id)) { line.classList.add("lit"); names.forEach((n) => near.add(n)); }
+    }
+    near.forEach((n) => document.getElementById(n)?.classList.add("lit"));
+  };
+  for (const node of $$(".node", map)) {
+    node.addEventListener("pointerenter", () => light(node.id));
+    node.addEventListener("pointerleave", () => light(null));
+    node.addEventListener("focus", () => light(node.id));
+    node.addEventListener("blur", () => light(null));
+  }
+  $$("[data-lines]").forEach((b) => b.addEventListener("click", () => {
+    $$("[data-lines]").forEach((o) => o.setAttribute("aria-pressed", o === b));
+    $$(".edge, .tip", map).forEach((line) => { line.toggleAttribute("hidden", b.dataset.lines === "none"); });
+    if (b.dataset.lines !== "none") draw();
+  }));
+  $("[data-sift]")?.addEventListener("input", (e) => {
+    const word = e.target.value.trim().toLowerCase();
+    const hit = word && $$(".node", map).find((node) => $("b", node).textContent.toLowerCase().includes(word));
+    light(hit ? hit.id : null);
+    hit?.scrollIntoView({ block: "nearest" });
+  });
+  new ResizeObserver(draw).observe(map);
+  if (url.searchParams.get("lit")) requestAnimationFrame(() => requestAnimationFrame(() => light(url.searchParams.get("lit"))));
+}
+
+for (const box of $$("[data-toggle]")) box.addEventListener("click", () => { const t = $(box.dataset.toggle); t.hidden = !t.hidden; box.setAttribute("aria-expanded", !t.hidden); });
+for (const more of $$("[data-all]")) more.addEventListener("click", () => { const on = $(more.dataset.all).classList.toggle("all"); more.setAttribute("aria-expanded", on); more.textContent = on ? "Show less" : "Show all"; });
+/* Boxes that choose what a button does; the button says how many. */
+const fixes = $$("[data-fix]");
+if (fixes.length) {
+  const tell = () => { const n = fixes.filter((f) => f.checked).length; $("#repair").textContent = `Repair ${n}`; $("#repair").disabled = !n; };
+  fixes.forEach((f) => f.addEventListener("change", tell)); tell();
+}

@@ -1,0 +1,169 @@
+"""Pages of items: of a partition, through an index, or of one entity, and what they cost."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from keyfold.design.schema import EntitySchema, Index, TableSchema
+from keyfold.studio.items import KnownItem
+from keyfold.studio.system import StudioSystem
+from keyfold.studio.view import PageMissing
+
+ROWS = 100
+"""Items of a page."""
+LOOKS = 4
+"""So many pages of a scan are read for one page of an entity's items."""
+
+
+@dataclass
+class ItemPage:
+    """Some items in order, and what it took to read them."""
+
+    items: list[KnownItem] = field(default_factory=list)
+    units: float = 0.0
+    requests: int = 0
+    read: int = 0
+    """Items that were read, filtered ones included."""
+    after: str = ""
+    """Where the next page begins; nothing at the end."""
+
+
+@dataclass(frozen=True)
+class FieldFilter:
+    """Items whose attribute holds a text, or is a number."""
+
+    attribute: str
+    value: str
+
+    def add_to(self, request: dict[str, Any]) -> None:
+        asked = "contains(#f, :f) OR #f = :n" if _is_number(self.value) else "contains(#f, :f)"
+        values = {":f": {"S": self.value}}
+        if _is_number(self.value):
+            values[":n"] = {"N": self.value}
+        _also(request, f"({asked})", {"#f": self.attribute}, values)
+
+
+def partition_page(
+    system: StudioSystem,
+    table: TableSchema,
+    index: Index | None,
+    key: str,
+    *,
+    after: str = "",
+    only: FieldFilter | None = None,
+) -> ItemPage:
+    """A page of one partition, in sort order."""
+    owner = index or table
+    request: dict[str, Any] = {
+        "TableName": system.physical(table),
+        "KeyConditionExpression": "#p = :p",
+        "ExpressionAttributeNames": {"#p": owner.partition},
+        "ExpressionAttributeValues": {":p": {owner.partition_type: key}},
+        "Limit": ROWS,
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    if index is not None:
+        request["IndexName"] = index.name
+    if only is not None:
+        only.add_to(request)
+    page = ItemPage()
+    _read(system, table, "Query", request, page, after)
+    return page
+
+
+def entity_page(
+    system: StudioSystem,
+    table: TableSchema,
+    entity: EntitySchema | None,
+    *,
+    after: str = "",
+    only: FieldFilter | None = None,
+) -> ItemPage:
+    """A page of one entity's items, or of those that no entity declares, in the table's order."""
+    request: dict[str, Any] = {
+        "TableName": system.physical(table),
+        "ReturnConsumedCapacity": "TOTAL",
+        "Limit": 5 * ROWS,
+    }
+    if entity is not None and table.type_attribute is not None and system.design is not None:
+        name = entity.type_name or entity.name
+        _also(request, "#t = :t", {"#t": table.type_attribute}, {":t": {"S": name}})
+    if only is not None:
+        only.add_to(request)
+    page = ItemPage()
+    wanted = entity.name if entity is not None else "undeclared"
+    for _ in range(LOOKS):
+        _read(system, table, "Scan", request, page, after)
+        page.items = [item for item in page.items if item.kind == wanted]
+        after = page.after
+        if not after or len(page.items) >= ROWS:
+            break
+    return page
+
+
+def _also(
+    request: dict[str, Any], asked: str, names: dict[str, str], values: dict[str, Any]
+) -> None:
+    before = request.get("FilterExpression")
+    request["FilterExpression"] = f"{before} AND {asked}" if before else asked
+    request["ExpressionAttributeNames"] = {**request.get("ExpressionAttributeNames", {}), **names}
+    held = request.get("ExpressionAttributeValues", {})
+    request["ExpressionAttributeValues"] = {**held, **values}
+
+
+def _read(
+    system: StudioSystem,
+    table: TableSchema,
+    operation: str,
+    request: dict[str, Any],
+    page: ItemPage,
+    after: str,
+) -> None:
+    sent = {**request, "ExclusiveStartKey": opened(after)} if after else request
+    answer = system.call(operation, sent)
+    page.items += [system.reader.read(table, wire) for wire in answer["Items"]]
+    page.units += float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0))
+    page.requests += 1
+    page.read += int(answer.get("ScannedCount", len(answer["Items"])))
+    last = answer.get("LastEvaluatedKey")
+    page.after = sealed(last) if last else ""
+
+
+def sealed(key: dict[str, Any]) -> str:
+    """A place in a table, as it stands in an address."""
+    return base64.urlsafe_b64encode(orjson.dumps(key)).decode().rstrip("=")
+
+
+def opened(text: str) -> dict[str, Any]:
+    try:
+        found = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise PageMissing("Not found: this place in the table. Begin at its first page.")
+    return found
+
+
+def stored(
+    system: StudioSystem, table: TableSchema, partition: str, sort: str | None
+) -> KnownItem | None:
+    """One item by its key."""
+    key: dict[str, Any] = {table.partition: {table.partition_type: partition}}
+    if table.sort is not None:
+        key[table.sort] = {table.sort_type: sort or ""}
+    answer = system.call(
+        "GetItem", {"TableName": system.physical(table), "Key": key, "ConsistentRead": True}
+    )
+    wire = answer.get("Item")
+    return None if wire is None else system.reader.read(table, wire)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False

@@ -1,0 +1,229 @@
+"""One item in full: fields, references, copies, index entries, size, wire JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from keyfold.design.schema import AttributeSchema, EntitySchema
+from keyfold.studio import relatives
+from keyfold.studio.collection import stored
+from keyfold.studio.items import KnownItem, WireItem, scalar, shown
+from keyfold.studio.markup import Child, Html, el, text
+from keyfold.studio.notation import plural, size, units
+from keyfold.studio.parts import banner, fields, link, state
+from keyfold.studio.view import PageView
+
+
+def detail(view: PageView, item: KnownItem) -> Html:
+    """The panel of one item."""
+    return el(
+        "div",
+        _head(view, item),
+        _problem(view, item),
+        _fields(view, item),
+        _relatives(view, item),
+        el("p", _weight(item), class_="small muted"),
+        el(
+            "details",
+            el("summary", "Wire JSON"),
+            el("pre", wire_json(item.wire), id="wire-json", tabindex="0"),
+            el("button", "Copy", class_="btn quiet", type="button", data_copy="#wire-json"),
+        ),
+        class_="pad stack tight",
+    )
+
+
+def wire_json(wire: WireItem) -> str:
+    return orjson.dumps(wire, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
+
+
+def _head(view: PageView, item: KnownItem) -> Html:
+    name = item.entity.name if item.entity is not None else ""
+    words = name or ("keyfold’s own" if item.support else "Undeclared")
+    canonical = relatives.canonical_key(view.system, item)
+    acts: list[Child] = []
+    if view.system.design is not None and item.entity is not None:
+        if canonical is not None:
+            where = _edit(view, canonical[0], canonical[1])
+            acts.append(link(where, "Edit canonical…", class_="btn"))
+        else:
+            acts.append(link(_edit(view, item.entity, item.key), "Edit…", class_="btn"))
+    key = " ".join(filter(None, (item.partition, item.sort)))
+    acts.append(
+        el("button", "Copy key", class_="btn quiet", type="button", data_copy="self", data_text=key)
+    )
+    return el(
+        "div",
+        el(
+            "div",
+            el("span", view.chip(name), el("b", words), class_="ent"),
+            el("div", view.item_key(item)),
+        ),
+        el("div", acts, class_="acts"),
+        class_="dh",
+    )
+
+
+def _edit(view: PageView, entity: EntitySchema, key: WireItem) -> str:
+    table = view.system.schema.by_table[entity.table]
+    sort = None if table.sort is None else scalar(key[table.sort])
+    return view.at("edit", table=table.name, pk=scalar(key[table.partition]), sk=sort)
+
+
+def _problem(view: PageView, item: KnownItem) -> Child:
+    if item.entity is None and not item.support:
+        return banner("warn", "No entity declares this item. Nothing is known of what it means.")
+    runs = view.system.design is not None and item.entity is not None
+    if runs and relatives.typed(view.system, item) is None:
+        return banner("bad", f"This item cannot be read as {item.kind}.")
+    return None
+
+
+def _fields(view: PageView, item: KnownItem) -> Html:
+    if item.entity is None:
+        rows = ((name, shown(value)) for name, value in item.values.items())
+        return el("div", fields(rows), class_="links fieldset")
+    copy = item.entity.copy
+    copied = set(copy.fields) if copy is not None else set()
+    own = [a for a in item.entity.attributes if a.field not in copied]
+    taken = [a for a in item.entity.attributes if a.field in copied]
+    more = []
+    if copy is not None and taken:
+        how = "in the same transaction" if copy.sync == "transaction" else "by the stream"
+        more = [
+            el("h3", f"Copied from {copy.of}, {how}"),
+            fields(_rows(view, item, taken)),
+        ]
+    declared = {a.name for a in item.entity.attributes}
+    keys = {*item.table.key_attributes}
+    keys |= {n for index in item.table.indexes for n in (index.partition, index.sort) if n}
+    extra = sorted(set(item.wire) - declared - keys - {item.table.type_attribute})
+    if extra:
+        more.append(el("h3", "Not declared"))
+        more.append(fields((name, shown(item.wire[name])) for name in extra))
+    return el("div", fields(_rows(view, item, own)), *more, class_="links fieldset")
+
+
+def _rows(
+    view: PageView, item: KnownItem, attributes: list[AttributeSchema]
+) -> Iterator[tuple[Child, Child]]:
+    for attribute in attributes:
+        name = text(attribute.field, " ", el("small", attribute.type))
+        if attribute.field not in item.values:
+            yield name, el("span", "–", class_="faint")
+            continue
+        yield name, value_of(view, item, attribute)
+
+
+def value_of(view: PageView, item: KnownItem, attribute: AttributeSchema) -> Child:
+    """A field's value; an id leads to what it names."""
+    value = item.values.get(attribute.field)
+    values: list[Any] = value if isinstance(value, list) else [value]
+    if value is None or not all(isinstance(one, str) for one in values):
+        return shown(value, attribute)
+    links = [_reference(view, item, attribute.field, one) for one in values]
+    if not any(links):
+        return shown(value, attribute)
+    out: list[Child] = []
+    for at, (one, made) in enumerate(zip(values, links, strict=True)):
+        out += [", " if at else None, made or one]
+    return text(*out)
+
+
+def _reference(view: PageView, item: KnownItem, field: str, value: str) -> Html | None:
+    found = relatives.referred(view.system, item, field, value)
+    if found is None:
+        return None
+    target, key = found
+    table = view.system.schema.by_table[target.table]
+    colour = view.system.palette.colour(target.name)
+    return link(view.by_key(table, key), value, class_=f"ref {colour}")
+
+
+def _relatives(view: PageView, item: KnownItem) -> Html:
+    parts: list[Child] = []
+    source = item
+    canonical = relatives.canonical_key(view.system, item)
+    if canonical is not None:
+        entity, key = canonical
+        table = view.system.schema.by_table[entity.table]
+        parts.append(el("h3", "Canonical"))
+        sort = None if table.sort is None else scalar(key[table.sort])
+        found = stored(view.system, table, scalar(key[table.partition]), sort)
+        parts.append(_jump(view, entity.name, key, found, "" if found else "missing"))
+        source = found or item
+    made = relatives.copies(view.system, source)
+    if made:
+        parts.append(el("h3", f"All copies: {len(made)}"))
+        for one in made:
+            here = one.key == item.key and one.table.name == item.table.name
+            parts.append(_copy(view, one, here=here))
+    holders = relatives.counted_on(view.system, item)
+    if holders:
+        parts.append(el("h3", "Counted on"))
+        for holder, field, sync in holders:
+            named = holder.entity.__name__
+            how = "" if sync == "transaction" else ", by the stream"
+            parts.append(_jump(view, named, holder.wire(), None, f"{field}{how}"))
+    if item.indexes:
+        parts.append(el("h3", "In indexes"))
+        for index in item.indexes:
+            first = scalar(item.wire[index.partition])
+            where = view.partition(
+                item.table.name, first, index.name, ipk=item.partition, isk=item.sort
+            )
+            shown_key = [_index_key(view, item, index.name, index.partition)]
+            if index.sort is not None:
+                separator = el("span", "›", class_="sep", aria_hidden="true")
+                shown_key += [separator, _index_key(view, item, index.name, index.sort)]
+            name = el("span", index.name, class_="small")
+            parts.append(link(where, name, el("span", shown_key), class_="jump"))
+    return el("div", parts, class_="links")
+
+
+def _index_key(view: PageView, item: KnownItem, index: str, attribute: str) -> Html:
+    placements = item.entity.placement(index) if item.entity is not None else ()
+    found = item.table.index(index)
+    assert found is not None, "an item is in an index of its table"
+    template = None
+    if placements:
+        key = placements[0].key
+        template = key.partition if attribute == found.partition else key.sort
+    return view.key(scalar(item.wire[attribute]), item.entity, template)
+
+
+def _copy(view: PageView, one: relatives.Relative, *, here: bool) -> Html:
+    if one.stored is None:
+        return _jump(view, one.entity, one.key, None, state("bad", "missing"))
+    if one.stale:
+        return _jump(view, one.entity, one.key, one.stored, state("bad", f"stale: {one.stale[0]}"))
+    return _jump(view, one.entity, one.key, one.stored, "this one" if here else one.by)
+
+
+def _jump(view: PageView, name: str, key: WireItem, item: KnownItem | None, says: Child) -> Html:
+    entity = view.system.entity(name)
+    assert entity is not None, "relatives are of declared entities"
+    table = view.system.schema.by_table[entity.table]
+    texts = [scalar(key[one]) for one in table.key_attributes]
+    templates = [entity.key.partition, entity.key.sort] if entity.key else [None, None]
+    shown_key: list[Child] = []
+    for at, (stored_text, template) in enumerate(zip(texts, templates, strict=False)):
+        if at:
+            shown_key.append(el("span", "›", class_="sep", aria_hidden="true"))
+        shown_key.append(view.key(stored_text, entity, template))
+    go = el("span", says or (item.title if item else "") or "open", class_="go")
+    return link(view.by_key(table, key), view.chip(name), el("span", shown_key), go, class_="jump")
+
+
+def _weight(item: KnownItem) -> str:
+    number, unit = size(item.size)
+    entries = len(item.indexes)
+    more = f", {entries} of them for {plural(entries, 'index', 'indexes')}" if entries else ""
+    return (
+        f"{number} {unit} · {units(item.read_units)} read units alone, "
+        f"{units(2 * item.read_units)} consistent · {units(item.write_units)} write units to "
+        f"change{more}"
+    )

@@ -1,0 +1,183 @@
+"""Home: which systems are here, are they well, what needs somebody."""
+
+from __future__ import annotations
+
+from keyfold.errors import KeyfoldError
+from keyfold.studio import layout
+from keyfold.studio.markup import Child, Html, el, text
+from keyfold.studio.notation import count, dollars, plural, sized
+from keyfold.studio.parts import empty, head, link, panel, state
+from keyfold.studio.system import StudioSystem
+from keyfold.studio.view import PageView
+
+COLUMNS = (
+    ("System", False),
+    ("Entities", True),
+    ("Patterns", True),
+    ("Tables", True),
+    ("Items", True),
+    ("Size", True),
+    ("A month", True),
+    ("Findings", False),
+    ("Health", False),
+)
+
+
+def home(view: PageView) -> Html:
+    """All systems, and the first steps with the first of them."""
+    systems = list(view.systems.values())
+    places = sorted({one.place for one in systems})
+    title = text(plural(len(systems), "system"), " in ", el("code", ", ".join(places)))
+    rows = [_row(view, one) for one in systems]
+    heads = (el("th", name, class_="num" if number else None) for name, number in COLUMNS)
+    table = el(
+        "table",
+        el("thead", el("tr", heads)),
+        el("tbody", rows),
+        class_="systems cards",
+    )
+    note = (
+        "Cost: on demand, under each system’s own workload file. Findings: of the design, and of "
+        "the document as it was written. Counts: as the tables say."
+    )
+    listed = el(
+        "section",
+        el("div", table, class_="scroll"),
+        el("footer", el("span", note, class_="small")),
+        class_="panel",
+        aria_label="Systems",
+    )
+    body = text(
+        head(title, "Each is a design document that runs. Choose one, or press / to search."),
+        el(
+            "div",
+            listed,
+            el(
+                "div",
+                _needs(view, systems),
+                _steps(view, _simplest(systems)),
+                class_="cols wide-left",
+            ),
+            class_="stack",
+        ),
+    )
+    return layout.document(view.base, "Systems", body, crumbs=[("All systems", None)])
+
+
+def _simplest(systems: list[StudioSystem]) -> StudioSystem:
+    """The system to begin with: a small one that keeps copies."""
+    copying = [one for one in systems if any(e.copy for e in one.schema.entities)]
+    return min(copying or systems, key=lambda one: len(one.schema.entities))
+
+
+def _row(view: PageView, system: StudioSystem) -> Html:
+    def at(page: str) -> str:
+        return layout.href(view.base, "s", system.slug, page)
+
+    items: int | None
+    try:
+        tables = system.survey.described()
+        items, bytes = sum(t.items for t in tables.values()), sum(t.bytes for t in tables.values())
+        health: Child = _health(system, at("streams"))
+    except KeyfoldError as problem:
+        items, bytes = None, 0
+        health = state("bad", f"away: {problem}")
+    name = text(link(at("map"), system.title, class_="name"), el("small", system.description or ""))
+    cells: list[tuple[Child, str]] = [
+        (name, "full"),
+        (count(len(system.schema.entities)), "num"),
+        (count(len(system.schema.patterns)), "num"),
+        (count(len(system.schema.tables)), "num"),
+        (count(items), "num"),
+        (sized(bytes) if items is not None else "–", "num"),
+        (dollars(system.bill.dollars) if system.bill else "–", "num"),
+        (_findings(system, at("review")), "findings"),
+        (health, "health"),
+    ]
+    return el(
+        "tr",
+        (
+            el("td", cell, class_=kind, data_h=heading if kind != "full" else None)
+            for (cell, kind), (heading, _) in zip(cells, COLUMNS, strict=True)
+        ),
+    )
+
+
+def _findings(system: StudioSystem, where: str) -> Html:
+    found = system.review.findings
+    worst = next((f.severity for s in ("error", "warning") for f in found if f.severity == s), "")
+    kind = {"error": "bad", "warning": "warn", "": "note" if found else "ok"}[worst]
+    said = state(kind, plural(len(found), "finding") if found else "none")
+    written = system.written_review
+    more = el("span", f"of {len(written.findings)} as written", class_="of") if written else None
+    return text(link(where, said), more)
+
+
+def _health(system: StudioSystem, where: str) -> Html:
+    checkup = system.checkup.last
+    if checkup is None:
+        return link(where, state("note", "not verified yet"))
+    drifts = len(checkup.drifts)
+    said = state("bad", plural(drifts, "difference")) if drifts else state("ok", "consistent")
+    return link(where, said)
+
+
+def _needs(view: PageView, systems: list[StudioSystem]) -> Html:
+    rows: list[Child] = []
+    for system in systems:
+
+        def at(page: str, slug: str = system.slug, **query: str) -> str:
+            return layout.href(view.base, "s", slug, page, **query)
+
+        checkup = system.checkup.last
+        if checkup is not None and checkup.drifts:
+            says = f": {plural(len(checkup.drifts), 'difference')} in {checkup.scanned:,} items"
+            rows.append(_need("bad", "Drift", system.title, says, at("streams"), "Look"))
+        grave = [f for f in system.review.findings if f.severity in ("error", "warning")]
+        for finding in grave[:3]:
+            kind = "bad" if finding.severity == "error" else "warn"
+            says = f": {finding.subject}: {finding.message} ({finding.code})"
+            rows.append(_need(kind, finding.severity, system.title, says, at("review"), "Read"))
+        unknown = sum(one.count("undeclared") for one in system.survey.tables(0.0).values())
+        if unknown:
+            says = f": {plural(unknown, 'item')} that no entity declares"
+            where = at("data", entity="undeclared")
+            rows.append(_need("warn", "Unknown", system.title, says, where, "Open"))
+    body = (
+        el("ul", rows, class_="todo")
+        if rows
+        else empty("Nothing needs you", "Differences, dead letters and findings would stand here.")
+    )
+    return panel("Needs you", body, note="worst first")
+
+
+def _need(kind: str, word: str, title: str, says: str, where: str, act: str) -> Html:
+    said = el("span", el("b", title), says)
+    return el("li", state(kind, word), said, link(where, act, class_="link"))
+
+
+def _steps(view: PageView, system: StudioSystem) -> Html:
+    def at(*path: str, **query: str) -> str:
+        return layout.href(view.base, "s", system.slug, *path, **query)
+
+    pattern = next((p for p in system.schema.patterns if p.kind == "query"), None)
+    copied = next((e.copy.of for e in system.schema.entities if e.copy), "")
+    entity = copied or (system.schema.entities[0].name if system.schema.entities else "")
+    steps = [
+        ("Find an item", entity, at("data", entity=entity)),
+        ("Follow it to its copies", "choose a row", at("data", entity=entity)),
+        (
+            "Run a pattern, see its cost",
+            pattern.name if pattern else "",
+            at("patterns", pattern.name) if pattern else at("patterns"),
+        ),
+        ("Change a value with its plan in view", "Edit…", at("data", entity=entity)),
+        ("Cause a drift and repair it", "verify", at("streams")),
+    ]
+    rows = (
+        el("li", link(where, el("span", says), el("span", beside, class_="faint")))
+        for says, beside, where in steps
+    )
+    return panel(
+        "First steps", el("ol", rows, class_="steps"), note=f"with {system.title}, two minutes"
+    )

@@ -1,0 +1,195 @@
+"""Stored items read by the declaration: what they are, what they hold, what they weigh."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from keyfold.design.schema import AttributeSchema, EntitySchema, Index, Schema, TableSchema
+from keyfold.design.template import Template
+from keyfold.maintain.fact import MARKERS
+from keyfold.runtime.idempotency import PREFIX as ONCE
+from keyfold.values.size import item_size
+from keyfold.values.units import read_units, write_units
+
+WireItem = dict[str, Any]
+TITLES = ("name", "title", "text", "subject", "label", "body", "description", "email")
+
+
+@dataclass(frozen=True)
+class KnownItem:
+    """A stored item with the entity that declares it, if one does."""
+
+    table: TableSchema
+    wire: WireItem
+    entity: EntitySchema | None
+    support: bool
+    """It is keyfold's own: a remembered request, the marker of a unique value."""
+
+    @cached_property
+    def size(self) -> int:
+        return item_size(self.wire)
+
+    @property
+    def kind(self) -> str:
+        if self.entity is not None:
+            return self.entity.name
+        return "support" if self.support else "undeclared"
+
+    @property
+    def key(self) -> WireItem:
+        return {name: self.wire[name] for name in self.table.key_attributes}
+
+    @property
+    def partition(self) -> str:
+        return scalar(self.wire[self.table.partition])
+
+    @property
+    def sort(self) -> str | None:
+        return None if self.table.sort is None else scalar(self.wire[self.table.sort])
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """The values of its fields; those that stand only in keys are read from them."""
+        if self.entity is None:
+            return {name: plain(value) for name, value in self.wire.items()}
+        found = self._from_keys()
+        for attribute in self.entity.attributes:
+            if attribute.is_stored and attribute.name in self.wire:
+                found[attribute.field] = plain(self.wire[attribute.name])
+        return found
+
+    def _from_keys(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        assert self.entity is not None, "its keys are an entity's"
+        for name, template in key_templates(self.table, self.entity):
+            if name in self.wire:
+                found |= template.parse(scalar(self.wire[name])) or {}
+        return found
+
+    @cached_property
+    def title(self) -> str:
+        """What a person calls it."""
+        named = [f for f in TITLES if isinstance(self.values.get(f), str) and self.values[f]]
+        ending = [f for f in self.values if f.endswith(("_name", "_title", "Name", "Title"))]
+        for field in (*named, *ending):
+            return str(self.values[field])
+        return ""
+
+    @property
+    def read_units(self) -> float:
+        return read_units(self.size, consistent=False)
+
+    @property
+    def write_units(self) -> float:
+        return write_units(self.size) * (1 + len(self.indexes))
+
+    @cached_property
+    def indexes(self) -> list[Index]:
+        """The indexes that it is in."""
+        return [
+            index
+            for index in self.table.indexes
+            if index.partition in self.wire and (index.sort is None or index.sort in self.wire)
+        ]
+
+
+class ItemReader:
+    """Recognises the items of a design."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._by_type = {
+            (entity.table, entity.type_name or entity.name): entity for entity in schema.entities
+        }
+        self._shapes: dict[str, list[EntitySchema]] = {}
+        for entity in schema.entities:
+            if entity.key is not None:
+                self._shapes.setdefault(entity.table, []).append(entity)
+
+    def read(self, table: TableSchema, wire: WireItem) -> KnownItem:
+        entity = self._recognise(table, wire)
+        begins = scalar(wire[table.partition])
+        return KnownItem(table, wire, entity, entity is None and begins.startswith((ONCE, MARKERS)))
+
+    def _recognise(self, table: TableSchema, wire: WireItem) -> EntitySchema | None:
+        attribute = table.type_attribute
+        if attribute is not None and attribute in wire:
+            named = self._by_type.get((table.name, wire[attribute].get("S", "")))
+            if named is not None:
+                return named
+        return next((e for e in self._shapes.get(table.name, ()) if _fits(table, e, wire)), None)
+
+
+def _fits(table: TableSchema, entity: EntitySchema, wire: WireItem) -> bool:
+    assert entity.key is not None, "only entities with a key are compared"
+    for name, kind, template in (
+        (table.partition, table.partition_type, entity.key.partition),
+        (table.sort, table.sort_type, entity.key.sort),
+    ):
+        if name is None or template is None or kind != "S":
+            continue
+        if not template.matches(wire[name].get("S", "")):
+            return False
+    return True
+
+
+def key_templates(table: TableSchema, entity: EntitySchema) -> list[tuple[str, Template]]:
+    """The attributes that hold an entity's keys, with their templates."""
+    pairs: list[tuple[str | None, Template | None]] = []
+    if entity.key is not None:
+        pairs += [(table.partition, entity.key.partition), (table.sort, entity.key.sort)]
+    for placement in entity.placements:
+        index = table.index(placement.index)
+        if index is not None:
+            pairs += [(index.partition, placement.key.partition), (index.sort, placement.key.sort)]
+    return [(name, template) for name, template in pairs if name and template]
+
+
+def scalar(value: Mapping[str, Any]) -> str:
+    """The text of a key attribute."""
+    return str(next(iter(value.values())))
+
+
+def plain(value: Mapping[str, Any]) -> Any:
+    """A wire value as plain data; numbers stay text, so that none is rounded."""
+    ((kind, content),) = value.items()
+    if kind == "NULL":
+        return None
+    if kind == "L":
+        return [plain(one) for one in content]
+    if kind == "M":
+        return {name: plain(one) for name, one in content.items()}
+    if kind in ("SS", "NS", "BS"):
+        return sorted(content)
+    return content
+
+
+def shown(value: Any, attribute: AttributeSchema | None = None) -> str:
+    """A value as pages show it."""
+    if value is None:
+        return "nothing"
+    if attribute is not None and attribute.type == "timestamp":
+        return _time(value, attribute.stored)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return ", ".join(value) or "none"
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _time(value: Any, stored: str) -> str:
+    try:
+        if str(value).lstrip("-").isdigit():
+            scale = 1000 if stored.endswith("ms") or len(str(value)) > 11 else 1
+            at = datetime.fromtimestamp(int(value) / scale, UTC)
+        else:
+            at = datetime.fromisoformat(str(value)).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return str(value)
+    return f"{at:%Y-%m-%d %H:%M} UTC"

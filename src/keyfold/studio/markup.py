@@ -1,0 +1,53 @@
+"""HTML as values: text is escaped where it enters, and only markup made here goes in as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TypeAlias
+
+VOID = frozenset({"input", "link", "meta", "rect", "path", "circle", "br"})
+
+
+class Html(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | int | float | Iterable[Child] | None"
+Attribute: TypeAlias = str | int | float | bool | None
+
+
+def text(*children: Child) -> Html:
+    """Children, one after another, each escaped unless it is markup."""
+    return Html("".join(_written(child) for child in children))
+
+
+def _written(child: Child) -> str:
+    if child is None:
+        return ""
+    if isinstance(child, Html):
+        return child
+    if isinstance(child, str):
+        return escape(child)
+    if isinstance(child, int | float):
+        return str(child)
+    return "".join(_written(inner) for inner in child)
+
+
+def el(tag: str, *children: Child, **attributes: Attribute) -> Html:
+    """An element; `class_` is its class, `data_of` its data-of, True an attribute alone."""
+    given = "".join(
+        _attribute(name, value)
+        for name, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if tag in VOID:
+        return Html(f"<{tag}{given}>")
+    return Html(f"<{tag}{given}>{text(*children)}</{tag}>")
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    spelled = name.rstrip("_").replace("_", "-")
+    return f" {spelled}" if value is True else f' {spelled}="{escape(str(value))}"'

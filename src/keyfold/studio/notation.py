@@ -1,0 +1,53 @@
+"""How numbers, sizes, units, money and times are written on the pages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from keyfold.studio.markup import Html, el, text
+
+UNKNOWN = "–"
+
+
+def count(number: float | None, *, estimate: bool = False) -> str:
+    """A number with its thousands; an estimate begins with ~, an unknown is a dash."""
+    if number is None:
+        return UNKNOWN
+    return f"{'~' if estimate else ''}{number:,.0f}"
+
+
+def size(bytes: float | None) -> tuple[str, str]:
+    """A size and its unit: bytes below 1,000 exactly, then KB and MB of 1,000."""
+    if bytes is None:
+        return UNKNOWN, ""
+    if bytes < 1_000:
+        return f"{bytes:,.0f}", "B"
+    unit, scale = next(
+        (one for one in (("KB", 1e3), ("MB", 1e6)) if bytes < one[1] * 1_000), ("GB", 1e9)
+    )
+    value = bytes / scale
+    return (f"{value:.0f}" if value >= 100 else f"{value:.1f}"), unit
+
+
+def sized(bytes: float | None) -> Html:
+    number, unit = size(bytes)
+    return text(number, el("span", unit, class_="unit"))
+
+
+def units(number: float) -> str:
+    """Capacity units, with one decimal where it says something."""
+    return f"{number:,.1f}" if number % 1 else f"{number:,.0f}"
+
+
+def dollars(amount: float | None) -> str:
+    if amount is None:
+        return UNKNOWN
+    return "under 1 ¢" if 0 < amount < 0.01 else f"${amount:,.2f}"
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,156 @@
+"""The studio of one design, served until Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from keyfold.api.connections import BoundedConnection
+from keyfold.clients import Client, ClientOptions, connect
+from keyfold.clients.address import Embedded, parse
+from keyfold.design.schema import Schema
+from keyfold.design.target import FILES, importing, load_design, load_schema
+from keyfold.errors import KeyfoldError
+from keyfold.migrations import Migration
+from keyfold.review.cost import load as load_workload
+from keyfold.review.draft.table import observe
+from keyfold.runtime import Design
+from keyfold.studio.app import create_studio
+from keyfold.studio.gate import Gate
+from keyfold.studio.system import StudioSystem
+
+SAMPLE: Final = 1000
+TABLES: Final = 20
+"""So many tables are drafted where none is named."""
+
+
+@dataclass(frozen=True)
+class StudioOptions:
+    """What `keyfold studio` can be told."""
+
+    target: str
+    backend: str
+    tables: Sequence[str] = ()
+    workload: Path | None = None
+    migrations: Sequence[str] = ()
+    write: bool = False
+    read_only: bool = False
+    host: str = "127.0.0.1"
+    port: int = 8090
+    password_file: Path | None = None
+    table_prefix: str = ""
+    table_names: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_studio(options: StudioOptions, say: Callable[[str], None]) -> None:
+    """Serve the studio until Ctrl-C."""
+    if not 1 <= options.port <= 65535:
+        raise KeyfoldError(f"Invalid port {options.port}: choose 1 to 65535.")
+    gate = Gate(password=_password(options))
+    client = connect(options.backend, ClientOptions())
+    try:
+        app = create_studio(open_systems(options, client), gate)
+        where = f"http://{options.host}:{options.port}/"
+        say(f"Studio: {where if gate.password else f'{where}?token={gate.token}'} (Ctrl-C stops)")
+        uvicorn.run(
+            app,
+            host=options.host,
+            port=options.port,
+            log_level="warning",
+            http=BoundedConnection,
+            timeout_graceful_shutdown=3,
+        )
+    finally:
+        client.close()
+
+
+def _password(options: StudioOptions) -> str:
+    if options.password_file is None:
+        if not _is_loopback(options.host):
+            raise KeyfoldError(
+                f"--host {options.host} is open to others: give --password-file FILE, so that "
+                "people sign in."
+            )
+        return ""
+    try:
+        password = options.password_file.read_text(encoding="utf-8").strip()
+    except OSError as problem:
+        raise KeyfoldError(f"--password-file {options.password_file}: {problem.strerror}") from None
+    if len(password) < 12:
+        raise KeyfoldError(f"--password-file {options.password_file}: give 12 characters or more.")
+    return password
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def open_systems(options: StudioOptions, client: Client) -> list[StudioSystem]:
+    """The design of the options as a system; without one, each table drafted."""
+    if not options.target:
+        return [_system(options, client, one, drafted=True) for one in _drafts(options, client)]
+    schema = load_schema(options.target)
+    design = None if options.target.endswith(FILES) else load_design(options.target)
+    if design is not None and not isinstance(design, Design):
+        raise KeyfoldError(f"{options.target} cannot be opened: it is declared with keyfold.design")
+    return [_system(options, client, schema, design)]
+
+
+def _drafts(options: StudioOptions, client: Client) -> list[Schema]:
+    names = list(options.tables)
+    if not names:
+        names = client.call("ListTables", {"Limit": TABLES})["TableNames"]
+    found = [observe(client, name, sample=SAMPLE) for name in names]
+    if not found:
+        raise KeyfoldError(f"{options.backend} has no tables, so that there is nothing to draft.")
+    return found
+
+
+def _system(
+    options: StudioOptions,
+    client: Client,
+    schema: Schema,
+    design: Design | None = None,
+    *,
+    drafted: bool = False,
+) -> StudioSystem:
+    address = parse(options.backend)
+    local = isinstance(address, Embedded)
+    place = Path(address.path).name if isinstance(address, Embedded) else address.endpoint.url
+    return StudioSystem(
+        slug=_slug(schema.name),
+        title=schema.name,
+        schema=schema,
+        client=client,
+        place=place,
+        writable=(local or options.write) and not options.read_only,
+        design=design,
+        description=schema.description,
+        workload=load_workload(options.workload, schema) if options.workload else None,
+        migrations=[_migration(one) for one in options.migrations],
+        table_prefix=options.table_prefix,
+        table_names=options.table_names,
+        drafted=drafted,
+    )
+
+
+def _slug(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in name) or "design"
+
+
+def _migration(target: str) -> Migration:
+    module, _, name = target.partition(":")
+    with importing(target):
+        found = getattr(import_module(module), name or "migration", None)
+    if not isinstance(found, Migration):
+        raise KeyfoldError(f"{module} has no Migration {name!r}.")
+    return found

@@ -1,0 +1,157 @@
+"""A look at a table: the first pages of a scan, from which counts and examples are taken."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter as Tally
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyfold.clients.protocol import Client
+from keyfold.design.schema import TableSchema
+from keyfold.errors import TableNotFound
+from keyfold.studio.items import ItemReader, KnownItem
+
+PAGES = 4
+"""Pages of a megabyte that one look reads at most."""
+FRESH_SECONDS = 30.0
+RETRY_SECONDS = 5.0
+PATIENCE = 0.4
+"""So long a page waits for a look before it shows dashes instead of numbers."""
+EXAMPLES = 60
+LARGEST = 10
+
+
+@dataclass
+class TableSurvey:
+    """What the first pages of a table held."""
+
+    table: TableSchema
+    items: int = 0
+    """As DescribeTable says; all of them where the look reached the end."""
+    bytes: int = 0
+    seen: int = 0
+    complete: bool = False
+    missing: bool = False
+    kinds: Tally[str] = field(default_factory=Tally)
+    kind_bytes: Tally[str] = field(default_factory=Tally)
+    partitions: Tally[str] = field(default_factory=Tally)
+    partition_bytes: Tally[str] = field(default_factory=Tally)
+    largest: list[KnownItem] = field(default_factory=list)
+    undeclared: list[KnownItem] = field(default_factory=list)
+    expiring: list[tuple[float, KnownItem]] = field(default_factory=list)
+    examples: dict[str, list[KnownItem]] = field(default_factory=dict)
+
+    def count(self, kind: str) -> int:
+        """How many items of a kind there are: as seen, or in proportion."""
+        found = self.kinds[kind]
+        if self.complete or not self.seen:
+            return found
+        return round(found * max(self.items, self.seen) / self.seen)
+
+    def note(self, item: KnownItem) -> None:
+        self.seen += 1
+        self.kinds[item.kind] += 1
+        self.kind_bytes[item.kind] += item.size
+        self.partitions[item.partition] += 1
+        self.partition_bytes[item.partition] += item.size
+        if item.kind == "undeclared" and len(self.undeclared) < EXAMPLES:
+            self.undeclared.append(item)
+        if len(known := self.examples.setdefault(item.kind, [])) < EXAMPLES:
+            known.append(item)
+        self._keep_large(item)
+        ttl = item.wire.get(self.table.ttl, {}).get("N") if self.table.ttl else None
+        if ttl is not None:
+            self.expiring.append((float(ttl), item))
+
+    def _keep_large(self, item: KnownItem) -> None:
+        if len(self.largest) < LARGEST or item.size > self.largest[-1].size:
+            self.largest.append(item)
+            self.largest.sort(key=lambda one: -one.size)
+            del self.largest[LARGEST:]
+
+
+class DataSurvey:
+    """The look at all tables of a design, kept for a moment."""
+
+    def __init__(
+        self,
+        client: Client,
+        tables: Iterable[TableSchema],
+        names: Mapping[str, str],
+        by: ItemReader,
+    ) -> None:
+        self._client, self._names, self._by = client, names, by
+        self._tables = tuple(tables)
+        self._lock = threading.Lock()
+        self._made: dict[str, TableSurvey] = {}
+        self._due = 0.0
+        self._running: threading.Thread | None = None
+        self.problem = ""
+        """Why the last look failed."""
+
+    def forget(self) -> None:
+        """Look again the next time: something was written."""
+        self._due = 0.0
+
+    def tables(self, wait: float = PATIENCE) -> dict[str, TableSurvey]:
+        """What is known by now; a look that is due is waited for a moment, and no longer."""
+        with self._lock:
+            if time.monotonic() >= self._due and self._running is None:
+                self._running = threading.Thread(target=self._renew, name="survey", daemon=True)
+                self._running.start()
+            running = self._running
+        if running is not None:
+            running.join(wait)
+        return self._made
+
+    def _renew(self) -> None:
+        self._due = float("inf")
+        try:
+            self._made = {table.name: self._look(table) for table in self._tables}
+            self.problem, lasts = "", FRESH_SECONDS
+        except Exception as problem:
+            self.problem, lasts = str(problem), RETRY_SECONDS
+        with self._lock:
+            if self._due:  # not forgotten meanwhile
+                self._due = time.monotonic() + lasts
+            self._running = None
+
+    def described(self) -> dict[str, TableSurvey]:
+        """Counts alone, as DescribeTable gives them."""
+        return {table.name: self._describe(table) for table in self._tables}
+
+    def _describe(self, table: TableSchema) -> TableSurvey:
+        found = TableSurvey(table)
+        try:
+            answer = self._client.call("DescribeTable", {"TableName": self._names[table.name]})
+        except TableNotFound:
+            found.missing = found.complete = True
+            return found
+        found.items = int(answer["Table"].get("ItemCount", 0))
+        found.bytes = int(answer["Table"].get("TableSizeBytes", 0))
+        return found
+
+    def _look(self, table: TableSchema) -> TableSurvey:
+        found = self._describe(table)
+        if found.missing:
+            return found
+        for page in self._pages(table):
+            for wire in page["Items"]:
+                found.note(self._by.read(table, wire))
+            found.complete = "LastEvaluatedKey" not in page
+        if found.complete:
+            found.items, found.bytes = found.seen, sum(found.kind_bytes.values())
+        found.expiring.sort(key=lambda one: one[0])
+        return found
+
+    def _pages(self, table: TableSchema) -> Iterator[dict[str, Any]]:
+        request: dict[str, Any] = {"TableName": self._names[table.name]}
+        for _ in range(PAGES):
+            answer = self._client.call("Scan", request)
+            yield answer
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]

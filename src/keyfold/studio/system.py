@@ -1,0 +1,102 @@
+"""A system in the studio: a design, where its data is, and what may be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from keyfold.clients.protocol import Client
+from keyfold.design.naming import physical_name
+from keyfold.design.schema import EntitySchema, Schema, TableSchema
+from keyfold.migrations import Migration
+from keyfold.review.check import Review, check
+from keyfold.review.cost import Bill, Workload, bill
+from keyfold.runtime import Db, Design
+from keyfold.studio.checkup import Checkup
+from keyfold.studio.items import ItemReader
+from keyfold.studio.palette import Palette
+from keyfold.studio.survey import DataSurvey
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How to try a system as one of its users: its pages, and who they are."""
+
+    rest: str
+    graphql: str
+    sign_in: str
+    users: Sequence[str] = ()
+
+
+@dataclass
+class StudioSystem:
+    """One design on one backend."""
+
+    slug: str
+    title: str
+    schema: Schema
+    client: Client
+    place: str
+    """Where the data is, in a word: the file's name, the server's address."""
+    writable: bool
+    design: Design | None = None
+    """The design that runs; without it, a design file or a draft, nothing can be written."""
+    description: str = ""
+    workload: Workload | None = None
+    as_written: Schema | None = None
+    trial: Trial | None = None
+    migrations: Sequence[Migration] = ()
+    table_prefix: str = ""
+    table_names: Mapping[str, str] = field(default_factory=dict)
+    drafted: bool = False
+    checkup: Checkup = field(default_factory=Checkup)
+
+    @cached_property
+    def palette(self) -> Palette:
+        return Palette(self.schema)
+
+    @cached_property
+    def reader(self) -> ItemReader:
+        return ItemReader(self.schema)
+
+    @cached_property
+    def survey(self) -> DataSurvey:
+        names = {table.name: self.physical(table) for table in self.schema.tables}
+        return DataSurvey(self.client, self.schema.tables, names, self.reader)
+
+    @cached_property
+    def review(self) -> Review:
+        return check(self.schema)
+
+    @cached_property
+    def written_review(self) -> Review | None:
+        return None if self.as_written is None else check(self.as_written)
+
+    @cached_property
+    def bill(self) -> Bill | None:
+        return None if self.workload is None else bill(self.schema, self.workload)
+
+    def open(self, client: Client | None = None) -> Db | None:
+        """The typed handle, on the system's client or one that watches it."""
+        if self.design is None:
+            return None
+        return self.design.open(
+            client or self.client,
+            table_prefix=self.table_prefix,
+            table_names=self.table_names,
+            create_tables=False,
+        )
+
+    def physical(self, table: TableSchema) -> str:
+        return physical_name(table, self.table_prefix, self.table_names)
+
+    def table(self, name: str) -> TableSchema | None:
+        return self.schema.by_table.get(name)
+
+    def entity(self, name: str) -> EntitySchema | None:
+        return self.schema.by_entity.get(name)
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self.client.call(operation, request)

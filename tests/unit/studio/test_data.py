@@ -1,0 +1,151 @@
+"""Partitions, entities and items as the studio shows them."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from starlette.testclient import TestClient
+
+from keyfold import Db
+from keyfold.studio import Gate, StudioSystem, create_studio
+
+from .conftest import SCRIPT, TOKEN
+
+CLUB = "/s/clubs/data?table=Clubs&pk=CLUB%23c1"
+
+
+def words(page: str) -> str:
+    """The text of a page, as somebody reads it."""
+    inner = re.sub(r"<(dialog|head)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", inner)).split())
+
+
+def test_markup_in_names_keys_and_items_is_shown_as_text(browser: TestClient) -> None:
+    for path in ("/", "/s/clubs/data", CLUB, f"{CLUB}&isk={SCRIPT}", "/s/clubs/find?q=chess"):
+        page = browser.get(path).text
+        assert SCRIPT not in page
+    assert SCRIPT in words(browser.get(CLUB).text)
+
+
+def test_a_partition_is_listed_in_sort_order_with_its_sizes(browser: TestClient) -> None:
+    page = browser.get(CLUB).text
+    rows = re.findall(r'data-kind="(\w+)"', page)
+    assert rows == ["undeclared", "Club", "Member"]
+    assert "Items 3 all" in words(page)
+    assert "To read this 0.5 units, 1 request" in words(page)
+
+
+def test_an_item_that_nobody_declares_says_so(browser: TestClient) -> None:
+    page = words(browser.get(f"{CLUB}&isk={SCRIPT}").text)
+    assert "No entity declares this item" in page
+    assert "Undeclared 1" in page
+
+
+def test_a_canonical_leads_to_all_its_copies_and_a_copy_to_its_canonical(
+    browser: TestClient,
+) -> None:
+    canonical = browser.get(f"{CLUB}&isk=CLUB").text
+    assert "All copies: 2" in canonical
+    (copy, _) = re.findall(r'class="jump" href|href="([^"]*CITY[^"]*)"', canonical)[:2]
+    page = browser.get(html.unescape(copy)).text
+    assert "Copied from Club, in the same transaction" in page
+    assert "this one" in page
+    assert re.search(r"Canonical</h3><a[^>]*CLUB%23c1[^>]*isk=CLUB", page)
+
+
+def test_a_copy_that_is_missing_or_stale_is_marked(browser: TestClient, db: Db) -> None:
+    for city, request in (("paris", "DeleteItem"), ("rome", "UpdateItem")):
+        key = {"PK": {"S": f"CITY#{city}"}, "SK": {"S": "CLUB#c1"}}
+        more = {
+            "UpdateExpression": "SET #n = :n",
+            "ExpressionAttributeNames": {"#n": "name"},
+            "ExpressionAttributeValues": {":n": {"S": "Old"}},
+        }
+        db.client.call(
+            request, {"TableName": "Clubs", "Key": key, **(more if city == "rome" else {})}
+        )
+    page = words(browser.get(f"{CLUB}&isk=CLUB").text)
+    assert "missing" in page
+    assert "stale: name" in page
+
+
+def test_what_counts_an_item_is_named(browser: TestClient) -> None:
+    page = words(browser.get(f"{CLUB}&isk=MEMBER%23m1").text)
+    assert "Counted on Cl CLUB# c1 › CLUB members" in page
+
+
+def test_the_same_items_are_seen_through_an_index(browser: TestClient) -> None:
+    page = browser.get("/s/clubs/data?table=Clubs&index=Mine&pk=MEMBER%23m1")
+    assert re.findall(r'data-kind="(\w+)"', page.text) == ["Member"]
+    assert "One partition of Mine" in page.text
+
+
+def test_a_reference_leads_to_its_item(browser: TestClient) -> None:
+    page = browser.get(f"{CLUB}&isk=MEMBER%23m1").text
+    assert re.search(r'<a href="[^"]*pk=CLUB%23c1&amp;isk=CLUB" class="ref e\d">c1</a>', page)
+
+
+def test_items_of_an_entity_are_filtered_by_a_field(browser: TestClient) -> None:
+    page = browser.get("/s/clubs/data?entity=Club&field=name&value=Row").text
+    assert re.findall(r"CLUB%23(c\d)&amp;isk=CLUB\" class=\"row", page) == ["c2"]
+    nothing = words(browser.get("/s/clubs/data?entity=Club&field=name&value=nothing").text)
+    assert "Nothing here" in nothing
+
+
+def test_only_the_detail_is_sent_to_the_script(browser: TestClient) -> None:
+    part = browser.get(f"{CLUB}&isk=CLUB", headers={"x-part": "1"}).text
+    assert part.startswith("<div")
+    assert "Wire JSON" in part
+
+
+def test_a_search_finds_keys_ids_and_titles(browser: TestClient) -> None:
+    at = browser.get("/s/clubs/find?q=CITY%23rome", follow_redirects=False).headers["location"]
+    assert at == "/s/clubs/data?table=Clubs&pk=CITY%23rome"
+    assert "CLUB%23c2" in browser.get("/s/clubs/find?q=rowing", headers={"x-part": "1"}).text
+    found = browser.get("/s/clubs/find?q=c2", follow_redirects=False).headers["location"]
+    assert found == "/s/clubs/data?table=Clubs&pk=CLUB%23c2&isk=CLUB"
+
+
+def test_a_large_partition_comes_in_pages(browser: TestClient, db: Db) -> None:
+    for number in range(250):
+        key = {"PK": {"S": "CITY#big"}, "SK": {"S": f"CLUB#{number:03}"}}
+        db.client.call("PutItem", {"TableName": "Clubs", "Item": key})
+    page = browser.get("/s/clubs/data?table=Clubs&pk=CITY%23big").text
+    seen = [page.count('class="row ')]
+    while found := re.search(r'href="([^"]*after=[^"]*)" class="btn">Next page', page):
+        page = browser.get(html.unescape(found[1])).text
+        seen.append(page.count('class="row '))
+    assert seen == [100, 100, 50]
+
+
+def test_what_is_not_there_is_named(browser: TestClient) -> None:
+    for path, said in (
+        ("/s/clubs/data?table=Nope&pk=x", "table 'Nope'"),
+        ("/s/clubs/data?entity=Nope", "entity 'Nope'"),
+        ("/s/nope/data", "system 'nope'"),
+        ("/s/clubs/data?table=Clubs&index=Nope&pk=x", "index 'Nope'"),
+        ("/s/clubs/data?table=Clubs&pk=x&after=%2a", "this place"),
+    ):
+        answer = browser.get(path)
+        assert answer.status_code == 404
+        assert said in words(answer.text)
+
+
+def test_a_design_alone_shows_data_of_a_table_that_keyfold_did_not_write(db: Db) -> None:
+    from keyfold.review.draft.table import observe
+
+    drafted = StudioSystem(
+        slug="drafted",
+        title="Drafted",
+        schema=observe(db.client, "Clubs", sample=100),
+        client=db.client,
+        place="clubs.db",
+        writable=True,
+        drafted=True,
+    )
+    client = TestClient(create_studio([drafted], Gate(token=TOKEN)), base_url="http://localhost")
+    client.get(f"/?token={TOKEN}")
+    page = client.get("/s/drafted/data?table=Clubs&pk=CLUB%23c1").text
+    assert page.count('class="row ') == 3
+    assert "Edit" not in words(page)
