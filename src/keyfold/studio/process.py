@@ -11,6 +11,7 @@ from typing import Final
 
 import uvicorn
 
+from keyfold.adopt.inspection import observe
 from keyfold.api.connections import BoundedConnection
 from keyfold.clients import Client, ClientOptions, connect
 from keyfold.clients.address import Embedded, parse
@@ -19,7 +20,6 @@ from keyfold.design.target import FILES, importing, load_design, load_schema
 from keyfold.errors import KeyfoldError
 from keyfold.migrations import Migration
 from keyfold.review.cost import load as load_workload
-from keyfold.review.draft.table import observe
 from keyfold.runtime import Design
 from keyfold.studio.app import create_studio
 from keyfold.studio.gate import Gate

@@ -133,7 +133,7 @@ def test_what_is_not_there_is_named(browser: TestClient) -> None:
 
 
 def test_a_design_alone_shows_data_of_a_table_that_keyfold_did_not_write(db: Db) -> None:
-    from keyfold.review.draft.table import observe
+    from keyfold.adopt.inspection import observe
 
     drafted = StudioSystem(
         slug="drafted",
