@@ -28,6 +28,8 @@ from keyfold.design.schema import (
 from keyfold.design.template import Literal, Slot, Template
 from keyfold.values.size import item_size
 
+MARKS_OF_TOOLS = {"__edb_v__": "electro_version", "__edb_e__": "electro_entity"}
+"""Attributes that other libraries ask for in their items, and what a field of them is called."""
 Keys = dict[str, tuple[Part, ...]]
 """Each key attribute that an entity's items have, with its parts."""
 
@@ -72,7 +74,7 @@ def draft(
     """
     found = labelled(items, labels) if any(labels) else group(table, items)
     table = _with_discriminator(table, found)
-    hidden = {name for name in (found.discriminator, *_marks_of_tools(items)) if name}
+    hidden = {name for name in (found.discriminator, *MARKS_OF_TOOLS) if name}
     keys = [_in_one_case(_keys(table, each, hidden)) for each in found.groups]
     titles = naming.titles(table, found.groups, keys)
     seen = [
@@ -101,9 +103,10 @@ def _with_discriminator(table: TableSchema, found: Grouping) -> TableSchema:
     return replace(table, type_attribute=kept)
 
 
-def _marks_of_tools(items: Sequence[Item]) -> set[str]:
-    """Attributes that other libraries keep for themselves."""
-    return {name for item in items for name in item if re.fullmatch(r"__edb_[ev]__", name)}
+def _only(values: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
+    """The one value that a library gives to all items of an entity."""
+    found = {str(next(iter(value.values()))) for value in values}
+    return tuple(found) if len(found) == 1 else ()
 
 
 def _keys(table: TableSchema, each: ItemGroup, hidden: set[str]) -> Keys:
@@ -309,7 +312,7 @@ def _attributes(
     fields: Mapping[str, str],
     found: Grouping,
 ) -> Iterator[AttributeSchema]:
-    hidden = {table.type_attribute, found.discriminator, *_marks_of_tools(each.items)}
+    hidden = {table.type_attribute, found.discriminator}
     own = {name for name, parts in keys.items() if not _is_plain(name, parts)}
     seen: dict[str, list[Mapping[str, object]]] = {}
     for item in each.items:
@@ -317,6 +320,9 @@ def _attributes(
             seen.setdefault(name, []).append(value)
     for name, values in seen.items():
         if name in hidden or name in own:
+            continue
+        if name in MARKS_OF_TOOLS:
+            yield AttributeSchema(name, MARKS_OF_TOOLS[name], "string", values=_only(values))
             continue
         kind, stored = spelling.attribute_type(name, values)
         nothing = any("NULL" in value for value in values)
@@ -392,6 +398,16 @@ def _notes(table: TableSchema, found: Grouping, total: int) -> Iterator[str]:
         yield f"{found.own:,} items are keyfold's own markers and left out."
 
 
+def _skeleton(entity: EntitySchema) -> tuple[str, ...]:
+    """The fixed texts of the key, with a gap for each value."""
+    key = entity.key
+    templates = (key.partition, *((key.sort,) if key.sort else ())) if key else ()
+    return tuple(
+        "".join("{}" if isinstance(part, Slot) else part.text for part in template.parts)
+        for template in templates
+    )
+
+
 def _choices(seen: Sequence[Seen]) -> Iterator[str]:
     for each in seen:
         for attribute in each.entity.attributes:
@@ -405,6 +421,15 @@ def _choices(seen: Sequence[Seen]) -> Iterator[str]:
 
 
 def _questions(seen: Sequence[Seen]) -> Iterator[str]:
+    shapes: dict[tuple[str, ...], list[str]] = {}
+    for each in seen:
+        shapes.setdefault(_skeleton(each.entity), []).append(each.entity.name)
+    for names in shapes.values():
+        if len(names) > 1:
+            yield (
+                f"{' and '.join(names)} have keys of one shape, so that one item can overwrite "
+                "another. Are they one entity?"
+            )
     for each in seen:
         for name in each.asked:
             yield f"{each.entity.name}.{name} stands only in the key. What is it called?"

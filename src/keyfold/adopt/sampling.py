@@ -118,7 +118,13 @@ def _visit(client: Client, sample: Sample, segment: int, limit: int) -> None:
         sample.starts[segment] = walk.position
 
 
-def every(client: Client, table: str) -> Iterator[Item]:
+def every(
+    client: Client, table: str, progress: Callable[[int], None] | None = None
+) -> Iterator[Item]:
     """All items of a table, page by page."""
+    count = 0
     for page in pages(client.call, Walk("Scan", {"TableName": table})):
         yield from page["Items"]
+        count += len(page["Items"])
+        if progress is not None:
+            progress(count)

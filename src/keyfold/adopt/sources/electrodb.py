@@ -128,6 +128,13 @@ def _entity(
             key = templates
             layout.keys[table] = (fields[0], fields[1], types[0], types[1])
         patterns.append(_pattern(name, pattern, index, templates, table))
+    held[VERSION] = AttributeSchema(
+        VERSION,
+        "electro_version",
+        "string",
+        mutable=False,
+        values=(str(stated.get("version") or "1"),),
+    )
     if key is None:
         refuse(model["indexes"], place, f"{title} has no primary index (one without `index`)")
     found.patterns += patterns

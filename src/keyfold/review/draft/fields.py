@@ -75,6 +75,8 @@ def line(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> st
     if marks:
         kind = f"Annotated[{kind}, {', '.join(marks)}]"
     default = " = None" if optional else ""
+    if not optional and attribute.type == "string" and len(attribute.values) == 1:
+        default = f" = {names.quoted(attribute.values[0])}"
     if not optional and any(
         mark.startswith(("Counter(", "Version(", "Sharded(")) for mark in marks
     ):

@@ -1,0 +1,36 @@
+"""A design that runs: as Python declares it, or made from a design file on the spot."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from keyfold.design.design import Declarations
+from keyfold.design.schema import Schema
+from keyfold.design.target import FILES, load_design, load_schema
+from keyfold.errors import DeclarationError, KeyfoldError
+from keyfold.review.draft.python import declaration
+
+
+def design_of(target: str) -> Declarations:
+    """The design that `package.module:design` or `FILE.yaml` names, ready to read items."""
+    if not target.endswith(FILES):
+        return load_design(target)
+    return declared(load_schema(target), target)
+
+
+def declared(schema: Schema, source: str) -> Declarations:
+    """The declarations that `keyfold new` would write, made without a file."""
+    text, _ = declaration(schema)
+    module = ModuleType("keyfold_adopted_design")
+    # Pydantic looks types up in the module's namespace.
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(text, source, "exec"), module.__dict__)
+    except DeclarationError as error:
+        raise KeyfoldError(f"{source} cannot be declared: {error}") from None
+    finally:
+        del sys.modules[module.__name__]
+    made: Declarations = module.__dict__["design"]
+    made.complete()
+    return made

@@ -1,0 +1,62 @@
+"""`keyfold adopt`: a design against the items of a live table."""
+
+from __future__ import annotations
+
+import argparse
+
+from keyfold import settings
+from keyfold.cli._opening import counting, end_of_line, existing
+from keyfold.errors import KeyfoldError
+
+HELP = "Check a design against the items of its live tables, before keyfold writes to them."
+FORMATS = ("text", "json")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add("--sample", type=int, metavar="N", help="look at so many items (default: all)")
+    add("--units", type=float, metavar="N", help="stop a sample after about so many read units")
+    add("--at-least", type=float, default=0.0, metavar="PERCENT", help="exit with 1 below this")
+    add("--format", choices=FORMATS, default="text", help="how it is told")
+    settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.adopt.coverage import as_data, cover, summary
+    from keyfold.adopt.declared import design_of
+    from keyfold.adopt.sampling import begin, every, read
+    from keyfold.clients import connect
+    from keyfold.design.naming import physical_name
+
+    current = settings.from_arguments(args)
+    target = args.target or current.design
+    if not target:
+        raise KeyfoldError("name a design: keyfold adopt package.module:design, or FILE.yaml")
+    if args.sample is not None and args.sample < 1:
+        raise KeyfoldError("--sample must be 1 or more")
+    if args.units is not None and args.sample is None:
+        raise KeyfoldError("--units needs --sample")
+    design = design_of(target)
+    client = connect(existing(current.backend))
+    found = []
+    try:
+        for table in design.tables.values():
+            name = physical_name(table.schema, current.table_prefix, current.table_names)
+            if args.sample is None:
+                items = every(client, name, progress=counting("items looked at"))
+            else:
+                sample = begin(name, args.sample)
+                items = iter(read(client, sample, args.sample, units=args.units).items)
+            found.append(cover(design, table, items, name=name))
+            end_of_line()
+    finally:
+        client.close()
+    if args.format == "json":
+        import orjson
+
+        told = [as_data(each) for each in found]
+        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+    else:
+        print("\n".join(summary(each) for each in found))
+    return 1 if any(100 * each.share < args.at_least for each in found) else 0
