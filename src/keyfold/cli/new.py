@@ -1,4 +1,4 @@
-"""`keyfold new`: write the Python declaration of a design file."""
+"""`keyfold new`: a project to begin with, or the Python declaration of a design file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from pathlib import Path
 
 from keyfold.errors import KeyfoldError
 
-HELP = "Write the Python declaration of a design file."
+HELP = "Start a project, or write the Python declaration of a design file."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a design file, FILE.yaml")
+    parser.add_argument("file", type=Path, help="a design file, FILE.yaml; or a project's folder")
+    parser.add_argument("--template", action="store_true", help="start a project in the folder")
     parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="where to write it")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.template:
+        return _start(args.file)
     from keyfold.design.target import load_schema
     from keyfold.review.draft.python import declaration
 
@@ -31,4 +34,13 @@ def run(args: argparse.Namespace) -> int:
         raise KeyfoldError(f"{args.output} is there already; give another file, or --force")
     args.output.write_text(text, encoding="utf-8")
     print(f"{args.output}: written", file=sys.stderr)
+    return 0
+
+
+def _start(folder: Path) -> int:
+    from keyfold.project import start
+
+    for path in start(folder):
+        print(path)
+    print(f"cd {folder} && make run", file=sys.stderr)
     return 0

@@ -1,0 +1,55 @@
+"""`keyfold new FOLDER --template`: a project that works at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from keyfold.cli import main
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_new_project_passes_its_tests_its_check_and_a_linter(tmp_path: Path) -> None:
+    folder = tmp_path / "my-tasks"
+    assert main(["new", str(folder), "--template"]) == 0
+    tests = run(folder, "pytest", "-q", "-p", "no:cacheprovider")
+    assert "3 passed" in tests.stdout, tests.stdout + tests.stderr
+    check = run(folder, "keyfold", "check", "--fail-on", "warning")
+    assert check.returncode == 0, check.stdout
+    lint = run(folder, "ruff", "check", "--isolated", ".")
+    assert lint.returncode == 0, lint.stdout
+    served = run(folder, "keyfold", "api", "my_tasks.service")
+    assert "--development" in served.stderr, "it is found, and asks who may sign in"
+    assert not list(folder.rglob("*$*"))
+    assert "$" not in (folder / "my_tasks" / "service.py").read_text()
+
+
+@pytest.mark.parametrize("name", ["1st", "!!"])
+def test_a_folder_that_cannot_be_a_package_is_refused(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", str(tmp_path / name), "--template"]) == 2
+    assert "cannot be a package" in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
+
+
+def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.txt").write_text("kept")
+    assert main(["new", str(tmp_path), "--template"]) == 2
+    assert "not empty" in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["mine.txt"]
