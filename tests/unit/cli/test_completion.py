@@ -46,9 +46,7 @@ def test_commands_flags_and_choices_are_offered(
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_know_every_command(
-    shell: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_shells_know_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     printed = capsys.readouterr().out
     assert all(name in printed for name in command_names())
