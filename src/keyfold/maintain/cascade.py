@@ -16,19 +16,26 @@ from keyfold.design.declared import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import FITS, ITEMS_AT_ONCE, Follows
 from keyfold.design.keys import Ref
-from keyfold.errors import ConditionFailed, NotFound, TooManyWrites, Undecodable
+from keyfold.errors import (
+    ConditionFailed,
+    NotFound,
+    TooManyWrites,
+    Undecodable,
+    VersionConflict,
+)
 from keyfold.maintain.address import fetch, raw
-from keyfold.maintain.counter import Counter
+from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import NeedFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place, carry_out
-from keyfold.maintain.reconcile import unchanged
+from keyfold.maintain.reconcile import ATTEMPTS, unchanged
 from keyfold.maintain.related import Related
 from keyfold.maintain.rows import FactComparison, Suspect
-from keyfold.maintain.structure import Causes, KeptStructure, Shown
+from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Intent
+from keyfold.runtime.walk import again_after
 from keyfold.runtime.writes import commit
 
 
@@ -93,14 +100,8 @@ class CascadeMaintainer(JobMaintainer):
         """Where the parent counts its items, the number tells whether one came meanwhile."""
         if touched is not None:
             return frozenset()
-        child = self.related.child.__name__
-        fields = self.source.__spec__.fields.values()
-        counters = {field.name: field.mark(Counter) for field in fields}
-        return frozenset(
-            name
-            for name, counter in counters.items()
-            if counter is not None and counter.of == child and counter.sync == "transaction"
-        )
+        design = self.source.__table__.design
+        return frozenset(one.field for one in design.maintainers if self._counts(one))
 
     def joins(
         self, context: Context, old: Entity | None, new: Entity | None
@@ -119,9 +120,45 @@ class CascadeMaintainer(JobMaintainer):
             )
         return ()
 
+    def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:
+        """An item that came while the transaction was made: no number tells, and no stream."""
+        if self.source.__table__.schema.stream is not None or self.steady(None):
+            return None
+        return self.reconcile(context, gone, None)
+
     def job(self, old: Entity | None, new: Entity | None) -> Sweep | None:
         """Delete what is left of a parent that is gone, unless it is there again."""
         return None if old is None or new is not None else Sweep(self.related, old.ref())
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        job = self.job(old, new)
+        if old is None or job is None or (yield from carry_out(context, job)):
+            return
+        if (yield from raw(context, old.ref())) is None:
+            return
+        # It was made again before its items were deleted: they are those of the new one.
+        for attempt in range(ATTEMPTS):
+            try:
+                return (yield from self._recount(context, old.ref()))
+            except ConditionFailed:
+                yield again_after(attempt)
+        raise VersionConflict(f"the items of {old.ref()} come and go faster than they are counted")
+
+    def _recount(self, context: Context, parent: Ref[Any]) -> Flow[None]:
+        counters = [one for one in context.design.maintainers if self._counts(one)]
+        items = (yield from self.related.all(context, parent)) if counters else []
+        for counter in counters:
+            yield from counter.recount(context, parent, items)
+
+    def _counts(self, one: object) -> bool:
+        """Whether it is a counter that moves in the transactions of these items."""
+        return (
+            isinstance(one, CounterMaintainer)
+            and one.source is self.related.child
+            and one.target is self.source
+            and one.sync == "transaction"
+            and one.declared.shards == 1
+        )
 
     @property
     def follows(self) -> Follows:
@@ -161,7 +198,7 @@ class Sweep:
         return JobStep([Delete(child.ref()) for child in found], more)
 
 
-class OrphanMaintainer(KeptStructure):
+class OrphanMaintainer(KeptStructure, Reconciled):
     """Keeps items from being added to a parent that is gone."""
 
     kind = "orphan"

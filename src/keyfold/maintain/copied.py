@@ -19,7 +19,7 @@ from keyfold.maintain.job import JobMaintainer, JobStep, Place
 from keyfold.maintain.reconcile import unchanged
 from keyfold.maintain.related import Related
 from keyfold.maintain.rows import FactComparison, Suspect
-from keyfold.maintain.structure import Causes, KeptStructure, Shown
+from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
 from keyfold.runtime.changes import Set, clear
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -129,7 +129,7 @@ class Spread:
         return JobStep(updates, more)
 
 
-class CopyMaintainer(KeptStructure):
+class CopyMaintainer(KeptStructure, Reconciled):
     """Checks the value that a new copy came with, which may be older than the origin's."""
 
     kind = "copy"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
@@ -12,17 +12,19 @@ from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.keys import Ref
 from keyfold.design.place import caller
-from keyfold.design.predicate import Predicate
+from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.recorder import declare
 from keyfold.errors import DeclarationError, PlanError, Undecodable, VersionConflict
 from keyfold.maintain.address import fetch, raw
 from keyfold.maintain.drift import Drift
-from keyfold.maintain.fact import AmountFact
+from keyfold.maintain.fact import AmountFact, address_of
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_entity, total
-from keyfold.maintain.structure import Causes, KeptStructure, Shown
+from keyfold.maintain.structure import Causes, Reconciled, Shown, SummedStructure
+from keyfold.runtime.changes import Add
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Update
 from keyfold.runtime.writes import commit
 
 Amount = int | Decimal
@@ -75,11 +77,10 @@ class Counter:
         design.when_complete(lambda: design.maintain(CounterMaintainer(self, entity, field)))
 
 
-class CounterMaintainer(KeptStructure):
+class CounterMaintainer(SummedStructure):
     """What changes about one counter when a counted item changes."""
 
     kind = "counter"
-    once = True
 
     def __init__(self, declared: Counter, target: type[Entity], field: str) -> None:
         self.declared, self.target, self.field = declared, target, field
@@ -144,6 +145,30 @@ class CounterMaintainer(KeptStructure):
         if holder is not None:
             creates, shards = self.declared.creates, self.declared.shards
             yield AmountFact(holder, self.field, self.amount(item), creates, shards)
+
+    @property
+    def carrier(self) -> type[Entity] | None:
+        return self.target if self.sync == "stream" and self.declared.shards == 1 else None
+
+    def carried(self, gone: Entity) -> Iterator[Update]:
+        """A holder that was made again begins with nothing, and the records of what was counted
+        before come late: with what its predecessor had counted, they lead to the right number."""
+        number = getattr(gone, self.field)
+        if number:
+            yield Update(gone.ref(), {self.field: Add(number)}, counting=True, lenient=True)
+
+    def recount(self, context: Context, holder: Ref[Any], counted: Iterable[Entity]) -> Flow[None]:
+        """Bring the number to these items; refused if it moves meanwhile."""
+        item = yield from raw(context, holder)
+        if item is None:
+            return
+        number = getattr(self.target.__spec__.decode(item), self.field)
+        facts = [fact for one in counted for fact in self.facts(one)]
+        wanted = sum((f.number for f in facts if f.address == address_of(holder)), type(number)())
+        if wanted != number:
+            held = FieldComparison(FieldPath((self.field,)), "=", number)
+            change = {self.field: Add(wanted - number)}
+            yield from commit(context, [Update(holder, change, held, counting=True)])
 
     @property
     def follows(self) -> Follows:
@@ -224,7 +249,11 @@ class CounterMaintainer(KeptStructure):
     def _showing(self, context: Context) -> Iterator[Any]:
         """The structures that show the number elsewhere."""
         for one in context.design.maintainers:
-            if one.source is self.target and self.field in one.fields and not one.once:
+            if (
+                one.source is self.target
+                and self.field in one.fields
+                and isinstance(one, Reconciled)
+            ):
                 yield one
 
     def fix(self, context: Context, drift: Drift) -> Flow[None]:

@@ -30,7 +30,7 @@ from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Address, address_of
 from keyfold.maintain.related import PAGE, Related
 from keyfold.maintain.rows import FactComparison, Suspect
-from keyfold.maintain.structure import Causes, KeptStructure, Shown, Sync
+from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown, Sync
 from keyfold.runtime.changes import Change, Set, clear
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -143,7 +143,7 @@ class BestFact:
         yield from ()
 
 
-class ExtremeMaintainer(KeptStructure):
+class ExtremeMaintainer(KeptStructure, Reconciled):
     """The best candidate of each owner, shown on it."""
 
     def __init__(self, declared: Extreme, target: type[Entity]) -> None:

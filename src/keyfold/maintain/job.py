@@ -7,17 +7,18 @@ the same end.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from keyfold.design.entity import Entity
 from keyfold.errors import ConditionFailed, NotFound, TooManyWrites
-from keyfold.maintain.structure import Overflow, Sync
+from keyfold.maintain.structure import Reconciled
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Intent
+from keyfold.runtime.walk import in_chunks
 from keyfold.runtime.writes import commit
 
 Place = dict[str, Any] | None
@@ -49,24 +50,23 @@ class Job(Protocol):
         ...
 
 
-def carry_out(context: Context, job: Job) -> Flow[int]:
-    """Do a job to its end; gives how much was written. Refused if its reason changes meanwhile."""
+def carry_out(context: Context, job: Job) -> Flow[bool]:
+    """Do a job to its end; gives whether it was wanted, and nothing of it was refused."""
     guard = yield from job.wanted(context)
     if guard is None:
-        return 0
+        return False
     start: Place = None
-    written = 0
+    smooth = True
     while True:
         step = yield from job.step(context, start)
-        for place in range(0, len(step.writes), job.at_once):
-            some = step.writes[place : place + job.at_once]
-            written += yield from _carried_out(context, guard, some)
+        for some in in_chunks(step.writes, job.at_once):
+            smooth &= yield from _carried_out(context, guard, some)
         start = step.then
         if start is None:
-            return written
+            return smooth
 
 
-def _carried_out(context: Context, guard: Intent, writes: Sequence[Intent]) -> Flow[int]:
+def _carried_out(context: Context, guard: Intent, writes: Sequence[Intent]) -> Flow[bool]:
     """All at once; by halves where that is too much, or an item is gone or another's by now."""
     try:
         yield from commit(context, [guard, *writes])
@@ -74,22 +74,17 @@ def _carried_out(context: Context, guard: Intent, writes: Sequence[Intent]) -> F
         if len(writes) > 1:
             middle = len(writes) // 2
             first = yield from _carried_out(context, guard, writes[:middle])
-            return first + (yield from _carried_out(context, guard, writes[middle:]))
+            return (yield from _carried_out(context, guard, writes[middle:])) and first
         if isinstance(refused, TooManyWrites):
             raise
-        return 0
-    return len(writes)
+        return False
+    return True
 
 
-class StreamWork(ABC):
+class StreamWork(Reconciled):
     """What the stream does about changes of one entity's items, beyond what single items say."""
 
     kind: str
-    label: str
-    source: type[Entity]
-    sync: Sync
-    overflow: Overflow = "refuse"
-    once: ClassVar[bool] = False
 
     @property
     def owner(self) -> str:
@@ -110,9 +105,9 @@ class StreamWork(ABC):
         yield from ()
         return ()
 
-    @abstractmethod
-    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
-        """What a change of one of its items asks for; repeated records do no harm."""
+    def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:  # noqa: ARG002
+        """What the stream would do about a delete, where there is none."""
+        return None
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:  # noqa: ARG002
         return frozenset()

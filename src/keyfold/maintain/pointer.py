@@ -23,7 +23,7 @@ from keyfold.maintain.drift import Drift, differences
 from keyfold.maintain.fact import CopyFact
 from keyfold.maintain.reconcile import bring, reconcile, unchanged
 from keyfold.maintain.rows import Suspect
-from keyfold.maintain.structure import Causes, KeptStructure, Overflow, Shown, Sync
+from keyfold.maintain.structure import Causes, KeptStructure, Overflow, Reconciled, Shown, Sync
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 
@@ -76,7 +76,7 @@ class Pointer(Entity, Generic[C]):
 _LISTS = ("list", "string_set", "number_set", "binary_set")
 
 
-class PointerMaintainer(KeptStructure):
+class PointerMaintainer(KeptStructure, Reconciled):
     """What changes about a canonical's pointers when the canonical changes."""
 
     kind = "pointer"

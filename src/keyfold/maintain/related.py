@@ -118,6 +118,14 @@ class Related:
             return  # it is gone or elsewhere by now, and a record of its own says so
         raise IndexBehind(f"{self.key.declared.index} does not show {child.ref()} yet")
 
+    def all(self, context: Context, parent: Ref[Any]) -> Flow[list[Any]]:
+        """All of the items."""
+        found, start = yield from self.page(context, parent, None)
+        while start is not None:
+            more, start = yield from self.page(context, parent, start)
+            found += more
+        return found
+
     def page(
         self,
         context: Context,

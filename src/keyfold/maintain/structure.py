@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
@@ -72,6 +72,20 @@ class Audited(ABC):
         """Put one drift right, by what is there now."""
 
 
+class Reconciled(ABC):
+    """What the stream brings to what is there now: repeated and late records do no harm."""
+
+    label: str
+    """Its name, stable across versions of the program."""
+    source: type[Entity]
+    sync: Sync
+    overflow: Overflow = "refuse"
+
+    @abstractmethod
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        """Do what a change of one of the source's items asks for, by what is there now."""
+
+
 class KeptStructure(ABC):
     """What must hold because of items of one entity."""
 
@@ -81,8 +95,6 @@ class KeptStructure(ABC):
     source: type[Entity]
     sync: Sync
     overflow: Overflow = "refuse"
-    once: ClassVar[bool] = False
-    """Its writes add up: the stream carries them out once for each record, and may join them."""
     compared: FactComparison = FactComparison()
 
     @property
@@ -110,9 +122,8 @@ class KeptStructure(ABC):
         yield from ()
         return self.writes(old, new)
 
-    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
-        """Bring it to what the source says now, for a record of the stream; asked unless `once`."""
-        raise NotImplementedError(f"{self.label} is carried out once for each record")
+    def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:  # noqa: ARG002
+        return None
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:  # noqa: ARG002
         """Counted fields of the source that must not move while these fields are changed.
@@ -137,15 +148,6 @@ class KeptStructure(ABC):
     def shows(self, item: Entity, own: bytes) -> Iterable[Shown]:
         """What such an item, whose address is `own`, shows."""
 
-    @property
-    def marked_by(self) -> str:
-        """How the partition keys of its support items begin, which no entity declares."""
-        return ""
-
-    def shows_marker(self, item: dict[str, Any]) -> tuple[bytes, bytes]:
-        """What a support item shows."""
-        raise NotImplementedError(f"{self.label} has no support items")
-
     @abstractmethod
     def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
         """The drift, if it still is there."""
@@ -153,3 +155,29 @@ class KeptStructure(ABC):
     @abstractmethod
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
         """Put one drift right; refused if somebody wrote meanwhile."""
+
+
+class SummedStructure(KeptStructure):
+    """Its writes add up: the stream carries them out once for each record, and may join them."""
+
+    @property
+    @abstractmethod
+    def carrier(self) -> type[Entity] | None:
+        """The entity on whose items it keeps numbers by the stream, if it does."""
+
+    @abstractmethod
+    def carried(self, gone: Entity) -> Iterator[Intent]:
+        """What the numbers of an item that is gone say of the one that is in its place by now."""
+
+
+class MarkedStructure(KeptStructure):
+    """It has support items, which no entity declares."""
+
+    @property
+    @abstractmethod
+    def marked_by(self) -> str:
+        """How their partition keys begin."""
+
+    @abstractmethod
+    def shows_marker(self, item: dict[str, Any]) -> tuple[bytes, bytes]:
+        """What one of them shows."""

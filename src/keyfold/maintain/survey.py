@@ -14,7 +14,7 @@ from keyfold.maintain.address import address_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import MARKERS
 from keyfold.maintain.rows import FOUND, SAID, FactComparison, RowLog
-from keyfold.maintain.structure import Audited, Causes, FeedAudit, KeptStructure
+from keyfold.maintain.structure import Audited, Causes, FeedAudit, KeptStructure, MarkedStructure
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.idempotency import PREFIX as ONCE
@@ -87,14 +87,14 @@ class FactSurvey:
         self.strangers: list[tuple[str, WireItem]] = []
         self._said: dict[type[Entity], list[tuple[int, KeptStructure]]] = {}
         self._shown: dict[type[Entity], list[tuple[int, KeptStructure]]] = {}
-        self._marked: list[tuple[int, KeptStructure]] = []
+        self._marked: list[tuple[int, MarkedStructure]] = []
         for place, structure in enumerate(structures.kept):
             if numbers_alone and not structure.compared.adds:
                 continue
             self._said.setdefault(structure.source, []).append((place, structure))
             for entity in structure.shown_by:
                 self._shown.setdefault(entity, []).append((place, structure))
-            if structure.marked_by:
+            if isinstance(structure, MarkedStructure):
                 self._marked.append((place, structure))
 
     def scan(self, context: Context, found: OnDrift, progress: Progress | None = None) -> Flow[int]:

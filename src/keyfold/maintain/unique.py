@@ -21,7 +21,7 @@ from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import HOLDER, MARKERS, ClaimFact
 from keyfold.maintain.reconcile import unchanged
 from keyfold.maintain.rows import Suspect
-from keyfold.maintain.structure import Causes, KeptStructure, Shown
+from keyfold.maintain.structure import Causes, MarkedStructure, Reconciled, Shown
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.intent import Marker
@@ -86,7 +86,7 @@ class UniqueOf(Generic[E]):
         return Holder(self.entity, self.declared, values)
 
 
-class Unique(KeptStructure, Declared):
+class Unique(MarkedStructure, Reconciled, Declared):
     """No two items share these fields: `one_email = Unique("email", normalise=str.casefold)`.
 
     An item without a value in one of them does not take part.

@@ -153,8 +153,6 @@ class Maintainer(Protocol):
     sync: Literal["transaction", "stream"]
     overflow: Literal["refuse", "stream"]
     """Whether the stream does the work where one transaction cannot hold it."""
-    once: bool
-    """Its writes add up: the stream carries them out once for each record, and may join them."""
 
     @property
     def owner(self) -> str:
@@ -172,8 +170,8 @@ class Maintainer(Protocol):
         """What joins the transaction of a change."""
         ...
 
-    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
-        """Bring it to what is there now, for a record of the stream; asked unless `once`."""
+    def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:
+        """What is to be looked at when the transaction that deleted an item is done."""
         ...
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:

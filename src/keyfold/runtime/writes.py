@@ -70,16 +70,19 @@ def commit(
         for place in sorted(range(len(intents)), key=lambda i: not isinstance(intents[i], Put)):
             plan.results[place] = yield from _expand(context, plan, intents[place])
         plan.entailing = True
+        deleted: list[tuple[Maintainer, Entity]] = []
         while plan.entailed:
             maintainer, old, new = plan.entailed.popleft()
             may_overflow = maintainer.overflow == "stream"
             if overflowing and may_overflow:
                 continue
+            if old is not None and new is None:
+                deleted.append((maintainer, old))
             for intent in (yield from maintainer.joins(context, old, new)):
                 plan.can_overflow |= may_overflow
                 yield from _expand(context, plan, intent)
         try:
-            return (yield from _send(context, plan, token))
+            written = yield from _send(context, plan, token)
         except TooManyWrites:
             if overflowing or not plan.can_overflow:
                 raise
@@ -101,6 +104,12 @@ def commit(
                 raise
             missing = frozenset()
             yield again_after(attempt)
+        else:
+            for maintainer, gone in deleted:
+                afterwards = maintainer.afterwards(context, gone)
+                if afterwards is not None:
+                    yield from afterwards
+            return written
     raise AssertionError("the last attempt returns or raises")
 
 

@@ -11,12 +11,12 @@ from typing import get_args
 from keyfold.design.design import Declarations
 from keyfold.design.processor import Processor
 from keyfold.errors import NotFound, ProcessorFailed
-from keyfold.maintain.structure import KeptStructure
+from keyfold.maintain.structure import Reconciled, SummedStructure
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow, Invoke
-from keyfold.runtime.intent import Intent, Maintainer, Marker, Update
+from keyfold.runtime.intent import Intent, Marker, Update
 from keyfold.runtime.writes import commit
 from keyfold.streams import outbox
 from keyfold.streams.event import Delivery
@@ -70,25 +70,35 @@ class Reaction(ABC):
 
 
 class Maintained(Reaction):
-    """What a maintainer does for a change.
+    """What a maintainer does for a change: it brings its structure to what is there now.
 
-    It brings its structure to what is there now: repeated and late records do no harm, and it
-    needs no marker. Amounts are added once for each record, joined with the marker.
+    Repeated and late records do no harm, so that it needs no marker.
     """
 
-    def __init__(self, maintainer: Maintainer) -> None:
-        self.maintainer = maintainer
-        self.name = maintainer.label
-        self.additive = maintainer.once
-        self.structure = maintainer if isinstance(maintainer, KeptStructure) else None
+    def __init__(self, work: Reconciled) -> None:
+        self.work, self.name = work, work.label
 
     def apply(self, run: ReactionContext, unit: Unit, settled: Marker) -> Flow[None]:
-        change = unit.change
-        if not self.additive:
-            yield from self.maintainer.reconcile(run.context, change.old, change.new)
-            if settled.action == "Delete":
-                yield from commit(run.context, [settled])
-            return
+        yield from self.work.reconcile(run.context, unit.change.old, unit.change.new)
+        if settled.action == "Delete":
+            yield from commit(run.context, [settled])
+
+
+class Summed(Reaction):
+    """Amounts that a change moves: added once for each record, joined with the marker."""
+
+    additive = True
+
+    def __init__(self, structure: SummedStructure) -> None:
+        self.structure, self.name = structure, structure.label
+
+    def writes(self, change: Change) -> Iterator[Intent]:
+        if self.structure.source is change.spec.entity:
+            yield from self.structure.writes(change.old, change.new)
+        if self.structure.carrier is change.spec.entity and change.old and change.new is None:
+            yield from self.structure.carried(change.old)
+
+    def apply(self, run: ReactionContext, unit: Unit, settled: Marker) -> Flow[None]:
         try:
             yield from commit(run.context, [*unit.intents, settled])
         except NotFound:
@@ -147,35 +157,36 @@ class Effects:
 
     def __init__(self, design: Declarations) -> None:
         design.complete()
-        self.maintained = [Maintained(m) for m in design.maintainers]
+        found = design.maintainers
+        self.summed = [Summed(m) for m in found if isinstance(m, SummedStructure)]
+        self.maintained = [Maintained(m) for m in found if isinstance(m, Reconciled)]
         self.processed = [Processed(p) for p in design.processors]
-        followed = [m.maintainer.source for m in self.maintained]
+        carriers = (one.structure.carrier for one in self.summed)
+        followed = [*(m.source for m in found), *(c for c in carriers if c is not None)]
         self.entities = list(
             dict.fromkeys([*followed, *(p.processor.entity for p in self.processed)])
         )
-        maintainers = [m.maintainer for m in self.maintained]
-        self.needed = {m.source for m in maintainers if m.sync == "stream"}
+        self.needed = {m.source for m in found if m.sync == "stream"}
         self.needed |= {p.processor.entity for p in self.processed}
         """Entities for which nothing but the stream does the work."""
 
     def units(self, record: Record) -> Iterator[Unit]:
         """What is to be done for a record; Undecodable when its item cannot be read."""
         for change in changes(record, self.entities):
+            entity = change.spec.entity
+            for summed in self.summed:
+                if _follows(summed.structure, record) and (intents := list(summed.writes(change))):
+                    yield Unit(record, change, summed, intents)
             for maintained in self.maintained:
-                maintainer = maintained.maintainer
-                if maintainer.source is not change.spec.entity or not _follows(maintainer, record):
-                    continue
-                if not maintained.additive or maintained.structure is None:
+                if maintained.work.source is entity and _follows(maintained.work, record):
                     yield Unit(record, change, maintained)
-                elif intents := list(maintained.structure.writes(change.old, change.new)):
-                    yield Unit(record, change, maintained, intents)
             for processed in self.processed:
                 processor = processed.processor
-                if processor.entity is change.spec.entity and change.kind in processor.kinds:
+                if processor.entity is entity and change.kind in processor.kinds:
                     yield Unit(record, change, processed)
 
 
-def _follows(maintainer: Maintainer, record: Record) -> bool:
+def _follows(maintainer: Reconciled | SummedStructure, record: Record) -> bool:
     """Expiry happens behind the transactions' back, so there the stream serves them too."""
     return maintainer.sync == "stream" or record.expired or maintainer.overflow == "stream"
 

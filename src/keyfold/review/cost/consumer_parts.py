@@ -42,6 +42,8 @@ def follow(
     for sync in syncs:
         yield from _copies(figures, entity, effect, sync)
     yield from _amounts(figures, entity, effect, syncs, gone)
+    if event == "REMOVE":
+        yield from _carried(figures, entity)
     for job in figures.jobs(entity, event):
         if job.deletes:
             yield from _sweep(figures, job, expired=expired)
@@ -97,6 +99,16 @@ def _amounts(
             yield looked_up(figures, target, "counter", gone=True)
     held = counts(figures, effect, [each for each in found if each.target not in gone])
     yield from in_transaction([*held, _marker(len(found))])
+
+
+def _carried(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
+    """What was counted on an item that is gone is for the one in its place, if there is one."""
+    for amount in figures.schema.follows:
+        kept = amount.fact == "amount" and amount.target == entity.name and amount.shards == 1
+        source = figures.schema.by_entity.get(amount.source)
+        if kept and amount.sync == "stream" and source is not None and figures.items(source):
+            yield looked_up(figures, entity, "counter", gone=True)
+            yield from in_transaction([_marker()])  # one of several in its batch
 
 
 def _sweep(figures: Figures, job: Follows, *, expired: bool) -> Iterator[Part]:

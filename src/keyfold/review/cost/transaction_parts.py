@@ -138,6 +138,22 @@ def _jobs(
         if job.fits is not None and count <= job.fits:
             parts = committed(figures, child, done(job), "cascade", gone | {entity.name})
             yield from times(called(parts, "cascade"), count)
+        if _is_looked_for_again(figures, job):
+            yield looked_up(figures, entity, "cascade", gone=True)
+            yield listed(figures, child, 0.0, "cascade", job.found or "")
+
+
+def _is_looked_for_again(figures: Figures, job: Follows) -> bool:
+    """Whether nothing tells of an item that came meanwhile: neither a stream nor a number."""
+    schema = figures.schema
+    counted = any(
+        each.fact == "amount"
+        and (each.source, each.target) == (job.target, job.source)
+        and each.joins
+        and each.shards == 1
+        for each in schema.follows
+    )
+    return not counted and not schema.by_table[schema.by_entity[job.source].table].stream
 
 
 def _needs(
