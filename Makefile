@@ -16,7 +16,7 @@ ROUNDS ?= 200
 SECONDS_EACH ?= 60
 SOAK_SECONDS ?= 3600
 TARGET ?=
-FAULT_TESTS := tests/fault tests/fuzz tests/property tests/unit/expressions tests/unit/engine/test_partiql.py
+FAULT_TESTS := tests/fault tests/deterministic tests/fuzz tests/property tests/unit/expressions tests/unit/engine/test_partiql.py
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -62,7 +62,7 @@ browser: $(STAMP) ## the pages, in Chromium
 fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUNDS=20 for fewer
 	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$$(($(ROUNDS) / 20 + 1)) \
 	  MODEL_EXAMPLES=$(ROUNDS) FLIPS=$$((50 * $(ROUNDS))) DOCTOR_ROUNDS=$(ROUNDS) HISTORIES=$$(($(ROUNDS) / 10 + 1)) \
-	  EXAMPLES=$$((5 * $(ROUNDS))) \
+	  EXAMPLES=$$((5 * $(ROUNDS))) SEEDS=$$((5 * $(ROUNDS))) \
 	  $(BIN)/pytest -q -n $(PYTEST_WORKERS) $(FAULT_TESTS)
 
 soak: $(STAMP) ## storms on a server for an hour, with curves; SOAK_SECONDS=60 for less

@@ -1,0 +1,170 @@
+"""A backend whose every request has a fate, drawn from the seed.
+
+A fate belongs to a process and the number of its request, so that taking one away leaves the
+others as they were: that is what shrinking needs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from keyfold.clients.retry import is_repeatable, with_token
+from keyfold.engine import Engine
+from keyfold.engine.faults import Faults
+from keyfold.errors import InternalFailure, Timeout, Unreachable
+from keyfold.simulate.deterministic.world import Died, SimulatedProcess, World
+
+Fate = Literal[
+    "delayed",
+    "long",
+    "throttled",
+    "conflict",
+    "unprocessed",
+    "twice",
+    "lost",
+    "failed",
+    "unanswered",
+    "late",
+    "dies before",
+    "dies after",
+]
+FATES: tuple[Fate, ...] = (
+    "delayed",
+    "long",
+    "throttled",
+    "conflict",
+    "unprocessed",
+    "twice",
+    "lost",
+    "failed",
+    "unanswered",
+    "dies before",
+    "dies after",
+)
+"""`late` is not among them: a request that takes effect after its caller has given up."""
+
+_DELAY, _LONG = (0.0, 0.05), (5.0, 60.0)
+
+
+@dataclass
+class SimulatedBackend:
+    """A client of an engine, for all processes of a world."""
+
+    engine: Engine
+    world: World
+    fates: Mapping[Fate, float] = field(default_factory=dict)
+    """How often a request has which fate."""
+    calm: frozenset[tuple[str, int]] = frozenset()
+    """Requests, by process and number, that have none."""
+    spared: Callable[[SimulatedProcess], bool] = lambda _: False
+    """Processes that do not die."""
+    met: list[tuple[str, int, Fate]] = field(default_factory=list)
+    quiet: bool = False
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        process = self.world.current
+        if process is None or self.quiet:
+            return self.engine.call(operation, dict(request))
+        process.requests += 1
+        number = process.requests
+        chance = random.Random(f"{self.world.seed}/{process.name}/{number}")
+        fate = self._fate(chance, process, number)
+        if fate is not None:
+            self.met.append((process.name, number, fate))
+        self.world.tell(f"{number} {operation} {fate or ''}".rstrip())
+        # Even without a fate the answer takes a while, so that others come in between.
+        self.world.sleep(chance.uniform(0.0, 0.002))
+        sent = dict(with_token(operation, request))
+        return self._meet(fate, operation, sent, chance, process)
+
+    def _fate(self, chance: random.Random, process: SimulatedProcess, number: int) -> Fate | None:
+        drawn = chance.random()
+        for fate, share in self.fates.items():
+            drawn -= share
+            if drawn < 0:
+                if (process.name, number) in self.calm:
+                    return None
+                return None if fate.startswith("dies") and self.spared(process) else fate
+        return None
+
+    def _meet(
+        self,
+        fate: Fate | None,
+        operation: str,
+        request: dict[str, Any],
+        chance: random.Random,
+        process: SimulatedProcess,
+    ) -> dict[str, Any]:
+        def effect(request: dict[str, Any] = request) -> dict[str, Any]:
+            answer = self.engine.call(operation, request)
+            self.world.sleep(chance.uniform(0.0, 0.002))
+            return answer
+
+        def faulty(**faults: float) -> dict[str, Any]:
+            drawn = Faults(seed=chance.randrange(2**32), **faults)  # type: ignore[arg-type]
+            return drawn.around(operation, request, effect)
+
+        if fate == "delayed":
+            self.world.sleep(chance.uniform(*_DELAY))
+            answer = effect()
+            self.world.sleep(chance.uniform(*_DELAY))
+            return answer
+        if fate == "long":
+            self.world.sleep(chance.uniform(*_LONG))
+            return effect()
+        if fate == "throttled":
+            return faulty(throttle=1.0)
+        if fate == "conflict":
+            return faulty(conflict=1.0)
+        if fate == "unprocessed":
+            return faulty(unprocessed=1.0)
+        if fate == "twice" and is_repeatable(operation, request):
+            effect()
+            return effect()
+        if fate == "lost":
+            raise Unreachable(f"{operation} did not reach the backend", sent=False)
+        if fate == "failed":
+            raise InternalFailure(f"{operation} met an internal failure")
+        if fate == "unanswered":
+            effect()
+            raise Timeout(f"no answer to {operation} in time; whether it was done is unknown")
+        if fate == "late":
+            self._later(operation, request, chance)
+            raise Timeout(f"no answer to {operation} in time; whether it was done is unknown")
+        if fate == "dies before":
+            self._die(process)
+        answer = effect()
+        if fate == "dies after":
+            self._die(process)
+        return answer
+
+    def _later(self, operation: str, request: dict[str, Any], chance: random.Random) -> None:
+        def arrive() -> None:
+            self.world.sleep(chance.uniform(0.001, 3.0))
+            self.world.tell(f"{operation} arrives late")
+            try:
+                self.engine.call(operation, request)
+            except Exception as problem:
+                self.world.tell(f"and is refused: {type(problem).__name__}")
+
+        self.world.spawn(f"network {self.world.steps}", arrive)
+
+    def _die(self, process: SimulatedProcess) -> None:
+        self.world.tell("dies")
+        self.world.kill(process)
+        raise Died(process.name)
+
+    def close(self) -> None:
+        """The engine belongs to whoever opened it."""
+
+
+def swarm(seed: int, *, late: bool = False) -> dict[Fate, float]:
+    """Which fates a seed has, and how often: some seeds have few kinds, some many."""
+    chance = random.Random(f"fates of {seed}")
+    kinds = [*FATES, "late"] if late else list(FATES)
+    chosen = chance.sample(kinds, chance.randint(1, len(kinds)))
+    total = chance.choice((0.02, 0.08, 0.25))
+    return {fate: total / len(chosen) for fate in chosen}

@@ -1,0 +1,139 @@
+"""keyfold's own waiting, threads and random names, moved into a world."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from keyfold.migrations import (
+    backend,
+    copier,
+    following,
+    progress,
+    router,
+    runner,
+    scanning,
+    verify,
+)
+from keyfold.runtime import flow
+from keyfold.simulate.deterministic import World
+from keyfold.streams import following as stream_following
+from keyfold.streams import pace
+
+
+class _Thread:
+    """A thread of a program, as one more process of the world."""
+
+    def __init__(self, world: World, target: Callable[[], object], name: str) -> None:
+        self._world, self._target, self._name = world, target, name
+        self._owner = world.current
+
+    def start(self) -> None:
+        self._process = self._world.spawn(self._name, self._target, self._owner)
+
+    def join(self) -> None:
+        if self._owner is None or not self._owner.dead:
+            self._world.join(self._process)
+
+
+class _Lock:
+    """A lock that is waited for in the world."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self._held = world, False
+
+    def __enter__(self) -> None:
+        while self._held:
+            self._world.sleep(0.01)
+        self._held = True
+
+    def __exit__(self, *_: object) -> None:
+        self._held = False
+
+
+class _Event:
+    def __init__(self, world: World) -> None:
+        self._world, self._set = world, False
+
+    def set(self) -> None:
+        self._set = True
+
+    def is_set(self) -> bool:
+        return self._set
+
+    def clear(self) -> None:
+        self._set = False
+
+    def wait(self, seconds: float) -> None:
+        self._world.sleep(seconds)
+
+
+class _Threading:
+    """What of `threading` programs use."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def Lock(self) -> _Lock:
+        return _Lock(self._world)
+
+    def Event(self) -> _Event:
+        return _Event(self._world)
+
+    def Thread(self, target: Callable[[], object], name: str, daemon: bool) -> _Thread:
+        number = sum(each.name.startswith(name) for each in self._world.processes)
+        return _Thread(self._world, target, f"{name}-{number}")
+
+
+class _Inline:
+    """A pool whose jobs run one after another."""
+
+    def __init__(self, *_: object) -> None: ...
+
+    def __enter__(self) -> _Inline:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(work(*arguments))
+        return done
+
+
+def _in_thread(function: Callable[[], Any], name: str) -> Future[Any]:
+    done: Future[Any] = Future()
+    try:
+        done.set_result(function())
+    except Exception as problem:
+        done.set_exception(problem)
+    return done
+
+
+@contextmanager
+def moved_into(world: World) -> Iterator[None]:
+    """Everything that waits or draws does so in the world."""
+    names = random.Random(f"names of {world.seed}")
+
+    def uuid4() -> uuid.UUID:
+        return uuid.UUID(int=names.getrandbits(128), version=4)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (flow, pace, backend, copier, following, progress, router, runner):
+            patch.setattr(module, "time", world)
+        for module in (pace, runner, copier, progress, router, scanning, verify):
+            patch.setattr(module, "threading", _Threading(world))
+        patch.setattr(scanning, "ThreadPoolExecutor", _Inline)
+        patch.setattr(flow, "_in_thread", _in_thread)
+        patch.setattr(uuid, "uuid4", uuid4)
+        patch.setattr(stream_following, "uuid4", uuid4)
+        state = random.getstate()
+        random.seed(world.seed)
+        yield
+        random.setstate(state)
