@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from keyfold.errors import KeyfoldError, TransportError
-from keyfold.studio import data, home, layout
+from keyfold.studio import data, edit, home, layout, patterns
 from keyfold.studio.gate import HEADERS, Gate
 from keyfold.studio.markup import Html, el, text
 from keyfold.studio.parts import banner, head
@@ -44,6 +44,12 @@ class _Studio:
             ("/", home.home, "GET"),
             ("/s/{system}/data", data.data, "GET"),
             ("/s/{system}/find", data.find, "GET"),
+            ("/s/{system}/patterns", patterns.patterns, "GET"),
+            ("/s/{system}/patterns/{name}", patterns.patterns, "GET"),
+            ("/s/{system}/edit", edit.edit, "GET"),
+            ("/s/{system}/new", edit.new, "GET"),
+            ("/s/{system}/plan", edit.plan, "POST"),
+            ("/s/{system}/send", edit.sent, "POST"),
         ]
         routes = [
             Route("/assets/{name}", _asset),

@@ -1,0 +1,52 @@
+"""Findings of the review, as pages show them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from keyfold.review.check import Finding
+from keyfold.studio.markup import Child, Html, el, text
+from keyfold.studio.parts import link, state
+from keyfold.studio.view import PageView
+
+KINDS = {"error": ("bad", "error"), "warning": ("warn", "warning"), "info": ("note", "note")}
+
+
+def finding_list(view: PageView, findings: Iterable[Finding]) -> Html:
+    return el("ul", [_finding(view, one) for one in findings])
+
+
+def findings_about(view: PageView, name: str) -> Child:
+    """Those that name an entity or a pattern."""
+    named = re.compile(rf"\b{re.escape(name)}\b")
+    found = [one for one in view.system.review.findings if named.search(one.subject)]
+    if not found:
+        return el("p", state("ok", "none"), class_="pad")
+    return finding_list(view, found)
+
+
+def _finding(view: PageView, one: Finding) -> Html:
+    kind, word = KINDS[one.severity]
+    place = f"{one.place.file.rpartition('/')[2]}:{one.place.line}" if one.place.file else ""
+    return el(
+        "li",
+        state(kind, word),
+        el("b", one.subject, class_="subject"),
+        link(view.at("rules", one.code), f"{one.code} {one.name}", class_="rule"),
+        el("p", _with_code(one.message), class_="say"),
+        el(
+            "p",
+            _with_code(one.suggestion),
+            " ",
+            el("span", place, class_="faint nowrap"),
+            class_="fix",
+        ),
+        class_="finding",
+    )
+
+
+def _with_code(message: str) -> Html:
+    """Text in which backquotes mark code."""
+    parts = message.split("`")
+    return text(*(el("code", part) if at % 2 else part for at, part in enumerate(parts)))

@@ -1,0 +1,50 @@
+"""Requests and calls as somebody would type them: JSON, Python, boto3, the aws command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pprint import pformat
+from typing import Any
+
+from keyfold.clients.recorded import SentRequest
+from keyfold.design.pattern import Pattern
+from keyfold.studio.invocation import Argument
+from keyfold.studio.notation import units
+from keyfold.studio.system import StudioSystem
+
+
+def wire_text(sent: SentRequest) -> str:
+    """A request as it went over the wire."""
+    body = json.dumps(sent.request, indent=2, ensure_ascii=False, default=str)
+    return f"{sent.operation}  ({units(sent.units)} units)\n{body}"
+
+
+def python_code(system: StudioSystem, pattern: Pattern[Any, Any], given: list[Argument]) -> str:
+    module = pattern.function.__module__
+    call = ", ".join(f"{one.name}={one.value!r}" for one in given if one.given)
+    needs = "import datetime\n\n" if "datetime." in call else ""
+    return (
+        f"{needs}from {module} import {pattern.function.__name__}, design\n\n"
+        f'db = design.open("{system.place}")\n'
+        f"answer = {pattern.function.__name__}(db, {call})"
+    )
+
+
+def boto3_code(sent: SentRequest) -> str:
+    """The request by boto3's client, which takes wire values as they are."""
+    given = pformat(sent.request, width=88, sort_dicts=False)
+    return (
+        'import boto3\n\nclient = boto3.client("dynamodb")\n'
+        f"answer = client.{_snake(sent.operation, '_')}(**{given})"
+    )
+
+
+def aws_command(sent: SentRequest) -> str:
+    body = json.dumps(sent.request, ensure_ascii=False, default=str)
+    return f"aws dynamodb {_snake(sent.operation, '-')} \\\n  --cli-input-json {shlex.quote(body)}"
+
+
+def _snake(operation: str, joint: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", joint, operation).lower()
