@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         new_uuid,
         not_,
         one_of,
+        size,
     )
     from keyfold.maintain import (
         Average,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         Design,
         add,
         append,
+        at,
         check,
         clear,
         create,
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
         remove,
         set_if_absent,
         update,
+        upsert,
     )
 
 __version__ = "0.1.0"
@@ -140,6 +143,7 @@ __all__ = [
     "across_shards",
     "add",
     "append",
+    "at",
     "begins_with",
     "between",
     "check",
@@ -162,8 +166,10 @@ __all__ = [
     "put",
     "remove",
     "set_if_absent",
+    "size",
     "total",
     "update",
+    "upsert",
 ]
 
 # The parts are imported when they are first named, so that commands which need only one of them,

@@ -48,6 +48,7 @@ from keyfold.design.recorder import (
     missing,
     not_,
     one_of,
+    size,
 )
 from keyfold.design.schema import Index
 from keyfold.design.states import States
@@ -103,4 +104,5 @@ __all__ = [
     "new_uuid",
     "not_",
     "one_of",
+    "size",
 ]

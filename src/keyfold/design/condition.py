@@ -81,11 +81,12 @@ def _flat(kind: type[And | Or], predicate: Both | Either, spec: EntitySpec) -> I
         yield from found.terms if isinstance(found, And | Or) and type(found) is kind else (found,)
 
 
-def _path(path: FieldPath) -> Path:
-    return Path((path.field, *path.stored))
+def _path(path: FieldPath) -> Path | Function:
+    found = Path((path.field, *path.stored))
+    return Function("size", (found,)) if path.sized else found
 
 
-def _presence(path: Path, *, there: bool) -> Condition:
+def _presence(path: Path | Function, *, there: bool) -> Condition:
     return Function(_FUNCTIONS["exists" if there else "missing"], (path,))
 
 
@@ -100,7 +101,7 @@ def _operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) ->
 def wire_operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> AttributeValue:
     """What a path is compared with, in the form in which the path's own values are stored."""
     field = spec.fields[path.field]
-    if path.stored or (element and field.kind in ("list", "any", "map")):
+    if path.stored or path.sized or (element and field.kind in ("list", "any", "map")):
         return document(value)
     if element and field.kind in _ELEMENTS:
         (members,) = encoder(field)([value]).values()

@@ -19,6 +19,7 @@ from keyfold.design.declared import Declared
 from keyfold.design.fields import FieldSpec, read_fields
 from keyfold.design.key_values import place_in_key
 from keyfold.design.keys import Key, On, Ref, Silences
+from keyfold.design.path_change import PathChange
 from keyfold.design.place import caller
 from keyfold.design.signatures import Changeable
 from keyfold.design.states import States
@@ -384,7 +385,10 @@ class Entity(BaseModel):
     if TYPE_CHECKING:
 
         def __changes__(
-            self, *args: Any, where: Callable[[Self], object] | None = None, **changes: Any
+            self,
+            *args: PathChange[Self],
+            where: Callable[[Self], object] | None = None,
+            **changes: Any,
         ) -> Self:
             """The signature that `db.update` has for this entity; written types narrow it."""
 

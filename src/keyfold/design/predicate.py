@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from pydantic import BaseModel
+
 from keyfold.design import codes
 from keyfold.errors import DeclarationError
 
@@ -29,6 +31,8 @@ class FieldPath:
     names: tuple[str | int, ...]
     stored: tuple[str | int, ...] = field(default=(), compare=False)
     """What is inside the field, under its names on disk."""
+    sized: bool = False
+    """How many it holds, instead of what."""
 
     @property
     def field(self) -> str:
@@ -36,7 +40,8 @@ class FieldPath:
 
     def __str__(self) -> str:
         inside = (f"[{name}]" if isinstance(name, int) else f".{name}" for name in self.names[1:])
-        return "".join([self.field, *inside])
+        text = "".join([self.field, *inside])
+        return f"size({text})" if self.sized else text
 
 
 class Predicate(ABC):
@@ -223,7 +228,8 @@ def predicate_of(value: object) -> Predicate:
     )
 
 
-def _look_up(values: Mapping[str, Any], path: FieldPath) -> Any:
+def look_up(values: Mapping[str, Any], path: FieldPath) -> Any:
+    """What is at a path; None where there is nothing."""
     found: Any = values.get(path.field)
     for name in path.names[1:]:
         if found is None:
@@ -234,7 +240,18 @@ def _look_up(values: Mapping[str, Any], path: FieldPath) -> Any:
             found = found[name] if isinstance(found, list | tuple) and name < len(found) else None
         else:
             found = getattr(found, name, None)
-    return None if is_absent(found) else found
+    if is_absent(found):
+        return None
+    return _size(found) if path.sized else found
+
+
+def _size(value: Any) -> int | None:
+    """As DynamoDB's size(): the length of text and bytes, the number of elements."""
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, BaseModel):
+        return len(value.model_dump(exclude_none=True))
+    return len(value) if hasattr(value, "__len__") else None
 
 
 def is_absent(value: object) -> bool:
@@ -243,7 +260,7 @@ def is_absent(value: object) -> bool:
 
 
 def _operand(value: Any, values: Mapping[str, Any]) -> Any:
-    return _bare(_look_up(values, value) if isinstance(value, FieldPath) else value)
+    return _bare(look_up(values, value) if isinstance(value, FieldPath) else value)
 
 
 def _bare(value: Any) -> Any:

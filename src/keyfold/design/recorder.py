@@ -76,6 +76,27 @@ def record(condition: Callable[[E], object], entity: type[E], *, place: str = ""
         ) from None
 
 
+def record_path(
+    path: Callable[[Any], object], entity: type[Entity]
+) -> tuple[FieldPath, Any, tuple[type[BaseModel], ...]]:
+    """The place that a lambda leads to, its type, and the models on the way."""
+    found = path(_Item(entity)) if callable(path) else path
+    if not isinstance(found, _Field) or found._path.sized:
+        raise DeclarationError(
+            codes.PATTERN_BRANCHES,
+            f"{found!r} is not a place inside of {entity.__name__}.",
+            suggestion="Give a function that leads to one, as lambda order: order.address.city.",
+        )
+    models: list[type[BaseModel]] = []
+    annotation: Any = entity.model_fields[found._path.field].annotation
+    walked = _Field(FieldPath((found._path.field,)), annotation)
+    for name in found._path.names[1:]:
+        models += _models(walked._type)
+        is_field = isinstance(name, str) and _models(walked._type)
+        walked = getattr(walked, str(name)) if is_field else walked[name]
+    return found._path, found._type, tuple(models)
+
+
 class _Item:
     """Stands in for an entity while its lambda is recorded."""
 
@@ -111,7 +132,10 @@ class _Field(Recorded):
         for model in models:
             info = model.model_fields.get(name)
             if info is not None:
-                return self._inside(name, info.serialization_alias or name, info.annotation)
+                annotation: Any = info.annotation
+                if info.metadata:
+                    annotation = Annotated[(annotation, *info.metadata)]
+                return self._inside(name, info.serialization_alias or name, annotation)
         if models:
             known = ", ".join(sorted({n for model in models for n in model.model_fields}))
             raise DeclarationError(
@@ -126,7 +150,7 @@ class _Field(Recorded):
     def __getitem__(self, key: str | int) -> _Field:
         if not isinstance(key, str | int) or not _is_open(self._type):
             raise self._refusal(f"looks into {self._path} with [{key!r}]", _FUNCTIONS)
-        return self._inside(key, key, Any)
+        return self._inside(key, key, _element(self._type))
 
     def _inside(self, name: str | int, stored: str | int, annotation: Any) -> _Field:
         path = FieldPath((*self._path.names, name), (*self._path.stored, stored))
@@ -203,9 +227,7 @@ class _Field(Recorded):
         raise self._refusal(f"goes through {self._path}", "Write contains(field, element).")
 
     def __len__(self) -> int:
-        raise self._refusal(
-            f"counts the elements of {self._path}", "Keep the number in a field of its own."
-        )
+        raise self._refusal(f"counts the elements of {self._path}", "Write size(field) of keyfold.")
 
     def _computed(self, *_: object) -> Any:
         raise self._refusal(
@@ -273,6 +295,19 @@ def _is_open(annotation: Any) -> bool:
     return named or annotation in _OPEN or origin in _OPEN
 
 
+def _element(annotation: Any) -> Any:
+    """The type of what a list or map holds."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _element(inner[0])
+    if origin in (Union, types.UnionType):
+        held = [_element(one) for one in inner if one is not type(None)]
+        return held[0] if len(held) == 1 else Any
+    if origin in (dict, Mapping):
+        return inner[1]
+    return inner[0] if origin in (list, Sequence) else Any
+
+
 def _path(field: object) -> FieldPath:
     if isinstance(field, _Field):
         return field._path
@@ -323,6 +358,12 @@ def one_of(field: object, *values: object) -> bool:
 def between(field: object, low: object, high: object) -> bool:
     """Both ends included."""
     return _test("between", field, low, high)
+
+
+def size(field: object) -> int:
+    """How many elements a set, list or map holds, or how long a text is."""
+    path = _path(field)
+    return cast("int", _Field(FieldPath(path.names, path.stored, sized=True), int))
 
 
 def not_(condition: object) -> bool:

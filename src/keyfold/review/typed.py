@@ -35,6 +35,7 @@ _NAMES = {
     "keyfold.design.entity": ("Entity",),
     "keyfold.design.keys": ("Key", "KeyOf", "On", "Ref"),
     "keyfold.design.read": ("Query",),
+    "keyfold.design.path_change": ("PathChange",),
     "keyfold.runtime.changes": ("Clear", "Given", "GivenList", "GivenNumber", "GivenSet"),
 }
 _RANGES = ("after", "since", "before", "until")
@@ -157,7 +158,8 @@ class _TypesText:
         self.classes.append(f"\nclass {spec.name}({bases}):\n" + "\n".join(body))
 
     def _method(self, spec: EntitySpec, name: str, parameters: list[str]) -> str:
-        lines = "".join(f"        {one},\n" for one in ["self", "*", *parameters])
+        starred = f"*at: PathChange[of.{spec.name}]" if name == "__changes__" else "*"
+        lines = "".join(f"        {one},\n" for one in ["self", starred, *parameters])
         # mypy alone minds that `where` is no longer followed by anything.
         ignored = "  # type: ignore[override]" if name == "__changes__" else ""
         return f"    def {name}({ignored}\n{lines}    ) -> of.{spec.name}: ..."

@@ -3,9 +3,10 @@
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.changes import add, append, clear, remove, set_if_absent
 from keyfold.runtime.db import Db
+from keyfold.runtime.inside import at
 from keyfold.runtime.intent import Intent, Maintainer
 from keyfold.runtime.opening import Design
-from keyfold.runtime.transaction import check, create, delete, put, update
+from keyfold.runtime.transaction import check, create, delete, put, update, upsert
 
 __all__ = [
     "AsyncDb",
@@ -15,6 +16,7 @@ __all__ = [
     "Maintainer",
     "add",
     "append",
+    "at",
     "check",
     "clear",
     "create",
@@ -23,4 +25,5 @@ __all__ = [
     "remove",
     "set_if_absent",
     "update",
+    "upsert",
 ]

@@ -166,6 +166,15 @@ class AsyncDb:
         )[0]
         return written
 
+    async def upsert(
+        self, target: Ref[Changeable[P, E]], /, *args: P.args, **changes: P.kwargs
+    ) -> E:
+        """Change fields, or make the item of these and its defaults where there is none."""
+        written: E = (
+            await self.transact(transaction.upsert(cast("Any", target), *args, **changes))
+        )[0]
+        return written
+
     @asynccontextmanager
     async def edit(
         self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None

@@ -16,6 +16,7 @@ from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.fields import FieldSpec, unwrap
 from keyfold.design.formats import as_stored
 from keyfold.design.markers import AtMost, Normalised
+from keyfold.design.predicate import FieldPath
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import PlanError, ValueRefused
 
@@ -63,7 +64,38 @@ class SetIfAbsent(Generic[T]):
     value: T
 
 
-Change = Set | Clear | Add | Remove | Append | SetIfAbsent
+@dataclass(frozen=True)
+class FromField:
+    """What another place of the item holds at the moment of the write, with something added."""
+
+    path: FieldPath
+    plus: Any = None
+
+
+@dataclass(frozen=True)
+class PlacedChange:
+    """A change at one place inside a field."""
+
+    path: FieldPath
+    verb: str
+    value: Any = None
+    checked: bool = False
+    """A model on the way has validators, which look at more than this place."""
+
+    @property
+    def parent(self) -> FieldPath:
+        """What it is inside of, which must be there."""
+        return FieldPath(self.path.names[:-1], self.path.stored[:-1])
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Changes at places inside a field."""
+
+    changes: tuple[PlacedChange, ...]
+
+
+Change = Set | Clear | Add | Remove | Append | SetIfAbsent | FromField | Inside
 clear = Clear()
 Given: TypeAlias = D | SetIfAbsent[D]
 GivenNumber: TypeAlias = D | Add[D] | SetIfAbsent[D]
@@ -71,6 +103,16 @@ GivenSet: TypeAlias = set[D] | Add[set[D]] | Remove[D] | SetIfAbsent[set[D]] | C
 GivenList: TypeAlias = list[D] | Append[D] | SetIfAbsent[list[D]]
 _NUMBERS = ("integer", "float", "decimal")
 _DIGITS = Context(prec=38)
+
+
+def sources(changes: Mapping[str, Change]) -> set[str]:
+    """The fields whose values others get by these changes."""
+    found: set[str] = set()
+    for one in changes.values():
+        several = one.changes if isinstance(one, Inside) else ()
+        taken = [one, *(each.value for each in several)]
+        found |= {each.path.field for each in taken if isinstance(each, FromField)}
+    return found
 
 
 def add(amount: D) -> Add[D]:
@@ -121,6 +163,8 @@ def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
         if not field.optional:
             validate(spec.entity, field.name, set())
         return clear
+    if isinstance(value, Inside | FromField):
+        return value
     if isinstance(value, Add | Remove | Append):
         return _operation(spec, field, value)
     absent = isinstance(value, SetIfAbsent)
@@ -193,11 +237,17 @@ def applied(changes: Mapping[str, Change], values: Mapping[str, Any]) -> dict[st
     """The values after the changes."""
     after = dict(values)
     for name, change in changes.items():
-        after[name] = _apply(change, values.get(name))
+        after[name] = _apply(change, values.get(name), values)
     return after
 
 
-def _apply(change: Change, old: Any) -> Any:
+def _apply(change: Change, old: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(change, Inside | FromField):
+        from keyfold.runtime.inside import apply_inside, copied
+
+        if isinstance(change, Inside):
+            return apply_inside(change, values)
+        return copied(change, values)
     if isinstance(change, Set):
         return change.value
     if isinstance(change, Clear):

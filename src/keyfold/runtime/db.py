@@ -160,6 +160,11 @@ class Db:
         written: E = self.transact(transaction.update(cast("Any", target), *args, **changes))[0]
         return written
 
+    def upsert(self, target: Ref[Changeable[P, E]], /, *args: P.args, **changes: P.kwargs) -> E:
+        """Change fields, or make the item of these and its defaults where there is none."""
+        written: E = self.transact(transaction.upsert(cast("Any", target), *args, **changes))[0]
+        return written
+
     @contextmanager
     def edit(
         self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None

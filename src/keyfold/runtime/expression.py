@@ -68,7 +68,7 @@ class Expressions:
         if isinstance(predicate, FieldComparison):
             return self._comparison(predicate, spec, arguments)
         assert isinstance(predicate, Test), f"{predicate!r} is not a predicate"
-        path = self._path(predicate.path, spec)
+        path = self.path(predicate.path, spec)
         if predicate.function in _FUNCTIONS:
             return f"{_FUNCTIONS[predicate.function]}({path})"
         values = [
@@ -84,7 +84,7 @@ class Expressions:
     def _comparison(
         self, compare: FieldComparison, spec: EntitySpec, arguments: Mapping[str, Any]
     ) -> str:
-        path = self._path(compare.path, spec)
+        path = self.path(compare.path, spec)
         value = resolve(compare.value, arguments)
         if is_absent(value):
             absent = f"attribute_not_exists({path})"
@@ -92,7 +92,8 @@ class Expressions:
         operand = self._operand(compare.path, value, spec, element=False)
         return f"{path} {compare.operator} {operand}"
 
-    def _path(self, path: FieldPath, spec: EntitySpec) -> str:
+    def path(self, path: FieldPath, spec: EntitySpec) -> str:
+        """A place inside an item, as an expression names it."""
         inside = (
             f"[{part}]" if isinstance(part, int) else f".{self.name(part)}" for part in path.stored
         )
@@ -102,14 +103,15 @@ class Expressions:
                 f"{spec.name}.{field.name} stands only in the key {field.attribute}, so that no "
                 "condition or filter can look at it; ask for it by the key"
             )
-        return "".join([self.name(field.attribute), *inside])
+        text = "".join([self.name(field.attribute), *inside])
+        return f"size({text})" if path.sized else text
 
     def _operand(self, path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> str:
         """What a path is compared with: another path, or a value in the path's own form."""
         if isinstance(value, FieldPath):
-            return self._path(value, spec)
+            return self.path(value, spec)
         field = spec.fields[path.field]
-        if path.stored or (element and field.kind in ("list", "any", "map")):
+        if path.stored or path.sized or (element and field.kind in ("list", "any", "map")):
             return self.value(document(value))
         if element and field.kind in _ELEMENTS:
             (members,) = encoder(field)([value]).values()

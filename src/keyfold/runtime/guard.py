@@ -17,6 +17,7 @@ from keyfold.errors import (
     TransactionConflict,
     VersionConflict,
 )
+from keyfold.runtime import changes as change
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.intent import Check, Delete, Update
 from keyfold.runtime.steps import step_refused
@@ -107,7 +108,7 @@ def _written_from(spec: EntitySpec) -> set[str]:
 
 
 def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
-    fields = set(intent.changes)
+    fields = set(intent.changes) | change.sources(intent.changes)
     for placement in spec.placements.values():
         if placement.fields & fields:
             fields |= placement.fields

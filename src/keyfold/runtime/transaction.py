@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from keyfold.design.entity import Entity
@@ -15,6 +17,7 @@ from keyfold.runtime import writes
 from keyfold.runtime.changes import applied, read_changes
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
+from keyfold.runtime.inside import placed
 from keyfold.runtime.intent import Check, Delete, Intent, Put, Update
 
 E = TypeVar("E", bound=Entity)
@@ -35,11 +38,10 @@ def put(new: E, *, where: Where[E] | None = None) -> Put[E]:
 
 def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Update[T]:
     """Changes to an item; given a versioned item itself, nobody may have changed it since."""
-    if args:
-        raise PlanError("update takes the item or its address, then changes by name")
     given: dict[str, Any] = dict(changes)
     where = given.pop("where", None)
     ref, known = _target(target)
+    given |= _placed(ref, args, given)
     return Update(
         ref,
         read_changes(ref.entity.__spec__, given),
@@ -47,6 +49,23 @@ def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
         known=known,
         given=target if isinstance(target, Entity) else None,
     )
+
+
+def upsert(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Update[T]:
+    """Changes to an item, or, where there is none, the item that they make of its defaults.
+
+    A condition is asked of an item that is there.
+    """
+    intent: Update[T] = update(target, *args, **changes)
+    return replace(intent, otherwise=partial(writes.first_item, intent))
+
+
+def _placed(ref: Ref[Any], args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    found = placed(ref.entity.__spec__, args) if args else {}
+    twice = sorted(found.keys() & given.keys())
+    if twice:
+        raise PlanError(f"{twice[0]} is given by name and by at; do one of the two")
+    return found
 
 
 @overload

@@ -78,6 +78,11 @@ def looked_at(spec: EntitySpec, intent: Update | Delete) -> set[str]:
 
 def _needs_value(field: FieldSpec, one: Change) -> bool:
     """Whether no condition can say what an operation on the field may do."""
+    if isinstance(one, change.Inside):
+        checked = any(each.checked for each in one.changes)
+        return checked or bool(field.constraints) or field.mark(AtMost) is not None
+    if isinstance(one, change.FromField):
+        return bool(field.constraints)
     if not isinstance(one, change.Add | change.Remove | change.Append):
         return False
     if isinstance(one, change.Add) and not isinstance(one.amount, set | frozenset):
@@ -93,6 +98,9 @@ def limits(expressions: Expressions, spec: EntitySpec, intent: Update) -> list[s
     found: list[str] = []
     for name, one in intent.changes.items():
         field = spec.fields[name]
+        if isinstance(one, change.Inside):
+            parents = dict.fromkeys(expressions.path(each.parent, spec) for each in one.changes)
+            found += [f"attribute_exists({parent})" for parent in parents]
         if isinstance(one, change.Add) and not isinstance(one.amount, set | frozenset):
             found += _bounds(expressions, field, one.amount)
         elif isinstance(one, change.Add | change.Append):

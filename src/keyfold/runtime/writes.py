@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
+from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -227,7 +228,7 @@ def _expand_update(
         if old is None and not intent.upsert:
             raise NotFound(f"there is no {intent.ref}")
         if old is None and made:
-            first = Put(_first(intent), unless_raced=True, counted=True)
+            first = Put(first_item(intent), unless_raced=True, counted=True)
             return (yield from _expand_put(context, plan, first))
     if pending is not None and old is pending.new and old is not None:
         refused = step_refused(spec, intent, old)
@@ -255,7 +256,7 @@ def _expand_derived(context: Context, plan: Plan, intent: Derived) -> Flow[Entit
     return (yield from _expand_update(context, plan, update, read=held))
 
 
-def _first(intent: Update) -> Entity:
+def first_item(intent: Update) -> Entity:
     """The item that an update of a missing one makes."""
     entity: type[Entity] = intent.ref.entity
     defaults = {
@@ -268,6 +269,9 @@ def _first(intent: Update) -> Entity:
         return entity.model_validate(values, by_name=True, by_alias=False)
     except ValidationError as problem:
         missing = ", ".join(str(one["loc"][0]) for one in problem.errors() if one["loc"])
+        if any(one["type"] != "missing" for one in problem.errors()):
+            found = complaints(problem)
+            raise ValueRefused(f"{intent.ref}: {in_one_line(found)}", found) from None
         raise PlanError(
             f"there is no {intent.ref}, and a change of it cannot make it: {missing} would have no "
             "value. Give it a default, or create the item first"

@@ -8,14 +8,21 @@ from datetime import timedelta
 from typing import Any
 
 from keyfold.design import markers
-from keyfold.design.codec import encoder
+from keyfold.design.codec import document, encoder
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.errors import (
     AlreadyExists,
     ConditionFailed,
 )
 from keyfold.runtime import changes as change
-from keyfold.runtime.changes import Change, applied, check_length, in_one_form
+from keyfold.runtime.changes import (
+    Change,
+    FromField,
+    PlacedChange,
+    applied,
+    check_length,
+    in_one_form,
+)
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged
@@ -302,9 +309,38 @@ class _Actions:
             empty, more = value({"L": []}), value(encode(list(one.elements)))
             current = f"if_not_exists({name}, {empty})"
             self._clauses["SET"].append(f"{name} = list_append({current}, {more})")
+        elif isinstance(one, change.FromField):
+            self._clauses["SET"].append(f"{name} = {self._taken(spec, one)}")
+        elif isinstance(one, change.Inside):
+            for each in one.changes:
+                self._inside(spec, each)
         else:
             given = value(encode(one.value))
             self._clauses["SET"].append(f"{name} = if_not_exists({name}, {given})")
+
+    def _taken(self, spec: EntitySpec, source: FromField) -> str:
+        path = self._expressions.path(source.path, spec)
+        plus = "" if source.plus is None else self._expressions.value(document(source.plus))
+        return f"{path} + {plus}" if plus else path
+
+    def _inside(self, spec: EntitySpec, each: PlacedChange) -> None:
+        path = self._expressions.path(each.path, spec)
+        if each.verb == "remove":
+            self._clauses["REMOVE"].append(path)
+            return
+        if each.verb == "copy":
+            self._clauses["SET"].append(f"{path} = {self._taken(spec, each.value)}")
+            return
+        value = self._expressions.value(document(each.value))
+        if each.verb == "add":
+            nothing = self._expressions.value({"N": "0"})
+            value = f"if_not_exists({path}, {nothing}) + {value}"
+        elif each.verb == "append":
+            nothing = self._expressions.value({"L": []})
+            value = f"list_append(if_not_exists({path}, {nothing}), {value})"
+        elif each.verb == "set_if_absent":
+            value = f"if_not_exists({path}, {value})"
+        self._clauses["SET"].append(f"{path} = {value}")
 
     def attribute(self, attribute: str, wire: WireItem | None) -> None:
         name = self._expressions.name(attribute)

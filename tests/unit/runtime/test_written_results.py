@@ -118,6 +118,6 @@ async def test_the_same_when_awaited() -> None:
 def test_changes_are_given_by_name(db: Db) -> None:
     plain = db.create(Plain(plain_id="p"))
     with pytest.raises(PlanError, match="changes by name"):
-        db.update(plain, {"title": "x"})
+        db.update(plain, {"title": "x"})  # type: ignore[arg-type]
     with pytest.raises(PlanError, match="changes by name"):
         db.move(plain, {"plain_id": "x"})

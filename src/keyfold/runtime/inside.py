@@ -1,0 +1,184 @@
+"""Changes inside a field: a field of a nested model, an entry of a map, a place in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic import ValidationError as Invalid
+
+from keyfold.design.entity import EntitySpec
+from keyfold.design.fields import unwrap
+from keyfold.design.path_change import PathChange, Verb
+from keyfold.design.predicate import FieldPath, look_up
+from keyfold.design.recorder import record_path
+from keyfold.design.validation import complaints, in_one_line, read_validators
+from keyfold.errors import PlanError, ValueRefused
+from keyfold.runtime import changes as change
+from keyfold.runtime.changes import FromField, Inside, PlacedChange, total
+
+E = TypeVar("E")
+T = TypeVar("T")
+
+
+class PathChanges:
+    """`at.set(lambda order: order.address.city, "Oslo")`: one place changes, the rest stays."""
+
+    @staticmethod
+    def set(path: Callable[[E], T], value: T) -> PathChange[E]:
+        """A new value at this place."""
+        return PathChange(path, "set", value)
+
+    @staticmethod
+    def set_if_absent(path: Callable[[E], T], value: T) -> PathChange[E]:
+        """A value at this place, unless there is one."""
+        return PathChange(path, "set_if_absent", value)
+
+    @staticmethod
+    def add(path: Callable[[E], T], amount: T) -> PathChange[E]:
+        """A number added to the one at this place, or to nothing."""
+        return PathChange(path, "add", amount)
+
+    @staticmethod
+    def append(path: Callable[[E], list[T]], elements: Iterable[T]) -> PathChange[E]:
+        """Elements at the end of the list at this place."""
+        return PathChange(path, "append", list(elements))
+
+    @staticmethod
+    def remove(path: Callable[[E], object]) -> PathChange[E]:
+        """Nothing at this place any more: no entry, no element, no value."""
+        return PathChange(path, "remove")
+
+    @staticmethod
+    def copy(
+        path: Callable[[E], T], source: Callable[[E], T], *, plus: Any = None
+    ) -> PathChange[E]:
+        """What another place holds at the moment of the write, with something added."""
+        return PathChange(path, "copy", (source, plus))
+
+
+at = PathChanges
+
+
+def placed(spec: EntitySpec, given: Iterable[PathChange[Any]]) -> dict[str, Any]:
+    """The changes by field: those inside one together, those of a whole field as usual."""
+    whole: dict[str, Any] = {}
+    inside: dict[str, list[PlacedChange]] = {}
+    for one in given:
+        if not isinstance(one, PathChange):
+            raise PlanError(
+                f"update takes the item or its address, then changes by name or at.set(...), not "
+                f"{one!r}"
+            )
+        path, annotation, models = record_path(one.path, spec.entity)
+        value = _value(spec, one, path, annotation)
+        if path.field in spec.key.address:
+            raise PlanError(
+                f"{spec.name}.{path.field} is part of the primary key; use db.move to change it"
+            )
+        if len(path.names) == 1:
+            whole[path.field] = _whole(one.verb, value)
+            continue
+        checked = any(_is_checked(model) for model in models)
+        inside.setdefault(path.field, []).append(PlacedChange(path, one.verb, value, checked))
+    both = sorted(whole.keys() & inside.keys())
+    if both:
+        raise PlanError(f"{both[0]} changes as a whole and inside; do one of the two")
+    return whole | {name: Inside(tuple(several)) for name, several in inside.items()}
+
+
+def _value(spec: EntitySpec, one: PathChange[Any], path: FieldPath, annotation: Any) -> Any:
+    if one.verb == "remove":
+        return None
+    if one.verb == "copy":
+        source, plus = one.value
+        found, theirs, _ = record_path(source, spec.entity)
+        if unwrap(theirs)[0] != unwrap(annotation)[0]:
+            raise PlanError(f"{spec.name}.{path} is not of the type of {found}, its source")
+        return FromField(found, plus)
+    if len(path.names) == 1:
+        return one.value  # the field itself checks it
+    try:
+        return TypeAdapter(annotation).validate_python(one.value)
+    except Invalid as problem:
+        text = in_one_line(complaints(problem))
+        raise ValueRefused(
+            f"{spec.name}.{path}={one.value!r} is refused: {text}", {path.field: text}
+        ) from None
+
+
+def _whole(verb: Verb, value: Any) -> Any:
+    if verb == "add":
+        return change.add(value)
+    if verb == "append":
+        return change.append(value)
+    if verb == "set_if_absent":
+        return change.set_if_absent(value)
+    return change.clear if verb == "remove" else value
+
+
+def _is_checked(model: type[BaseModel]) -> bool:
+    found = read_validators(model)
+    return found.whole or bool(found.fields)
+
+
+def apply_inside(one: Inside, values: Mapping[str, Any]) -> Any:
+    """The field's value after the changes inside it; places are those of the old value."""
+    ordered = sorted(one.changes, key=lambda c: (c.verb == "remove", _backwards(c.path)))
+    value = values[ordered[0].path.field]
+    for each in ordered:
+        value = _changed(value, each.path.names[1:], each, values)
+    return value
+
+
+def _backwards(path: FieldPath) -> tuple[Any, ...]:
+    """Later places of a list first, so that taking one away moves no other that is meant."""
+    return tuple((0, -name, "") if isinstance(name, int) else (1, 0, name) for name in path.names)
+
+
+def _changed(
+    value: Any, names: tuple[str | int, ...], each: PlacedChange, values: Mapping[str, Any]
+) -> Any:
+    name, *rest = names
+    if isinstance(value, BaseModel):
+        inner = getattr(value, str(name))
+        after = _changed(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
+        return value.model_copy(update={str(name): after})
+    if isinstance(value, Mapping):
+        entries = dict(value)
+        if not rest and each.verb == "remove":
+            entries.pop(name, None)
+            return entries
+        inner = entries.get(name)
+        after = _changed(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
+        return {**entries, name: after}
+    if isinstance(value, list | tuple) and isinstance(name, int):
+        elements = list(value)
+        if not rest and each.verb == "remove":
+            return elements[:name] + elements[name + 1 :]
+        inner = elements[name] if name < len(elements) else None
+        after = _changed(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
+        return [*elements[:name], after, *elements[name + 1 :]]
+    raise ValueRefused(
+        f"{each.path} cannot change: what it is inside of has no value",
+        {each.path.field: "is None"},
+    )
+
+
+def _leaf(old: Any, each: PlacedChange, values: Mapping[str, Any]) -> Any:
+    if each.verb == "add":
+        return total(old or 0, each.value)
+    if each.verb == "append":
+        return [*(old or ()), *each.value]
+    if each.verb == "set_if_absent":
+        return each.value if old is None else old
+    if each.verb == "copy":
+        return copied(each.value, values)
+    return None if each.verb == "remove" else each.value
+
+
+def copied(source: FromField, values: Mapping[str, Any]) -> Any:
+    """What another place holds, with something added."""
+    found = look_up(values, source.path)
+    return found if source.plus is None or found is None else total(found, source.plus)
