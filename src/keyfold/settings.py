@@ -16,6 +16,8 @@ from typing import Any
 from .errors import SettingError
 
 ENVIRONMENT_PREFIX = "KEYFOLD_"
+SECTIONS = ("check",)
+"""Tables of the file that a command reads for itself."""
 DEFAULT = "default"
 
 
@@ -139,9 +141,23 @@ def _from_file(folder: Path) -> Iterator[_Found]:
             raise SettingError(f"{both} both have settings; keep one of them")
         for path, section in sections:
             for name, value in section.items():
+                if name in SECTIONS:
+                    continue
                 setting = _known(name, BY_NAME, f"{path}: unknown setting")
                 yield name, _typed(setting, value, path), str(path)
             return
+
+
+def section(name: str, folder: Path | None = None) -> tuple[Path, dict[str, Any]] | None:
+    """A command's own table of the nearest file with settings, and the file."""
+    start = folder or Path.cwd()
+    for place in (start, *start.parents):
+        for path, found in _sections(place):
+            table = found.get(name, {})
+            if not isinstance(table, dict):
+                raise SettingError(f"{path}: {name} must be a table, not {table!r}")
+            return path, table
+    return None
 
 
 def _sections(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -16,6 +16,7 @@ from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema
+    from keyfold.review.check.config import CheckConfig, FailOn
     from keyfold.review.check.report import Review
 
 HELP = "Review a design as an expert would."
@@ -30,12 +31,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--ignore", action="append", default=[], metavar="CODES", help="all but these")
     add("--baseline", type=Path, metavar="FILE", help="leave out the findings in this file")
     add("--write-baseline", type=Path, metavar="FILE", help="keep today's findings in this file")
+    add("--explain", action="store_true", help="show an example that was found for each finding")
+    add("--fix", action="store_true", help="put right in its file what needs no guess")
     add("--output", type=Path, metavar="FILE", help="write here instead of to the terminal")
     add(
         "--fail-on",
-        choices=("error", "warning", "info", "never"),
-        default="warning",
-        help="exit with 1 from this severity on (default: %(default)s)",
+        choices=("error", "warning", "info", "question", "never"),
+        help="exit with 1 from this severity on (default: warning)",
     )
     add("--live", action="store_true", help="compare with the tables of the backend, too")
     add("--sample", type=int, default=500, metavar="N", help="items to look at with --live")
@@ -44,17 +46,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
-    from keyfold.review.check import baseline, check
+    from keyfold.review.check import baseline, config
 
     current = settings.from_arguments(args)
     targets = args.target or [current.design]
     if not targets[0]:
         raise KeyfoldError("name a design: keyfold check package.module:design, or FILE.yaml")
-    select, ignore = _codes(args.select), _codes(args.ignore)
+    chosen = config.load()
     schemas = [_with_types(load_schema(target), target) for target in targets]
     if args.live:
         schemas = [_observed(schema, current, args.sample) for schema in schemas]
-    reports = [check(schema, select=select, ignore=ignore) for schema in schemas]
+    reports = [_reviewed(schema, chosen, args) for schema in schemas]
+    if args.fix and _fix(reports):
+        schemas = [_with_types(load_schema(target), target) for target in targets]
+        reports = [_reviewed(schema, chosen, args) for schema in schemas]
     report = reports[0]
     for more in reports[1:]:
         report = report.joined(more)
@@ -62,14 +67,37 @@ def run(args: argparse.Namespace) -> int:
         baseline.write(report, args.write_baseline)
         print(f"{len(report.findings)} findings kept in {args.write_baseline}")
         return 0
-    if args.baseline:
-        report = baseline.without_known(report, args.baseline)
-    written = _written(report, args.format, to_file=args.output is not None)
+    known: Path | None = args.baseline or chosen.baseline
+    if known is not None:
+        report = baseline.without_known(report, known)
+    written = _written(report, args)
     if args.output:
         args.output.write_text(written + "\n", encoding="utf-8")
     elif written:
         print(written)
-    return 1 if args.fail_on != "never" and report.fails(args.fail_on) else 0
+    fail_on: FailOn = args.fail_on or chosen.fail_on
+    return 1 if fail_on != "never" and report.fails(fail_on) else 0
+
+
+def _reviewed(schema: Schema, chosen: CheckConfig, args: argparse.Namespace) -> Review:
+    from keyfold.review.check import check
+
+    select = _codes(args.select) or chosen.select
+    ignore = [*_codes(args.ignore), *chosen.ignore]
+    return chosen.applied(check(schema, select=select, ignore=ignore, severity=chosen.severity))
+
+
+def _fix(reports: list[Review]) -> int:
+    """Write what can be fixed; says how many fixes were made in which file."""
+    from keyfold.review.check.fixes import fix_files
+
+    made = 0
+    for report in reports:
+        for path, (text, count) in fix_files(report).items():
+            path.write_text(text, encoding="utf-8")
+            made += count
+            print(f"{path}: {count} fixed", file=sys.stderr)
+    return made
 
 
 def _with_types(schema: Schema, target: str) -> Schema:
@@ -104,17 +132,18 @@ def _codes(given: list[str]) -> list[str]:
     return [code.strip() for part in given for code in part.split(",") if code.strip()]
 
 
-def _written(report: Review, format_: str, *, to_file: bool) -> str:
+def _written(report: Review, args: argparse.Namespace) -> str:
     from keyfold.review.check import report_formats
     from keyfold.review.check.text import text
 
-    if format_ == "text":
-        colour = sys.stdout.isatty() and not to_file and "NO_COLOR" not in os.environ
-        return text(report, colour=colour, width=min(110, shutil.get_terminal_size((100, 24))[0]))
+    if args.format == "text":
+        colour = sys.stdout.isatty() and not args.output and "NO_COLOR" not in os.environ
+        width = min(110, shutil.get_terminal_size((100, 24))[0])
+        return text(report, colour=colour, width=width, explain=args.explain)
     writers = {
         "json": report_formats.as_json,
         "sarif": report_formats.as_sarif,
         "github": report_formats.as_github,
         "markdown": report_formats.as_markdown,
     }
-    return writers[format_](report)
+    return writers[args.format](report)

@@ -46,16 +46,11 @@ class PlannedStep:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the document that can be held against the design."""
+    """A figure that the document gives: `indexes: 6`, `query costs: 15 to 25% lower`."""
 
-    says: str
-    kind: Choice["count", "saving", "speed", "fact"] = "fact"
-    about: str = ""
-    """A count: tables, indexes, indexes of TABLE, index reads; otherwise any subject."""
-    stage: Choice["before", "after"] = "after"
+    about: str
+    """tables, entities, indexes, indexes of TABLE; or what is to get better."""
     value: str = ""
-    basis: tuple[str, ...] = ()
-    """The rates, sizes and cardinalities that it follows from."""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 

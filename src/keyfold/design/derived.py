@@ -101,7 +101,6 @@ def _counter(schema: Schema, counter: CounterSchema) -> Follows:
         shards=counter.shards,
         sync=counter.sync,
         expires=_expires(schema, counter.counts),
-        exactly_once=counter.exactly_once,
         place=counter.place,
     )
 
@@ -140,6 +139,5 @@ def _consumer(schema: Schema, consumer: ConsumerSchema) -> Iterator[Follows]:
         found=single.via_index,
         at_once=ITEMS_AT_ONCE,
         fits=FITS if deletes and consumer.sync == "transaction" else None,
-        exactly_once=consumer.exactly_once,
         place=consumer.place,
     )

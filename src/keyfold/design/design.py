@@ -93,15 +93,12 @@ class Declarations:
         *,
         name: str = "",
         requests: int | None = None,
-        newest: bool = False,
         silence: tuple[tuple[str, str], ...] = (),
     ) -> Callable[[Callable[P, Read[T]]], Pattern[P, T]]:
         """Declare an access pattern; `requests` is its budget, enforced at run time."""
 
         def declare(function: Callable[P, Read[T]]) -> Pattern[P, T]:
-            pattern = Pattern(
-                function, name=name, requests=requests, newest=newest, silence=silence
-            )
+            pattern = Pattern(function, name=name, requests=requests, silence=silence)
             if pattern.name in self.patterns:
                 raise DeclarationError(
                     codes.NAME_TAKEN,

@@ -55,6 +55,7 @@ class EntitySpec:
         self.copy: schema.Copy | None = None
         self.per_partition: int | None = None
         self.silences: tuple[schema.Silence, ...] = ()
+        self.intents: tuple[schema.Intent, ...] = ()
         self.version = self._marked(markers.Version)
         self.created = self._marked(markers.Created)
         self.updated = self._marked(markers.Updated)
@@ -282,6 +283,7 @@ class EntitySpec:
             description=_first_paragraph(self.entity.__doc__),
             place=self.place,
             silences=self.silences + self.key.silences,
+            intents=self.intents,
         )
 
     def _described(self) -> Iterator[schema.AttributeSchema]:
@@ -310,7 +312,8 @@ _VALUES: ConfigDict = ConfigDict(
 class Entity(BaseModel):
     """A kind of item. Subclass it with `table=`, declare fields, and give it a `Key`.
 
-    `per_partition` says how many of them one partition holds at most, for the reviewer.
+    `on_purpose={"shared key": "users and organisations are accounts"}` tells the reviewer what is
+    meant so. `per_partition` says how many of them one partition holds at most, for the reviewer.
 
     Entities are values: a change goes through `db.update` or `db.edit`.
     """
@@ -327,6 +330,7 @@ class Entity(BaseModel):
         type_name: str | None = None,
         per_partition: int | None = None,
         silence: Silences = (),
+        on_purpose: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         if options:
@@ -334,8 +338,8 @@ class Entity(BaseModel):
                 codes.UNKNOWN_REFERENCE,
                 f"{cls.__name__} is declared with {', '.join(options)}, which is not known.",
                 place=str(caller()),
-                suggestion="An entity takes table, type_name, per_partition and silence; a pointer "
-                "each, when, sync and overflow too.",
+                suggestion="An entity takes table, type_name, per_partition, silence and "
+                "on_purpose; a pointer each, when, sync and overflow too.",
             )
         super().__init_subclass__()
 
@@ -347,6 +351,7 @@ class Entity(BaseModel):
         type_name: str | None = None,
         per_partition: int | None = None,
         silence: Silences = (),
+        on_purpose: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         super().__pydantic_init_subclass__(**options)
@@ -363,6 +368,7 @@ class Entity(BaseModel):
         spec = EntitySpec(cls, table, type_name or cls.__name__)
         spec.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
         spec.per_partition = per_partition
+        spec.intents = _intents(on_purpose or {}, cls.__name__, spec.place)
         cls.__spec__ = spec
         cls.__version_field__ = spec.version.name if spec.version else None
         for declared in _declared(cls):
@@ -429,3 +435,17 @@ def _show(key: WireItem) -> str:
 
 def _first_paragraph(text: str | None) -> str:
     return re.split(r"\n\s*\n", text.strip())[0].replace("\n", " ") if text else ""
+
+
+def _intents(
+    stated: Mapping[str, str], name: str, place: schema.Place
+) -> tuple[schema.Intent, ...]:
+    for what, reason in stated.items():
+        if what not in schema.INTENTS or not reason.strip():
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{name}: on_purpose has {what!r}: {reason!r}.",
+                place=str(place),
+                suggestion=f"Give a reason for one of {', '.join(schema.INTENTS)}.",
+            )
+    return tuple(schema.Intent(what, reason) for what, reason in stated.items())

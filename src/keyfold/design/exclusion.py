@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from keyfold.design.schema import AttributeSchema, EntitySchema
 from keyfold.expressions.ast import (
     And,
     Between,
@@ -34,7 +35,7 @@ Limit = tuple[tuple[str, Any], bool]
 _OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
-def excludes(one: Condition, other: Condition, spec: EntitySpec) -> bool:
+def excludes(one: Condition, other: Condition, spec: EntitySpec | EntitySchema) -> bool:
     """Whether no item can satisfy both; False where that cannot be shown."""
     try:
         pairs = product(_branches(one), _branches(other))
@@ -47,7 +48,7 @@ class _TooMany(Exception):
     """A condition with more alternatives than are looked at."""
 
 
-def _is_empty(tests: tuple[Single, ...], spec: EntitySpec) -> bool:
+def _is_empty(tests: tuple[Single, ...], spec: EntitySpec | EntitySchema) -> bool:
     spans: dict[str, Span] = {}
     for test in tests:
         subject = operands_of(test)[0]
@@ -191,14 +192,16 @@ def _order(value: Operand) -> tuple[str, Any]:
     return value.kind, sort_key(value.content) if value.kind in ("S", "N", "B") else None
 
 
-def _declared(spec: EntitySpec, name: str) -> Span:
+def _declared(spec: EntitySpec | EntitySchema, name: str) -> Span:
     """What a field may be by its declaration: never missing, one of a few values."""
-    found = spec.fields.get(name)
+    fields = spec.by_field if isinstance(spec, EntitySchema) else spec.fields
+    found = fields.get(name)
     if found is None:
         return Span()
+    kind = found.type if isinstance(found, AttributeSchema) else found.kind
     values = [Value({"S": one}) for one in found.values]
-    if found.kind == "boolean":
+    if kind == "boolean":
         values = [Value({"BOOL": True}), Value({"BOOL": False})]
     known = {operand(value): _order(value) for value in values}
-    may_miss = found.optional or found.kind.endswith("_set")
+    may_miss = found.optional or kind.endswith("_set")
     return Span(missing=may_miss, only={*known} or None, known=known)

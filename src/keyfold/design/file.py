@@ -70,9 +70,14 @@ def loads(text: str, *, file: str = "design.yaml") -> Schema:
 
 def _schema(value: Node) -> Schema:
     parts = {word.text("a word"): inner for word, inner in value.items("a design")}
-    tables = _named(parts.get("tables"), _table) or (TableSchema("main", place=value.place),)
+    named = _named(parts.get("tables"), _table)
+    tables = named or (TableSchema("main", place=value.place),)
     reader = _Reader(tables)
     entities = _named(parts.get("entities"), reader.entity)
+    if not named:
+        # A table that nobody declares has what its entities need.
+        expiring = next((e.ttl.attribute for e in entities if e.ttl is not None), None)
+        tables = (replace(tables[0], ttl=expiring),)
     reader.entities = {entity.name: entity for entity in entities}
     own: _Also = {
         "design": lambda v: {"name": v.text("the design's name")},
@@ -85,7 +90,7 @@ def _schema(value: Node) -> Schema:
         "feeds": lambda v: {"feeds": _named(v, _record(FeedSchema))},
         "follows": lambda v: {"follows": _named(v, _record(Follows))},
         "steps": lambda v: {"steps": _named(v, _record(PlannedStep))},
-        "claims": lambda v: {"claims": _listed(v, Statement, "claims")},
+        "stated": lambda v: {"stated": tuple(_statements(v))},
         "retentions": lambda v: {"retentions": _listed(v, Retention, "retentions")},
         "before": lambda v: {"before": _schema(v)},
         "observed": lambda v: {"observed": _schema(v)},
@@ -107,6 +112,11 @@ def _named(value: Node | None, read: Callable[[str, Node], _T]) -> tuple[_T, ...
         replace(read(name.text("a name"), inner), place=name.place)
         for name, inner in value.items("names with their fields")
     )
+
+
+def _statements(value: Node) -> Iterator[Statement]:
+    for name, inner in value.items("figures by what they are about"):
+        yield Statement(name.text("a subject"), inner.text("a figure"), place=name.place)
 
 
 def _listed(value: Node, kind: type[_T], what: str) -> tuple[_T, ...]:
@@ -343,10 +353,10 @@ def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
                 inner.refuse(_no_type(built.type))
             found.append(built)
             continue
-        read = shorthand.attribute(field, inner.text("a type"))
-        if isinstance(read, str):
-            inner.refuse(_no_type(read) if read.isidentifier() else read)
-        found.append(read)
+        first, *others = [_attribute(field, each) for each in inner.elements("types")] or [
+            _attribute(field, inner)
+        ]
+        found.append(replace(first, also=tuple(other.type for other in others)))
     return tuple(found)
 
 
@@ -363,6 +373,13 @@ def _states(value: Node) -> dict[str, Any]:
         elif not inner.is_nothing:
             steps += [StepSchema(before, one.text("a state")) for one in inner.elements("states")]
     return {"states": tuple(steps)}
+
+
+def _attribute(field: str, value: Node) -> AttributeSchema:
+    read = shorthand.attribute(field, value.text("a type"))
+    if isinstance(read, str):
+        value.refuse(_no_type(read) if read.isidentifier() else read)
+    return read
 
 
 def _no_type(word: str) -> str:

@@ -16,7 +16,8 @@ class Effect:
 
     action: Action
     entity: str
-    guarded: bool = False
+    guarded: bool | None = None
+    """Whether it has a condition; None where the design does not say."""
     fields: tuple[str, ...] = ()
     sets: tuple[tuple[str, str], ...] = ()
     """The values that it gives some of the fields, as `state = paid`."""
@@ -33,13 +34,14 @@ class OperationSchema:
     effects: tuple[Effect, ...] = ()
     parameters: tuple[str, ...] = ()
     """What its caller gives; nothing where the document does not say."""
-    atomic: bool = False
+    atomic: bool | None = None
+    """Whether its writes are one transaction; None where the design does not say."""
+    batch: int | None = None
+    """The most items that one request writes."""
     idempotent: bool = False
     retried: bool = False
     reads: tuple[str, ...] = ()
     """Patterns whose answer decides whether the write is made."""
-    then: tuple[str, ...] = ()
-    """Patterns that are read right after the write."""
     needs: tuple[str, ...] = ()
     """Locks, markers or records that it relies on."""
     description: str = ""
@@ -63,7 +65,6 @@ class ConsumerSchema:
     reads: tuple[str, ...] = ()
     """Attributes of the record that it takes its target from."""
     effects: tuple[Effect, ...] = ()
-    exactly_once: bool = False
     dead_letter: str = ""
     attempts: int | None = None
     description: str = ""
@@ -82,8 +83,8 @@ class FeedSchema:
     edges: tuple[str, ...] = ()
     """All kinds of edges, where there is more than one."""
     mode: Choice["fan_in", "fan_out", "hybrid"] = "fan_in"
-    audience: Choice["stated", "unstated"] = "unstated"
-    """Whether it is decided, for every post and every moment, who gets a copy."""
+    recorded: str = ""
+    """The field of the post that says which way it went, copied or not."""
     max_followers: int | None = None
     cap: int | None = None
     support: tuple[tuple[str, str], ...] = ()

@@ -70,7 +70,6 @@ class Follows:
     """The items of one step of the consumer's."""
     fits: int | None = None
     """So many of a job's items join the transaction of the source."""
-    exactly_once: bool = True
     place: Place = field(default=NOWHERE, compare=False)
 
     @property

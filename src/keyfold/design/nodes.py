@@ -25,9 +25,9 @@ def compose(text: str, file: str) -> Node:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
+        place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1)
         what = ", ".join(part for part in (error.context, error.problem) if part)
-        raise DesignFileError(Place(file, line), f"this is not YAML: {what}") from None
+        raise DesignFileError(place, f"this is not YAML: {what}") from None
     except yaml.YAMLError as error:
         raise DesignFileError(Place(file, 1), f"this is not YAML: {error}") from None
     if node is None:
@@ -45,7 +45,8 @@ class Node:
 
     @property
     def place(self) -> Place:
-        return Place(self.file, self.node.start_mark.line + 1)
+        mark = self.node.start_mark
+        return Place(self.file, mark.line + 1, mark.column + 1)
 
     def refuse(self, message: str) -> NoReturn:
         raise DesignFileError(self.place, message)

@@ -40,13 +40,11 @@ class Pattern(Generic[P, T]):
         *,
         name: str = "",
         requests: int | None = None,
-        newest: bool = False,
         silence: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.function = function
         self.name = name or function.__name__
         self.requests = requests
-        self.newest = newest
         self.place = caller()
         self.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
         self.description = inspect.getdoc(function) or ""

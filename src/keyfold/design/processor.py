@@ -62,7 +62,6 @@ class Processor:
             table=self.entity.__table__.name,
             entities=(self.entity.__name__,),
             events=tuple(_EVENTS[kind] for kind in KINDS if kind in self.kinds),
-            exactly_once=True,
             dead_letter=SUPPORT_TABLE,
             description=(self.function.__doc__ or "").strip().partition("\n")[0],
             place=self.place,

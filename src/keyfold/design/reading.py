@@ -38,7 +38,6 @@ def describe(pattern: Pattern[Any, Any]) -> schema.PatternSchema:
         table="",
         parameters=tuple(pattern.signature.parameters),
         requests=pattern.requests,
-        newest=pattern.newest,
         description=pattern.description,
         place=pattern.place,
         silences=pattern.silences,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from keyfold.design import shorthand
 from keyfold.design.condition import parsed, there
 from keyfold.design.nodes import Node
-from keyfold.design.schema import Effect
+from keyfold.design.schema import INTENTS, Effect, Intent
 from keyfold.design.template import Template
 from keyfold.errors import DeclarationError, RequestInvalid
 from keyfold.expressions.ast import And, Between, Compare, Condition, Function, In, Not, Or
 from keyfold.expressions.text import written
 from keyfold.settings import nearest
 
-SPELLED = {"silences": "silence", "effects": "does"}
+SPELLED = {"silences": "silence", "effects": "does", "intents": "on_purpose"}
 """Fields that a design file calls by another word."""
 
 _WORDS = {str: "text", int: "a number", float: "a number", bool: "true or false"}
@@ -87,6 +87,8 @@ def convert(hint: Any, value: Node, what: str) -> Any:
         if word not in choices:
             value.refuse(f"{what} cannot be {word!r}; {nearest(word, choices)}")
         return word
+    if origin is tuple and get_args(hint)[0] is Intent:
+        return tuple(_intents(value))
     if origin is tuple:
         return tuple(convert(get_args(hint)[0], each, what) for each in value.elements(what))
     if hint is Template:
@@ -96,6 +98,18 @@ def convert(hint: Any, value: Node, what: str) -> Any:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return build(hint, read(hint, value), value)
     return _plain(hint, value, what)
+
+
+def _intents(value: Node) -> Iterator[Intent]:
+    """`on_purpose: {shared key: users and organisations are accounts}`."""
+    for name, inner in value.items("what is on purpose, with its reason"):
+        what = name.text(f"one of {', '.join(INTENTS)}")
+        if what not in INTENTS:
+            name.refuse(f"on_purpose cannot be {what!r}; {nearest(what, INTENTS)}")
+        reason = inner.text("the reason").strip()
+        if not reason:
+            inner.refuse(f"on_purpose needs a reason for {what!r}")
+        yield Intent(what, reason)
 
 
 def template(value: Node) -> Template:
@@ -126,7 +140,8 @@ def effect(value: Node) -> Effect:
     found = shorthand.effect(text)
     if found is None:
         value.refuse(
-            f"{text!r} is not a write; say ACTION [each] Entity [(fields)] [guarded] [via Index] "
+            f"{text!r} is not a write; say ACTION [each] Entity [(fields)] [guarded | unguarded] "
+            "[via Index] "
             "with put, create, update, delete, increment or decrement"
         )
     return found
@@ -169,6 +184,8 @@ def simple(found: Any) -> Any:
         return written(found)
     if isinstance(found, Effect):
         return shorthand.effect_text(found)
+    if isinstance(found, tuple) and found and isinstance(found[0], Intent):
+        return {intent.what: intent.reason for intent in found}
     if isinstance(found, tuple):
         return [simple(each) for each in found]
     if dataclasses.is_dataclass(found):

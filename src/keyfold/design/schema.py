@@ -19,7 +19,9 @@ from keyfold.design.flow import Effect as Effect
 from keyfold.design.flow import FeedSchema as FeedSchema
 from keyfold.design.flow import OperationSchema as OperationSchema
 from keyfold.design.follows import Follows as Follows
+from keyfold.design.source import INTENTS as INTENTS
 from keyfold.design.source import NOWHERE as NOWHERE
+from keyfold.design.source import Intent as Intent
 from keyfold.design.source import Place as Place
 from keyfold.design.source import Silence as Silence
 from keyfold.design.template import Slot, Template
@@ -48,6 +50,8 @@ class AttributeSchema:
     field: str
     type: str
     """string, number, boolean, binary, timestamp, date, list, map, string_set, number_set, ..."""
+    also: tuple[str, ...] = ()
+    """Other types that the document gives it elsewhere."""
     optional: bool = False
     mutable: bool = True
     values: tuple[str, ...] = ()
@@ -56,7 +60,10 @@ class AttributeSchema:
     stored: str = ""
     """A format of its own on disk: epoch, epoch_ms, iso ..."""
     max_items: int | None = None
+    """The most elements of a list or set, or characters of a text."""
     normalise: str = ""
+    hottest: float | None = None
+    """The share of the items, or of the traffic, that its most frequent value has."""
     refers: str = ""
     """The entity whose id this holds; for lists and sets, whose ids."""
     looks_like: str = ""
@@ -135,10 +142,9 @@ class Placement:
     when: Condition | None = None
     note: str = ""
     """Which items are there, in words, where no condition is known."""
-    sharded: Template | None = None
-    """The partition key that the document means to use when this one gets hot."""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
+    intents: tuple[Intent, ...] = ()
 
     @property
     def is_partial(self) -> bool:
@@ -165,6 +171,7 @@ class Index:
     """The allocation rule of this index: identifier, owner, alternative, ... or nothing."""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
+    intents: tuple[Intent, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,8 +181,6 @@ class TtlSchema:
     attribute: str
     days: float | None = None
     after: str = ""
-    relied: bool = False
-    """The document counts on expired items being gone."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +206,7 @@ class TableSchema:
     description: str = ""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
+    intents: tuple[Intent, ...] = ()
 
     def index(self, name: str) -> Index | None:
         return next((index for index in self.indexes if index.name == name), None)
@@ -236,9 +242,9 @@ class CounterSchema:
     """The first count makes the target."""
     where: Condition | None = None
     sums: str = ""
-    sync: Choice["transaction", "stream", "none"] = "transaction"
+    sync: Choice["transaction", "stream", "none"] = "none"
+    """How it is kept right; none where the design does not say."""
     shards: int = 1
-    exactly_once: bool = True
     floor: int | None = None
     """The number it is kept from falling under."""
     peak: float | None = None
@@ -254,7 +260,7 @@ class Copy:
     of: str
     fields: tuple[str, ...] = ()
     each: str = ""
-    sync: Choice["transaction", "stream", "none"] = "transaction"
+    sync: Choice["transaction", "stream", "none"] = "none"
 
 
 @dataclass(frozen=True)
@@ -280,11 +286,14 @@ class EntitySchema:
     bytes: int | None = None
     peak: float | None = None
     """The highest number of writes a second to one partition."""
+    rate: float | None = None
+    """Writes a second, over all partitions."""
     version: str | None = None
     ttl: TtlSchema | None = None
     description: str = ""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
+    intents: tuple[Intent, ...] = ()
 
     @cached_property
     def by_field(self) -> dict[str, AttributeSchema]:
@@ -343,16 +352,14 @@ class PatternSchema:
     requests: int | None = None
     order: str = ""
     """The order that the document promises: a field, or nothing."""
-    newest: bool = False
-    """The document promises the newest first."""
     at_once: Choice["", "batch", "together"] = ""
     """A get of several items: in batches, or as they were at one moment."""
     deduplicated: bool = False
     partitions: str = ""
     """For a merge: the parameter that holds the list of partitions."""
     max_partitions: int | None = None
-    per_row: str = ""
-    """The pattern that is read again for each row."""
+    returns: tuple[str, ...] = ()
+    """The entities that its caller gets, where these are not the ones that are read."""
     shows: tuple[str, ...] = ()
     """The fields that its view shows, where the document says."""
     rate: float | None = None
@@ -360,6 +367,7 @@ class PatternSchema:
     description: str = ""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
+    intents: tuple[Intent, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -377,7 +385,8 @@ class Schema:
     follows: tuple[Follows, ...] = ()
     """What the design keeps right: one record for each structure."""
     steps: tuple[PlannedStep, ...] = ()
-    claims: tuple[Statement, ...] = ()
+    stated: tuple[Statement, ...] = ()
+    """Figures that the document gives about itself."""
     retentions: tuple[Retention, ...] = ()
     before: Schema | None = None
     """The design that the steps start from."""

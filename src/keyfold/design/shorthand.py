@@ -44,11 +44,11 @@ _ATTRIBUTE = re.compile(
 )
 _EFFECT = re.compile(
     r"(?P<action>\w+)\s+(?P<each>each\s+)?(?P<entity>\w+)"
-    r"(?:\s*\((?P<fields>[^)]*)\))?(?P<guarded>\s+guarded)?(?:\s+via\s+(?P<via>\S+))?"
+    r"(?:\s*\((?P<fields>[^)]*)\))?(?:\s+(?P<guarded>guarded|unguarded))?(?:\s+via\s+(?P<via>\S+))?"
 )
-_CALL = re.compile(r"begins_with\s*\(\s*(?P<attr>[\w.-]+)\s*,\s*(?P<value>.+?)\s*\)", re.I)
+_CALL = re.compile(r"begins_with\s*\(\s*(?P<attr>[\w.#-]+)\s*,\s*(?P<value>.+?)\s*\)", re.I)
 _INFIX = re.compile(
-    r"(?:(?P<attr>[\w.-]+)\s*)??(?P<op>begins_with\b|between\b|<=|>=|=|<|>)\s*(?P<value>.+)", re.I
+    r"(?:(?P<attr>[\w.#-]+)\s*)??(?P<op>begins_with\b|between\b|<=|>=|=|<|>)\s*(?P<value>.+)", re.I
 )
 _OPERATORS = {"=": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 SIGNS = {name: sign for sign, name in _OPERATORS.items()}
@@ -110,6 +110,12 @@ def attribute_text(value: AttributeSchema) -> str | None:
     return text if attribute(value.field, text) == value else None
 
 
+def attribute_texts(value: AttributeSchema) -> str | list[str] | None:
+    """The short form; with its other types, where the document gives several."""
+    first = attribute_text(replace(value, also=()))
+    return [first, *value.also] if first is not None and value.also else first
+
+
 def effect(text: str) -> Effect | None:
     """`update each HangoutPointer (title) guarded via ByOwner`."""
     found = _EFFECT.fullmatch(text.strip())
@@ -120,7 +126,7 @@ def effect(text: str) -> Effect | None:
     return Effect(
         action=cast("Action", found["action"]),
         entity=found["entity"],
-        guarded=bool(found["guarded"]),
+        guarded=None if found["guarded"] is None else found["guarded"] == "guarded",
         fields=tuple(name for name, _ in stated),
         sets=tuple((name, value) for name, value in stated if value),
         each=bool(found["each"]),
@@ -133,7 +139,7 @@ def effect_text(value: Effect) -> str:
     sets = dict(value.sets)
     stated = [f"{name} = {sets[name]}" if name in sets else name for name in value.fields]
     words += [f"({', '.join(stated)})"] if stated else []
-    words += ["guarded"] if value.guarded else []
+    words += [] if value.guarded is None else ["guarded" if value.guarded else "unguarded"]
     words += ["via", value.via_index] if value.via_index else []
     return " ".join(words)
 

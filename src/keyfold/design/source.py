@@ -11,9 +11,12 @@ class Place:
 
     file: str = ""
     line: int = 0
+    column: int = 0
+    """From 1; 0 where only the line is known."""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else ""
+        column = f":{self.column}" if self.column else ""
+        return f"{self.file}:{self.line}{column}" if self.file else ""
 
 
 NOWHERE = Place()
@@ -25,3 +28,21 @@ class Silence:
 
     code: str
     reason: str
+
+
+@dataclass(frozen=True)
+class Intent:
+    """Something that looks like a mistake and is the design: what, and why."""
+
+    what: str
+    """shared key, hot partition, scan or filter."""
+    reason: str
+
+
+INTENTS: dict[str, tuple[str, ...]] = {
+    "shared key": ("K4", "K5", "Q1", "Q2"),
+    "hot partition": ("X8", "S2"),
+    "scan": ("Q13",),
+    "filter": ("Q14",),
+}
+"""What a design can say is on purpose, and the rules that take it as an answer."""

@@ -53,7 +53,7 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
         "feeds",
         "follows",
     )
-    skip = ("name", *named, "steps", "before", "observed")
+    skip = ("name", *named, "steps", "stated", "before", "observed")
     out: dict[str, Any] = {"design": schema.name} if schema.name else {}
     rest = records.plain(schema, skip=skip)
     for word in ("description", "delimiter", "enforced"):
@@ -65,6 +65,7 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
     for word in (*named[3:], "steps"):
         out[word] = {r.name: records.plain(r, skip=("name",)) for r in getattr(schema, word)}
     out.update(rest)
+    out["stated"] = {each.about: each.value for each in schema.stated}
     if schema.before is not None:
         out["before"] = _plain_schema(schema.before)
     if schema.observed is not None:
@@ -129,7 +130,7 @@ def _plain_entity(entity: EntitySchema, schema: Schema) -> dict[str, Any]:
 
 
 def _plain_attribute(attribute: AttributeSchema) -> Any:
-    short = shorthand.attribute_text(attribute)
+    short = shorthand.attribute_texts(attribute)
     if short is not None:
         return short
     skip = ("field", "name") if attribute.name == attribute.field else ("field",)

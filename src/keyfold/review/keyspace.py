@@ -6,6 +6,8 @@ product of their automata accepts something; ranges compare the least and greate
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,6 +16,8 @@ from keyfold.design.schema import AttributeSchema
 from keyfold.design.template import DELIMITER, HIGHEST, Literal, Slot, Template
 
 LOWEST = "\x00"
+_PLAINEST = "a0123456789bcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-:._+#%/@!\x01"
+"""Characters to make examples of; the last one stands for all that nobody types."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +26,15 @@ class Characters:
 
     only: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
+    once: bool = False
+    """Exactly one of them; otherwise one or more."""
 
     def __contains__(self, character: str) -> bool:
         return character in self.only if self.only else character not in self.never
 
-    def shared(self, other: Characters) -> bool:
-        if self.only:
-            return any(character in other for character in self.only)
-        if other.only:
-            return any(character in self for character in other.only)
-        return True
+    def common(self, other: Characters) -> str:
+        """A character of both, a plain one where there is one; nothing where they share none."""
+        return next((one for one in _PLAINEST if one in self and one in other), "")
 
     @property
     def least(self) -> str:
@@ -45,6 +48,8 @@ class Characters:
 ANYTHING = Characters()
 TEXT = Characters(never=frozenset(DELIMITER))
 DIGITS = Characters(only=frozenset("0123456789"))
+DIGIT = Characters(only=DIGITS.only, once=True)
+NUMBER = Characters(only=frozenset("0123456789-."))
 MOMENT = Characters(only=frozenset("0123456789-:.TZ+"))
 
 Piece = str | Characters
@@ -85,17 +90,17 @@ class Space:
         return Space(self.pieces, open=True)
 
 
-def characters(attribute: AttributeSchema | None, slot: Slot) -> Characters:
-    """What a slot holds, from its format or its attribute's type."""
+def characters(attribute: AttributeSchema | None, slot: Slot, *, bare: bool) -> Characters:
+    """What a slot holds, by its format or its attribute; alone in a key it may hold all."""
     if slot.format.numeric or slot.format.shards or slot.format.name.endswith("f"):
         return DIGITS
     if slot.format.name.startswith("iso"):
         return MOMENT
-    if attribute is None:
-        return TEXT
-    if attribute.type in ("timestamp", "date"):
+    if attribute is not None and attribute.type in ("timestamp", "date"):
         return DIGITS if attribute.stored.startswith("epoch") else MOMENT
-    return TEXT
+    if attribute is not None and attribute.type == "number":
+        return NUMBER
+    return ANYTHING if bare else TEXT
 
 
 def spaces(template: Template, attributes: Mapping[str, AttributeSchema]) -> tuple[Space, ...]:
@@ -106,15 +111,34 @@ def spaces(template: Template, attributes: Mapping[str, AttributeSchema]) -> tup
             found = [(*pieces, part.text) for pieces in found]
             continue
         attribute = attributes.get(part.field)
-        choices = attribute.values if attribute else ()
+        choices = _choices(attribute)
         if choices and len(found) * len(choices) <= 64:
             found = [(*pieces, choice) for pieces in found for choice in choices]
-        elif template.is_bare_field:
-            found = [(*pieces, ANYTHING) for pieces in found]
+        elif attribute is not None and attribute.looks_like:
+            found = [(*pieces, *_like(attribute.looks_like)) for pieces in found]
         else:
-            kind = characters(attribute, part)
-            found = [(*pieces, kind) for pieces in found]
+            kind = characters(attribute, part, bare=template.is_bare_field)
+            width = _width(part)
+            found = [(*pieces, *([DIGIT] * width or [kind])) for pieces in found]
     return tuple(Space(_joined(pieces)) for pieces in found)
+
+
+def _width(slot: Slot) -> int:
+    """How many digits a format always has; 0 where it has no fixed number."""
+    padded = re.fullmatch(r"0(\d+)d", slot.format.name)
+    return int(padded[1]) if padded else 0
+
+
+def _choices(attribute: AttributeSchema | None) -> tuple[str, ...]:
+    if attribute is None:
+        return ()
+    return ("false", "true") if attribute.type == "boolean" else attribute.values
+
+
+def _like(looks: str) -> tuple[Piece, ...]:
+    """`PROFILE#{uuid}`: the form of a value, as its document gives it."""
+    parts = re.split(r"(\{[^{}]*\})", looks)
+    return tuple(TEXT if part.startswith("{") else part for part in parts if part)
 
 
 def _joined(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
@@ -131,39 +155,45 @@ def _joined(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
 
 def meet(left: Space, right: Space) -> bool:
     """Whether some string belongs to both."""
+    return witness(left, right) is not None
+
+
+def witness(left: Space, right: Space) -> str | None:
+    """A string that belongs to both."""
     a, b = left.literal_prefix, right.literal_prefix
     if a and b and not (a.startswith(b) or b.startswith(a)):
-        return False
-    return _meet(left, right)
+        return None
+    return _witness(left, right)
 
 
 @lru_cache(maxsize=65536)
-def _meet(left: Space, right: Space) -> bool:
+def _witness(left: Space, right: Space) -> str | None:
     seen: set[tuple[_State, _State]] = set()
-    waiting = [(_State(left, 0, 0), _State(right, 0, 0))]
+    waiting = deque([((_State(left, 0, 0), _State(right, 0, 0)), "")])
     while waiting:
-        pair = waiting.pop()
+        pair, text = waiting.popleft()
         if pair in seen:
             continue
         seen.add(pair)
         one, other = pair
         if one.accepts and other.accepts:
-            return True
+            return text
         for passed in one.passed():
-            waiting.append((passed, other))
+            waiting.append(((passed, other), text))
         for passed in other.passed():
-            waiting.append((one, passed))
-        taken = one.takes()
-        given = other.takes()
-        if taken is not None and given is not None and _common(taken, given):
-            waiting.append((one.after(), other.after()))
-    return False
+            waiting.append(((one, passed), text))
+        taken, given = one.takes(), other.takes()
+        if taken is not None and given is not None and (common := _common(taken, given)):
+            waiting.append(((one.after(), other.after()), text + common))
+    return None
 
 
-def _common(left: Piece, right: Piece) -> bool:
+def _common(left: Piece, right: Piece) -> str:
     if isinstance(left, str):
-        return left == right if isinstance(right, str) else left in right
-    return right in left if isinstance(right, str) else left.shared(right)
+        return left if right == left or (not isinstance(right, str) and left in right) else ""
+    if isinstance(right, str):
+        return right if right in left else ""
+    return left.common(right)
 
 
 @dataclass(frozen=True)
@@ -194,7 +224,7 @@ class _State:
             return self
         piece = self.space.pieces[self.piece]
         if not isinstance(piece, str):
-            return _State(self.space, self.piece, 1)
+            return _State(self.space, self.piece + piece.once, int(not piece.once))
         if self.offset + 1 == len(piece):
             return _State(self.space, self.piece + 1, 0)
         return _State(self.space, self.piece, self.offset + 1)
@@ -205,6 +235,7 @@ class _State:
             return ()
         if isinstance(self.space.pieces[self.piece], str):
             return ()
+        # An offset in a set of characters says that it has had one.
         return (_State(self.space, self.piece + 1, 0),)
 
 

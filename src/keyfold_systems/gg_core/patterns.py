@@ -76,13 +76,13 @@ def group_members(group_id: str, limit: int = 50) -> Query[GroupMember]:
     return GroupMember.key.query(group_id=group_id).limit(limit)
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def groups_of_user(user_id: str, limit: int = 50) -> Query[GroupMember]:
     """Groups I'm in, newest first."""
     return GroupMember.by_user.query(user_id=user_id).descending().limit(limit)
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def goals_of_user(user_id: str, limit: int = 50) -> Query[Goal]:
     """My goals, newest first."""
     return Goal.by_user.query(user_id=user_id).descending().limit(limit)
@@ -100,19 +100,19 @@ def tasks_due(user_id: str, limit: int = 50) -> Query[Task]:
     return Task.by_due.query(user_id=user_id).limit(limit)
 
 
-@design.pattern(newest=True)
+@design.pattern()
 def activities_of(actor_id: str, limit: int = 50) -> Query[Activity]:
     """What somebody did, newest first."""
     return Activity.key.query(actor_id=actor_id).descending().limit(limit)
 
 
-@design.pattern(newest=True)
+@design.pattern()
 def feed_items(follower_id: str, limit: int = 50) -> Query[FeedItem]:
     """The copies in a feed, newest first."""
     return FeedItem.key.query(follower_id=follower_id).descending().limit(limit)
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def quests_of_user(user_id: str, limit: int = 50) -> Query[Quest]:
     """My quests, newest first."""
     return Quest.by_user.query(user_id=user_id).descending().limit(limit)
@@ -136,7 +136,7 @@ def rooms_of_group(group_id: str, limit: int = 50) -> Query[Room]:
     return Room.by_group.query(group_id=group_id).limit(limit)
 
 
-@design.pattern(newest=True)
+@design.pattern()
 def chat_history(room_id: str, limit: int = 50) -> Query[Message]:
     """A room's messages, newest first."""
     return Message.key.query(room_id=room_id).descending().limit(limit)

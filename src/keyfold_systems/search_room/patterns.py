@@ -66,7 +66,7 @@ def room_invitations(room_id: str, limit: int = 50) -> Query[Invitation]:
     return Invitation.key.query(room_id=room_id).limit(limit)
 
 
-@design.pattern()
+@design.pattern(silence=(("Q14", "few invitations wait for one person at a time"),))
 def user_invitations(user_id: str, limit: int = 50) -> Query[UserInvitation]:
     """The rooms that somebody is asked into and has not answered, with their names."""
     query = UserInvitation.key.query(user_id=user_id)
@@ -100,13 +100,13 @@ def listing_by_external_id(room_id: str, source_brand: str, external_id: str) ->
     return query.first()
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def latest_user_criteria(room_id: str, user_id: str) -> Get[LatestCriteria]:
     """Get a user's latest criteria."""
     return get(LatestCriteria.key(room_id=room_id, user_id=user_id))
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def user_criteria_history(room_id: str, user_id: str, limit: int = 20) -> Query[UserCriteria]:
     """A user's criteria, newest first."""
     return UserCriteria.key.query(room_id=room_id, user_id=user_id).descending().limit(limit)
@@ -118,13 +118,13 @@ def all_users_criteria(room_id: str, limit: int = MOST_MEMBERS) -> Query[LatestC
     return LatestCriteria.key.query(room_id=room_id).limit(limit)
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def combined_criteria(room_id: str) -> First[CombinedCriteria]:
     """Get combined criteria: the latest."""
     return CombinedCriteria.key.query(room_id=room_id).descending().first()
 
 
-@design.pattern(newest=True)
+@design.pattern()
 def room_activities(room_id: str, limit: int = 50) -> Query[Activity]:
     """Get room activities, newest first."""
     return Activity.key.query(room_id=room_id).descending().limit(limit)
@@ -136,13 +136,13 @@ def activities_after(room_id: str, timestamp: datetime, limit: int = 50) -> Quer
     return Activity.key.query(room_id=room_id).after(created_at=timestamp).limit(limit)
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def latest_compatibility(room_id: str) -> First[Compatibility]:
     """Get latest compatibility."""
     return Compatibility.key.query(room_id=room_id).descending().first()
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def compatibility_history(room_id: str, limit: int = 20) -> Query[Compatibility]:
     """Get compatibility history, newest first."""
     return Compatibility.key.query(room_id=room_id).descending().limit(limit)

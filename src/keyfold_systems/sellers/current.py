@@ -265,6 +265,6 @@ def my_catalogs(account_id: str, limit: int = 50) -> Query[Catalog]:
     return Catalog.by_owner.query(owner_account_id=account_id).limit(limit)
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def public_catalogs(limit: int = 50) -> Query[Catalog]:
     return Catalog.by_newest.query(is_public_str="true").descending().limit(limit)

@@ -375,7 +375,7 @@ def my_catalogs(account_id: str, limit: int = 50) -> Query[Catalog]:
     return Catalog.by_owner.query(owner_account_id=account_id).limit(limit)
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def public_catalogs(limit: int = 50) -> Query[Catalog]:
     """Public catalogs, newest first."""
     return Catalog.by_newest.query().descending().limit(limit)

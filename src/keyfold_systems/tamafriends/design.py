@@ -241,7 +241,7 @@ def post_by_id(post_id: str) -> First[Post]:
     return Post.by_id.query(post_id=post_id).first()
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def posts_of_user(user_id: str, limit: int = 50) -> Query[Post]:
     """A user's posts, newest first."""
     return Post.key.query(user_id=user_id).descending().limit(limit)
@@ -265,7 +265,7 @@ def comment_by_id(comment_id: str) -> First[Comment]:
     return Comment.by_id.query(comment_id=comment_id).first()
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def comments_of_user(user_id: str, limit: int = 50) -> Query[Comment]:
     """User's comments, newest first."""
     return Comment.by_user.query(user_id=user_id).descending().limit(limit)
@@ -277,7 +277,7 @@ def comments_of_post(post_id: str, limit: int = 50) -> Query[Comment]:
     return Comment.key.query(post_id=post_id).limit(limit)
 
 
-@design.pattern(requests=1, newest=True)
+@design.pattern(requests=1)
 def likes_of_user(user_id: str, limit: int = 50) -> Query[Like]:
     """User's liked posts, newest first."""
     return Like.by_user.query(user_id=user_id).descending().limit(limit)

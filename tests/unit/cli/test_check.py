@@ -46,7 +46,7 @@ def test_a_finding_is_shown_with_line_example_and_remedy(run: Run, bleeding: str
     assert "    8  error    Q1  Activities after  range-bleed" in out
     assert "also returns Listing (`LISTING#…`)" in out
     assert "→ Close the range" in out
-    assert "rooms: 1 error. keyfold rule Q1 explains one." in out
+    assert "rooms: 1 error. Run `keyfold rule Q1` for details." in out
 
 
 def test_a_good_design_says_so_and_exits_with_zero(run: Run, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_rules_are_chosen_by_code_and_family(run: Run, bleeding: str) -> None:
 
 
 def test_the_severity_that_fails_is_chosen(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "d.yaml").write_text(page("Q4").wrong, encoding="utf-8")
+    (tmp_path / "d.yaml").write_text(page("X3").wrong, encoding="utf-8")
     assert run("check", "d.yaml")[0] == 1
     assert run("check", "d.yaml", "--fail-on", "error")[0] == 0
     assert run("check", "d.yaml", "--fail-on", "never")[0] == 0
@@ -82,12 +82,18 @@ def test_sarif_names_rule_and_line(run: Run, bleeding: str) -> None:
     assert result["ruleId"] == "Q1"
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "rooms.yaml"
-    assert place["region"]["startLine"] == 8
+    assert place["region"] == {"startLine": 8, "startColumn": 3}
+    (rule,) = json.loads(out)["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"].endswith("/pages/Q1.md")
+    assert rule["help"]["markdown"].startswith("# Q1")
+    assert len(result["partialFingerprints"]["keyfold/v2"]) == 32
 
 
 def test_github_annotations_are_one_line_each(run: Run, bleeding: str) -> None:
     _, out = run("check", bleeding, "--format", "github")
-    assert out.startswith("::error file=rooms.yaml,line=8,title=Q1 range-bleed::Activities after: ")
+    assert out.startswith(
+        "::error file=rooms.yaml,line=8,col=3,title=Q1 range-bleed::Activities after: "
+    )
     assert out.count("\n") == 1
 
 
@@ -135,8 +141,8 @@ def test_a_silence_that_silences_nothing_is_named(run: Run, tmp_path: Path) -> N
     (tmp_path / "d.yaml").write_text(text, encoding="utf-8")
     code, out = run("check", "d.yaml")
     assert code == 0
-    assert "d.yaml:1: the silence of K4 silences nothing" in out
-    assert "silences nothing" not in run("check", "d.yaml", "--select", "Q")[1]
+    assert "d.yaml:1: Unused suppression: K4." in out
+    assert "Unused" not in run("check", "d.yaml", "--select", "Q")[1]
 
 
 def test_a_python_design_is_checked_where_it_is_declared(run: Run, tmp_path: Path) -> None:
@@ -176,7 +182,7 @@ def test_a_rule_that_fails_is_reported_and_the_others_run(monkeypatch: pytest.Mo
     assert report.crashes == (Crash("K1", "ZeroDivisionError: oh"),)
     assert [finding.code for finding in report.findings] == ["Q1"]
     assert report.fails("error")
-    assert "the rule K1 failed: ZeroDivisionError: oh" in text(report)
+    assert "Rule K1 failed: ZeroDivisionError: oh" in text(report)
 
 
 def test_colours_set_off_severity_and_templates() -> None:
@@ -189,7 +195,7 @@ def test_colours_set_off_severity_and_templates() -> None:
 def test_a_finding_keeps_its_fingerprint_when_lines_move() -> None:
     first = check(loads(page("Q1").wrong)).findings[0]
     moved = check(loads("# a comment\n" + page("Q1").wrong)).findings[0]
-    assert first.place == Place("design.yaml", 8)
+    assert first.place == Place("design.yaml", 8, 3)
     assert moved.place.line == 9
     assert first.fingerprint == moved.fingerprint
 
@@ -201,3 +207,105 @@ def test_rule_prints_a_page_or_all_titles(run: Run) -> None:
     code, out = run("rule")
     assert all(rule.title in out for rule in RULES.values())
     assert run("rule", "Z9")[0] == 2
+
+
+def test_a_fingerprint_has_no_words() -> None:
+    first = check(loads(page("Q1").wrong)).findings[0]
+    other = page("Q1").wrong.replace("LISTING#<listingId>", "LODGING#<listingId>")
+    second = check(loads(other)).findings[0]
+    assert first.message != second.message
+    assert first.fingerprint == second.fingerprint == "Q1 Activities after"
+
+
+def test_an_unknown_code_in_a_suppression_is_an_error(run: Run, tmp_path: Path) -> None:
+    text = page("Q1").right + "silence: [{code: K99, reason: no such rule}]\n"
+    (tmp_path / "d.yaml").write_text(text, encoding="utf-8")
+    code, out = run("check", "d.yaml")
+    assert (code, "d.yaml:1: Unknown rule in a suppression: K99." in out) == (1, True)
+
+
+def test_explain_shows_a_page_that_bleeds_and_keys_that_collide(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d.yaml").write_text(page("Q1").wrong, encoding="utf-8")
+    _, out = run("check", "d.yaml", "--explain")
+    assert "one page holds `ACTIVITY#a` (Activity), `LISTING#a` (Listing)" in " ".join(out.split())
+    (tmp_path / "d.yaml").write_text(page("K4").wrong, encoding="utf-8")
+    _, out = run("check", "d.yaml", "--explain")
+    assert "is the key of" in " ".join(out.split())
+
+
+def test_questions_are_one_list_and_fail_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d.yaml").write_text(page("Q4").wrong, encoding="utf-8")
+    code, out = run("check", "d.yaml")
+    assert code == 0
+    assert "Not said: questions for the author" in out
+    assert "1. Q4" in out
+    assert run("check", "d.yaml", "--fail-on", "question")[0] == 1
+
+
+CONFIGURED = [
+    ('ignore = ["Q1"]', 0),
+    ('select = ["K"]', 0),
+    ('severity = {Q1 = "info"}', 0),
+    ('severity = {Q = "warning"}', 1),
+    ('fail-on = "never"', 0),
+    ('paths = {"*.yaml" = {ignore = ["Q1"]}}', 0),
+    ('paths = {"rooms" = {severity = {Q1 = "info"}}}', 0),
+    ('paths = {"other/*.yaml" = {ignore = ["Q1"]}}', 1),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), CONFIGURED)
+def test_a_project_chooses_its_rules(
+    run: Run, bleeding: str, tmp_path: Path, line: str, expected: int
+) -> None:
+    (tmp_path / "keyfold.toml").write_text(f"[check]\n{line}\n", encoding="utf-8")
+    assert run("check", bleeding)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('ignore = ["Q99"]', "check.ignore: there is no rule 'Q99'"),
+        ('ignor = ["Q1"]', "unknown setting check.ignor; did you mean 'ignore'?"),
+        ('severity = {Q1 = "eror"}', "check.severity.Q1 cannot be 'eror'; did you mean 'error'?"),
+        ('select = "Q1"', "check.select must be a list of codes"),
+        ('fail-on = "warn"', "check.fail-on cannot be 'warn'; did you mean 'warning'?"),
+        ('paths = {"*.yaml" = {select = ["Q1"]}}', "unknown setting check.paths.'*.yaml'.select"),
+    ],
+)
+def test_a_wrong_choice_is_refused(
+    run: Run, bleeding: str, tmp_path: Path, line: str, words: str
+) -> None:
+    (tmp_path / "keyfold.toml").write_text(f"[check]\n{line}\n", encoding="utf-8")
+    code, out = run("check", bleeding)
+    assert (code, words in out) == (2, True), out
+
+
+FIXED = {
+    "K8": "entities:\n  Bid:\n    key: {PK: ITEM#<itemId>, SK: BID#<amount>#<bidId>}\n"
+    "    attributes: {itemId: id, amount: fixed number, bidId: id}\n",
+    "K6": "entities:\n  Tag:\n    key: {PK: USER#<userId>, SK: TAG#<group>#<name>}\n"
+    "    attributes: {userId: id, group: string, name: string}\n",
+    "K13": "entities:\n  User:\n    key: {PK: USER#<email:lower>, SK: USER}\n"
+    "    attributes: {email: fixed string}\n"
+    "  Login:\n    key: {PK: LOGIN#<email>, SK: LOGIN}\n    attributes: {email: fixed string}\n",
+    "W16": "tables: {main: {key: [PK, SK], ttl: ttl}}\nentities:\n  Session:\n"
+    "    key: {PK: SESSION#<sessionId>, SK: SESSION}\n    ttl: {attribute: ttl}\n"
+    "    attributes: {sessionId: id, ttl: timestamp epoch_ms}\n",
+    "X10": "tables:\n  main:\n    key: [PK, SK]\n    indexes:\n"
+    "      ByTag: {key: [GSI1PK, GSI1SK]}\n"
+    "entities:\n  Post:\n    key: {PK: POST#<postId>, SK: POST}\n"
+    "    attributes: {postId: id, tagId: id, title: string, body: string}\n"
+    "    indexes: {ByTag: {GSI1PK: TAG#<tagId>, GSI1SK: POST#<postId>}}\n"
+    "patterns:\n  By tag: {query: Post, index: ByTag, where: GSI1PK = TAG#<tagId>, limit: 9, "
+    "projection: [title]}\n",
+}
+
+
+@pytest.mark.parametrize("rule", FIXED)
+def test_what_needs_no_guess_is_fixed_in_the_file(run: Run, tmp_path: Path, rule: str) -> None:
+    (tmp_path / "d.yaml").write_text(f"design: d\n{FIXED[rule]}", encoding="utf-8")
+    assert rule in run("check", "d.yaml", "--fail-on", "info")[1]
+    code, out = run("check", "d.yaml", "--fix", "--fail-on", "info")
+    assert (code, "d.yaml: 1 fixed" in out) == (0, True), out
+    assert run("check", "d.yaml", "--fix")[1] == "d: nothing to report.\n"

@@ -68,8 +68,7 @@ operations:
     retried: true
 counters:
   activities: {counts: Activity, target: Room, attribute: count, sync: stream, floor: 0}
-claims:
-  - {says: two indexes, kind: count, about: indexes, value: 2}
+stated: {indexes: 2}
 steps:
   move: {action: update_table, table: rooms, adds: [Status, Time]}
 before:
@@ -104,8 +103,8 @@ def test_a_file_says_tables_entities_keys_and_patterns() -> None:
 
 def test_everything_has_its_place() -> None:
     schema = loads(ROOMS, file="rooms.yaml")
-    assert str(schema.entities[1].place) == "rooms.yaml:15"
-    assert str(schema.by_pattern["Activities after"].place) == "rooms.yaml:35"
+    assert str(schema.entities[1].place) == "rooms.yaml:15:3"
+    assert str(schema.by_pattern["Activities after"].place) == "rooms.yaml:35:3"
 
 
 def test_what_is_written_reads_back_as_the_same_design(tmp_path: Path) -> None:
@@ -123,15 +122,15 @@ def wrong(text: str) -> str:
 
 def test_an_unknown_field_names_the_nearest_one() -> None:
     message = wrong("design: d\nentities:\n  A:\n    atributes: {}\n")
-    assert message == "d.yaml:4: an entity has no field 'atributes'; did you mean 'attributes'?"
+    assert message == "d.yaml:4:5: an entity has no field 'atributes'; did you mean 'attributes'?"
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a:\n - [1", "d.yaml:2: this is not YAML"),
+        ("a:\n - [1", "d.yaml:2:6: this is not YAML"),
         ("", "d.yaml:1: the file is empty"),
-        ("design: d\nentities: [A]\n", "d.yaml:2: expected names with their fields"),
+        ("design: d\nentities: [A]\n", "d.yaml:2:11: expected names with their fields"),
         ("design: d\nentities: {A: {key: {PK: x, S: y}}}", "the key has no attribute 'S'"),
         ("design: d\nentities: {A: {key: {PK: 'A#{id'}}}", "unmatched brace"),
         ("design: d\nentities: {A: {attributes: {id: strnig}}}", "did you mean 'string'?"),
@@ -143,7 +142,7 @@ def test_an_unknown_field_names_the_nearest_one() -> None:
         ("design: d\npatterns: {p: {get: A, descending: 3}}", "must be true or false"),
         ("design: d\noperations: {o: {does: [remove A]}}", "is not a write"),
         ("design: d\ncounters: {c: {counts: A}}", "a counter needs a field 'target'"),
-        ("design: d\ndesign: e", "d.yaml:2: 'design' stands here twice"),
+        ("design: d\ndesign: e", "d.yaml:2:1: 'design' stands here twice"),
         ("design: d\ntables: {a: {}, b: {}}\nentities: {A: {}}", "say in which table"),
         ("design: d\nentities: {A: {role: pointr}}", "did you mean 'pointer'?"),
         ("design: d\nentities: {A: {ttl: soon}}", "90 days"),

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keyfold.design.condition import parsed
 from keyfold.design.file import dumps, loads
 from keyfold.design.schema import (
     AttributeSchema,
@@ -63,8 +64,7 @@ placements = st.builds(
     name=st.sampled_from(INDEXES),
     index=st.sampled_from(INDEXES),
     key=keys,
-    when=st.sampled_from([(), ("a",)]),
-    sharded=st.none() | templates,
+    when=st.none() | st.just(parsed('a = "x"')),
 )
 uniques = st.builds(
     UniqueSchema, st.lists(fields, min_size=1, max_size=2).map(tuple), by=st.sampled_from(["index"])
@@ -83,7 +83,9 @@ entities = st.builds(
     immutable=st.booleans(),
     per_partition=st.none() | st.integers(0, 10**6),
     peak=st.none() | st.floats(0, 10**5),
-    ttl=st.none() | st.builds(TtlSchema, st.just("ttl"), relied=st.booleans()),
+    rate=st.none() | st.floats(0, 10**5),
+    bytes=st.none() | st.integers(1, 10**6),
+    ttl=st.none() | st.builds(TtlSchema, st.just("ttl")),
 )
 conditions = st.builds(
     SortCondition,
@@ -101,9 +103,11 @@ patterns = st.builds(
     partition=st.none() | templates,
     other_partitions=st.lists(templates, max_size=2).map(tuple),
     condition=conditions,
-    newest=st.booleans(),
     order=st.sampled_from(["", *FIELDS]),
-    per_row=st.sampled_from(["", "p", "gone"]),
+    returns=st.sampled_from([(), ("A",), ("Gone",)]),
+    filter=st.none() | st.just(parsed('a = "x" AND b < 3')),
+    consistent=st.booleans(),
+    shows=some_fields,
     rate=st.none() | st.floats(0, 10**5),
     requests=st.none() | st.just(1),
 )
@@ -111,6 +115,7 @@ effects = st.builds(
     Effect,
     st.sampled_from(["put", "create", "update", "delete", "increment"]),
     names,
+    guarded=st.sampled_from([None, True, False]),
     fields=some_fields,
     each=st.booleans(),
 )
@@ -121,7 +126,8 @@ operations = st.builds(
     parameters=some_fields,
     retried=st.booleans(),
     reads=st.sampled_from([(), ("p",), ("gone",)]),
-    then=st.sampled_from([(), ("q",)]),
+    atomic=st.sampled_from([None, True, False]),
+    batch=st.none() | st.just(100),
     needs=st.sampled_from([(), ("Lock",)]),
 )
 consumers = st.builds(
@@ -168,16 +174,14 @@ designs = st.builds(
     consumers=st.lists(consumers, max_size=1).map(tuple),
     feeds=st.lists(st.builds(FeedSchema, st.just("f"), names, names), max_size=1).map(tuple),
     steps=distinct(steps, 2),
-    claims=st.lists(
+    stated=st.lists(
         st.builds(
             Statement,
-            st.just("so"),
-            st.sampled_from(["count", "fact", "saving"]),
-            st.sampled_from(["tables", "indexes", "indexes of one", "indexes of none", ""]),
-            st.sampled_from(["before", "after"]),
+            st.sampled_from(["tables", "indexes", "indexes of one", "query costs"]),
             st.sampled_from(["1", "2"]),
         ),
         max_size=2,
+        unique_by=lambda each: each.about,
     ).map(tuple),
     retentions=st.lists(st.builds(Retention, names, st.none()), max_size=1).map(tuple),
 )

@@ -61,7 +61,7 @@ entities:
   PostCopy:
     key: {PK: READER#<readerId>, SK: POST#<postId>}
     role: pointer
-    copy: {of: Post, fields: [title], each: readers}
+    copy: {of: Post, fields: [title], each: readers, sync: transaction}
     attributes: {readerId: id, postId: id, title: string}
 patterns:
   Profile: {get: USER_PROFILE, where: "PK = USER#<userId>, SK = PROFILE", requests: 1}
@@ -71,7 +71,6 @@ patterns:
     where: PK = USER#<userId>, SK begins_with POST#
     limit: 20
     descending: true
-    newest: true
   Posts since:
     query: Post
     index: EntityTime

@@ -37,7 +37,7 @@ entities:
     attributes: {eventId: id, groupId: id, startsAt: fixed timestamp epoch_ms}
 patterns:
   Groups: {query: Member, index: ByUser, where: gsi1pk = USER#<userId>, limit: 20}
-  Events: {query: Event, index: ByTime, where: gsi1pk = GROUP#<groupId>, limit: 20}
+  Events: {query: Event, index: ByTime, where: gsi1pk = GROUP#<groupId>, limit: 20, order: startsAt}
 """,
     "prefixes that share letters, and a bare key beside its prefix": """
 design: d
@@ -60,7 +60,7 @@ entities:
     indexes: {ByDay: {GSI1PK: SHOP#<shopId>, GSI1SK: <day>}}
     attributes: {visitId: id, shopId: id, day: fixed date}
 patterns:
-  Visits of a shop: {query: Visit, index: ByDay, where: GSI1PK = SHOP#<shopId>, limit: 50}
+  Visits of a shop: {query: Visit, index: ByDay, where: GSI1PK = SHOP#<shopId>, paged: true}
 """,
     "a retry that writes the same item": """
 design: d

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import pytest
 
 from keyfold.design.file import loads
@@ -24,6 +27,18 @@ def test_the_right_example_shows_nothing(code: str) -> None:
     report = check(loads(page(code).right))
     assert not report.crashes
     assert report.findings == ()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_python_example_is_a_design_without_this_finding(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType(f"example_of_{code}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(page(code).python, f"{code}.py", "exec"), module.__dict__)
+    report = check(module.design.schema)
+    assert not report.crashes
+    assert code not in {finding.code for finding in report.findings if finding.severity == "error"}
 
 
 @pytest.mark.parametrize("code", CODES)

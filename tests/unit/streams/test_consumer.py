@@ -294,7 +294,7 @@ def test_two_processors_of_one_name_are_refused(social: Any) -> None:
 def test_processors_are_part_of_the_schema(social: Any) -> None:
     [described] = social.design.schema.consumers
     assert (described.name, described.events) == ("react", ("INSERT", "MODIFY", "REMOVE"))
-    assert described.exactly_once
+    assert described.dead_letter
 
 
 def test_workers_share_the_shards_of_a_stream(social: Any, clock: ManualClock) -> None:

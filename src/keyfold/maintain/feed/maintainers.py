@@ -87,7 +87,6 @@ class Activities(FeedMaintainer, Audited):
             edge=next(iter(feed.edges)).__name__,
             edges=tuple(edge.__name__ for edge in feed.edges) if len(feed.edges) > 1 else (),
             mode="hybrid",
-            audience="stated",
             cap=feed.cap,
             support=tuple((role, made.__name__) for role, made in vars(feed.support).items()),
             trimmed_by=self.label,

@@ -75,7 +75,7 @@ class _Builder:
             entities=tuple(self.entities.values()),
             patterns=tuple(self.patterns.values()),
             steps=(),
-            claims=(),
+            stated=(),
             before=None,
             observed=None,
         )

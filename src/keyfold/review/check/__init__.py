@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from keyfold.design.schema import NOWHERE, Schema, Silence
+from keyfold.design.schema import INTENTS, NOWHERE, Intent, Place, Schema, Silence
 from keyfold.errors import KeyfoldError
 from keyfold.review.check import (
     document,
+    expiry,
+    heat,
+    index_use,
     indexes,
+    key_values,
     keys,
     live_table,
     migrations,
     patterns,
     queries,
+    reads,
+    sizes,
+    states,
     streams,
+    uniqueness,
     writes,
 )
 from keyfold.review.check.reach import Reach
-from keyfold.review.check.report import Crash, Finding, Idle, Review, Silenced
+from keyfold.review.check.report import Crash, Finding, Idle, Review, Severity, Silenced
 from keyfold.review.check.rule import RULES, SEVERITIES, Defect, DesignRule, Element
 from keyfold.settings import nearest
 
 FAMILIES = {
-    "K": ("Keys", (keys,)),
-    "Q": ("Access patterns", (queries, patterns)),
-    "X": ("Indexes", (indexes,)),
-    "W": ("Writes", (writes,)),
-    "S": ("Streams, counters, feeds", (streams,)),
+    "K": ("Keys", (keys, key_values)),
+    "Q": ("Access patterns", (queries, patterns, reads)),
+    "X": ("Indexes", (indexes, index_use, uniqueness)),
+    "W": ("Writes", (writes, states, sizes, expiry)),
+    "S": ("Streams, counters, feeds", (streams, heat)),
     "M": ("Migrations", (migrations,)),
     "D": ("The document itself", (document,)),
     "L": ("The live table", (live_table,)),
@@ -47,40 +55,58 @@ def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Design
     )
 
 
-def check(schema: Schema, *, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> Review:
-    """Run the rules over a design."""
+def check(
+    schema: Schema,
+    *,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    severity: Mapping[str, Severity] | None = None,
+) -> Review:
+    """Run the rules over a design; `severity` gives rules or families another one."""
     facts = Reach(schema)
     ran = rules(select, ignore)
+    changed = severity or {}
     findings: list[Finding] = []
     silenced: list[Silenced] = []
     crashes: list[Crash] = []
     used: set[int] = set()
     for rule in ran:
         try:
-            problems = list(rule.check(facts))
+            defects = list(rule.check(facts))
         except Exception as error:
             crashes.append(Crash(rule.code, f"{type(error).__name__}: {error}"))
             continue
-        for problem in problems:
-            finding = _finding(rule, problem)
-            silence = _silence(schema, rule, problem)
+        open_: list[Defect] = []
+        for defect in defects:
+            silence = _silence(schema, rule, defect)
             if silence is None:
-                findings.append(finding)
+                open_.append(defect)
             else:
                 used.add(id(silence))
-                silenced.append(Silenced(finding, silence.reason))
+                silenced.append(Silenced(_finding(rule, [defect], changed), silence.reason))
+        findings += [_finding(rule, group, changed) for group in _by_cause(open_)]
     idle = _idle(schema, {rule.code for rule in ran}, used)
     return Review(
         schema.name, tuple(dict.fromkeys(findings)), tuple(silenced), tuple(crashes), tuple(idle)
     )
 
 
+def _by_cause(defects: list[Defect]) -> list[list[Defect]]:
+    """Defects with one cause together, in the order of the first of each."""
+    groups: dict[object, list[Defect]] = {}
+    for number, defect in enumerate(defects):
+        cause = (defect.cause, defect.severity) if defect.cause else number
+        groups.setdefault(cause, []).append(defect)
+    return list(groups.values())
+
+
 def _idle(schema: Schema, ran: set[str], used: set[int]) -> Iterator[Idle]:
     """Silences that nothing needs any more, or that name no rule."""
     for element in _elements(schema):
         for silence in element.silences:
-            if id(silence) not in used and (silence.code in ran or silence.code not in RULES):
-                yield Idle(silence.code, element.place)
+            unknown = silence.code not in RULES
+            if id(silence) not in used and (silence.code in ran or unknown):
+                yield Idle(silence.code, element.place, unknown)
 
 
 def _elements(schema: Schema) -> Iterator[Element]:
@@ -97,29 +123,41 @@ def _elements(schema: Schema) -> Iterator[Element]:
     yield from schema.consumers
     yield from schema.feeds
     yield from schema.steps
-    yield from schema.claims
+    yield from schema.stated
     yield from schema.retentions
 
 
-def _finding(rule: DesignRule, problem: Defect) -> Finding:
-    elements = (problem.element, *problem.within)
-    place = next((e.place for e in elements if e.place != NOWHERE), NOWHERE)
+def _place(defect: Defect) -> Place:
+    elements = (defect.element, *defect.within)
+    return next((e.place for e in elements if e.place != NOWHERE), NOWHERE)
+
+
+def _finding(rule: DesignRule, defects: list[Defect], severity: Mapping[str, Severity]) -> Finding:
+    first = defects[0]
+    stated = severity.get(rule.code, severity.get(rule.family))
     return Finding(
         code=rule.code,
         name=rule.name,
-        severity=rule.severity,
-        subject=problem.subject,
-        message=problem.message,
-        suggestion=problem.suggestion,
-        place=place,
+        severity=stated or first.severity or rule.severity,
+        subject=first.subject,
+        message=first.message,
+        suggestion=first.suggestion,
+        place=_place(first),
+        also=tuple(dict.fromkeys(d.subject for d in defects[1:] if d.subject != first.subject)),
+        example=first.example,
+        fixes=tuple((_place(d), d.fix) for d in defects if d.fix is not None),
     )
 
 
-def _silence(schema: Schema, rule: DesignRule, problem: Defect) -> Silence | None:
-    for element in (problem.element, *problem.within, schema):
+def _silence(schema: Schema, rule: DesignRule, defect: Defect) -> Silence | Intent | None:
+    for element in (defect.element, *defect.within, schema):
         for silence in element.silences:
             if silence.code == rule.code:
                 return silence
+        for intent in getattr(element, "intents", ()):
+            if rule.code in INTENTS[intent.what]:
+                found: Intent = intent
+                return found
     return None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from keyfold.errors import KeyfoldError
 from keyfold.review.check.report import Review
 
-VERSION = 1
+VERSION = 2
 
 
 def write(report: Review, path: Path) -> None:

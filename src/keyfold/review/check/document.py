@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
-from keyfold.design.schema import Schema, Statement
+from keyfold.design.schema import Schema
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 
 
 @rule("D1", "count-mismatch", "error", "A stated count differs from the design's own")
 def count_mismatch(facts: Reach) -> Iterator[Defect]:
-    for claim in facts.schema.claims:
-        schema = facts.schema if claim.stage == "after" else facts.schema.before
-        if claim.kind != "count" or schema is None:
-            continue
-        counted = _count(schema, claim.about)
-        if counted is not None and str(counted) != claim.value:
-            yield Defect(
-                claim,
-                f"{claim.about} {claim.stage}",
-                f"the document says {claim.value}, and its own tables have {counted} "
-                f"({_detail(schema, claim.about)})",
-                "Correct the count, and what is concluded from it.",
-            )
+    schemas = {"": facts.schema}
+    if facts.schema.before is not None:
+        schemas["before"] = facts.schema.before
+    for stage, schema in schemas.items():
+        for stated in schema.stated:
+            counted = _count(schema, stated.about)
+            if counted is not None and str(counted) != stated.value:
+                yield Defect(
+                    stated,
+                    f"{stated.about} {stage}".strip(),
+                    f"the document says {stated.value}, and its own tables have {counted} "
+                    f"({_detail(schema, stated.about)})",
+                    "Correct the count, and what is concluded from it.",
+                )
 
 
 def _count(schema: Schema, about: str) -> int | None:
@@ -51,20 +51,17 @@ def _detail(schema: Schema, about: str) -> str:
 
 @rule("D2", "contradiction", "warning", "Two statements that cannot both hold")
 def contradiction(facts: Reach) -> Iterator[Defect]:
-    facts_claimed = [c for c in facts.schema.claims if c.kind == "fact" and c.about]
-    for first, second in combinations(facts_claimed, 2):
-        if (first.about, first.stage) == (
-            second.about,
-            second.stage,
-        ) and first.value != second.value:
-            yield Defect(
-                second,
-                first.about,
-                f"{_quoted(first)}, and {_quoted(second)}",
-                "Decide which holds, and say it once.",
-                (first,),
-            )
     for entity in facts.schema.entities:
+        for attribute in entity.attributes:
+            others = [kind for kind in attribute.also if kind != attribute.type]
+            if others:
+                yield Defect(
+                    entity,
+                    f"{entity.name}.{attribute.field}",
+                    f"it says that {attribute.field} is a {attribute.type}, and elsewhere that it "
+                    f"is a {', '.join(others)}",
+                    "Decide which holds, and say it once.",
+                )
         changed = facts.writes(entity.name, "update") if entity.immutable else ()
         for operation, effect in changed:
             fields = f" {', '.join(effect.fields)}" if effect.fields else ""
@@ -75,10 +72,6 @@ def contradiction(facts: Reach) -> Iterator[Defect]:
                 "Name the fields that may change.",
                 (entity,),
             )
-
-
-def _quoted(claim: Statement) -> str:
-    return f"it says “{claim.says}”"
 
 
 @rule("D3", "ttl-config-conflict", "warning", "Retention is stated twice, differently")
@@ -105,12 +98,14 @@ def _days(days: float | None) -> str:
 
 @rule("D4", "claim-or-rate-missing", "warning", "A saving or speed is claimed without its basis")
 def claim_without_basis(facts: Reach) -> Iterator[Defect]:
-    for claim in facts.schema.claims:
-        if claim.kind in ("saving", "speed") and not claim.basis:
+    rated = any(pattern.rate is not None for pattern in facts.schema.patterns)
+    sized = any(entity.bytes is not None for entity in facts.schema.entities)
+    for stated in facts.schema.stated:
+        if _count(facts.schema, stated.about) is None and not (rated and sized):
             yield Defect(
-                claim,
-                claim.about or claim.kind,
-                f"{_quoted(claim)}, with no rate, size or number of items behind it",
+                stated,
+                stated.about,
+                f"it says “{stated.value}”, with no rate or size behind it",
                 "Give the rates and sizes that it follows from.",
             )
 

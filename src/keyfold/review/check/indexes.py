@@ -6,21 +6,17 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from keyfold.design.schema import (
-    AttributeSchema,
     EntitySchema,
     Index,
     PatternSchema,
     Placement,
     TableSchema,
 )
-from keyfold.design.template import Template
-from keyfold.review.check.reach import Reach, example
+from keyfold.review.check.reach import NAMES_ONE, Reach, example, slots
 from keyfold.review.check.rule import Defect, rule
 
-FEW_PARTITIONS = 10
 
-
-def _indexes(facts: Reach) -> Iterator[tuple[TableSchema, Index]]:
+def all_indexes(facts: Reach) -> Iterator[tuple[TableSchema, Index]]:
     for table in facts.schema.tables:
         for index in table.indexes:
             yield table, index
@@ -36,7 +32,7 @@ def _placed(facts: Reach) -> Iterator[tuple[EntitySchema, Placement]]:
 def two_values_one_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for attribute, held in facts.templates(entity).items():
-            if len(held) > 1:
+            if len(held) > 1 and not _take_turns(facts, entity):
                 values = " and ".join(f"`{template}`" for template in held)
                 yield Defect(
                     entity,
@@ -48,11 +44,25 @@ def two_values_one_index(facts: Reach) -> Iterator[Defect]:
                 )
 
 
+def _take_turns(facts: Reach, entity: EntitySchema) -> bool:
+    """Whether an item is in one of its placements at a time."""
+    by_index: dict[str, list[Placement]] = {}
+    for placement in entity.placements:
+        by_index.setdefault(placement.index, []).append(placement)
+    return all(
+        facts.excludes(entity, one, other)
+        for placed in by_index.values()
+        for one, other in combinations(placed, 2)
+    ) and any(len(placed) > 1 for placed in by_index.values())
+
+
 @rule("X2", "redundant-index", "warning", "Two indexes hold the same items in the same partitions")
 def redundant_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for first, second in combinations(entity.placements, 2):
             if first.index == second.index or _shape(first) != _shape(second):
+                continue
+            if _leads_others(facts, entity, second) or _leads_others(facts, entity, first):
                 continue
             yield Defect(
                 second,
@@ -62,6 +72,16 @@ def redundant_index(facts: Reach) -> Iterator[Defect]:
                 f"Keep {first.index} and read everything from it.",
                 (entity,),
             )
+
+
+def _leads_others(facts: Reach, entity: EntitySchema, placement: Placement) -> bool:
+    """Whether a pattern reads it together with others: a parent before its children."""
+    return any(
+        len(pattern.entities) != 1
+        for pattern in facts.schema.patterns
+        if pattern.index == placement.index and pattern.table == entity.table
+        if any(a.placement is placement for a in facts.reached(pattern))
+    )
 
 
 def _shape(placement: Placement) -> tuple[object, ...]:
@@ -78,8 +98,21 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
         if effect.via_index
     }
     followed |= {(each.target, each.found) for each in facts.follows if each.found}
-    for table, index in _indexes(facts):
-        readers = _readers(facts, table, index)
+    followed |= {
+        (name, placement.index)
+        for feed in facts.schema.feeds
+        for name in (feed.edge, *feed.edges, feed.post, feed.item)
+        if name in facts.schema.by_entity
+        for placement in facts.schema.by_entity[name].placements
+    }
+    followed |= {
+        (effect.entity, effect.via_index)
+        for operation in facts.schema.operations
+        for effect in operation.effects
+        if effect.via_index
+    }
+    for table, index in all_indexes(facts):
+        readers = readers_of(facts, table, index)
         if not readers and not any(index.name == via for _, via in followed):
             yield Defect(
                 index,
@@ -107,13 +140,13 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-def _readers(facts: Reach, table: TableSchema, index: Index) -> list[PatternSchema]:
+def readers_of(facts: Reach, table: TableSchema, index: Index) -> list[PatternSchema]:
     return [p for p in facts.schema.patterns if p.table == table.name and p.index == index.name]
 
 
 @rule("X4", "not-sparse", "warning", "An index called sparse holds every item")
 def not_sparse(facts: Reach) -> Iterator[Defect]:
-    for table, index in _indexes(facts):
+    for table, index in all_indexes(facts):
         entities = facts.schema.entities_of(table.name)
         if not index.sparse or not entities:
             continue
@@ -139,38 +172,6 @@ def _is_partial(entity: EntitySchema, placement: Placement | None, fields: tuple
     return any(f in entity.by_field and entity.by_field[f].optional for f in fields)
 
 
-@rule("X5", "unique-via-index", "error", "An index does not enforce uniqueness")
-def unique_via_index(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        for unique in entity.uniques:
-            if unique.by == "index":
-                fields = ", ".join(unique.fields)
-                yield Defect(
-                    entity,
-                    f"{entity.name}.{fields}",
-                    f"{fields} is to be unique by looking in an index: two writers at once both "
-                    "find nothing",
-                    f"Write a marker item keyed by {fields} in the same transaction, on the "
-                    "condition that it does not exist.",
-                )
-
-
-@rule("X6", "read-after-write-index", "warning", "Read through an index right after the write")
-def read_after_write_index(facts: Reach) -> Iterator[Defect]:
-    for operation in facts.schema.operations:
-        for name in operation.then:
-            pattern = facts.schema.by_pattern.get(name)
-            if pattern is not None and pattern.index:
-                yield Defect(
-                    operation,
-                    operation.name,
-                    f"reads {name} through {pattern.index} right after the write, which may not "
-                    "be there yet",
-                    "Answer from what was written, or read the table by its key.",
-                    (pattern,),
-                )
-
-
 @rule("X7", "consistency-regression", "warning", "A consistent read becomes an eventual one")
 def consistency_regression(facts: Reach) -> Iterator[Defect]:
     if facts.schema.before is None:
@@ -187,102 +188,33 @@ def consistency_regression(facts: Reach) -> Iterator[Defect]:
             )
 
 
-@rule("X8", "low-cardinality-partition", "warning", "A partition key with few values")
-def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
-    for table, index in _indexes(facts):
-        for appearance in facts.appearances(table.name, index.name):
-            count = _values(appearance.entity, appearance.key.partition)
-            if count is None or count >= FEW_PARTITIONS:
-                continue
-            many = appearance.entity.per_partition
-            if many is not None:
-                continue
-            yield Defect(
-                appearance.placement or index,
-                f"{appearance.entity.name} on {index.name}",
-                f"`{appearance.key.partition}` has {count} value{'s' * (count > 1)}: all items "
-                "share "
-                + ("one partition" if count == 1 else f"{count} partitions")
-                + " of 1,000 writes a second",
-                "Add something that spreads, such as a month or a shard, and read the shards "
-                "together.",
-                (appearance.entity, index),
-            )
-
-
-def _values(entity: EntitySchema, template: Template) -> int | None:
-    """How many different keys a template can render, where that is known."""
-    count = 1
-    for field in template.fields:
-        attribute = entity.by_field.get(field)
-        if attribute is None:
-            return None
-        if attribute.type == "boolean":
-            count *= 2
-        elif attribute.values:
-            count *= len(attribute.values)
-        else:
-            return None
-    return count
-
-
-@rule("X9", "mutable-index-key", "warning", "A changing field in an index key costs two writes")
+@rule("X9", "mutable-index-key", "info", "A changing field in an index key costs two writes")
 def mutable_index_key(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
     for entity, placement in _placed(facts):
-        changing = [f for f in placement.key.fields if facts.changes(entity, f)]
-        if changing:
+        if placement.is_partial:
+            continue  # coming and going is what a sparse index is for
+        changing = [
+            slot.field
+            for template in (placement.key.partition, placement.key.sort)
+            if template is not None
+            for slot in slots(template)
+            if facts.changes(entity, slot.field) and not facts.is_moment(entity, slot)
+        ]
+        updated = {
+            field for _, effect in facts.writes(entity.name, "update") for field in effect.fields
+        }
+        if set(changing) & updated:
             fields = ", ".join(dict.fromkeys(changing))
             yield Defect(
                 placement,
                 f"{entity.name} on {placement.index}",
                 f"{fields} changes, and stands in `{placement.key}`: each change deletes and "
-                "writes an index entry, and half a key written misplaces the item",
-                f"Always write the whole index key with {fields}; count two writes for it.",
+                "writes an index entry",
+                f"Count two index writes for each change of {fields}.",
                 (entity,),
             )
-
-
-@rule("X10", "projection-mismatch", "warning", "An index projects more or less than is read")
-def projection_mismatch(facts: Reach) -> Iterator[Defect]:
-    for table, index in _indexes(facts):
-        keys = {*table.key_attributes, index.partition, index.sort}
-        readers = _readers(facts, table, index)
-        for pattern in readers:
-            needed = {*pattern.projection, *pattern.shows}
-            missing = [
-                a.name
-                for name in pattern.entities
-                if name in facts.schema.by_entity
-                for a in facts.schema.by_entity[name].attributes
-                if a.field in needed and not _is_projected(a, index, keys)
-            ]
-            if missing:
-                yield Defect(
-                    pattern,
-                    pattern.name,
-                    f"shows {', '.join(missing)}, which {index.name} ({index.projection}) does not "
-                    "project: every row needs a second read",
-                    "Include these attributes in the index.",
-                    (index,),
-                )
-        narrow = {name for pattern in readers for name in pattern.projection}
-        if index.projection == "ALL" and readers and all(p.projection for p in readers):
-            yield Defect(
-                index,
-                index.name,
-                f"projects everything, and its patterns read only {', '.join(sorted(narrow))}",
-                f"Project INCLUDE {', '.join(sorted(narrow))}: other changes then cost nothing "
-                "here.",
-                (table,),
-            )
-
-
-def _is_projected(attribute: AttributeSchema, index: Index, keys: set[str | None]) -> bool:
-    if index.projection == "ALL" or attribute.name in keys or not attribute.is_stored:
-        return True
-    return index.projection == "INCLUDE" and attribute.name in index.included
 
 
 @rule("X11", "same-partition-as-base", "info", "An index that repeats the table's partitions")
@@ -370,24 +302,8 @@ def _held(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
         return "target"
     if facts.is_identifier(entity, field):
         return "identifier"
-    return "alternative" if any(field in u.fields for u in entity.uniques) else ""
-
-
-@rule("X14", "integrity-via-index", "error", "A guard read from an eventual index is racy")
-def integrity_via_index(facts: Reach) -> Iterator[Defect]:
-    for operation in facts.schema.operations:
-        for name in operation.reads:
-            pattern = facts.schema.by_pattern.get(name)
-            if pattern is None or not pattern.index:
-                continue
-            yield Defect(
-                operation,
-                operation.name,
-                f"decides by {name}, read from {pattern.index}: what was written a moment ago is "
-                "not there yet, and nothing holds between the read and the write",
-                "Guard with a condition in the same transaction: a counter, or a marker item.",
-                (pattern,),
-            )
+    unique = any(field in u.fields for u in entity.uniques) or NAMES_ONE.fullmatch(field)
+    return "alternative" if unique else ""
 
 
 @rule("X15", "shared-index-attribute", "info", "One attribute is the partition key of two indexes")

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from itertools import combinations
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
-from keyfold.design.template import DELIMITER, Slot, Template
-from keyfold.review.check.reach import UNSORTED, Reach, example
+from keyfold.design.template import DELIMITER, Template
+from keyfold.review.check.reach import UNSORTED, Reach, example, has_intent, slots
 from keyfold.review.check.rule import Defect, rule
 
 
-def _keys(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
+def keys_of(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
     if entity.key is not None:
         yield entity.name, entity.key, None
     for placement in entity.placements:
         yield f"{entity.name} on {placement.index}", placement.key, placement
 
 
-def _templates(key: KeyTemplates) -> tuple[Template, ...]:
+def templates_of(key: KeyTemplates) -> tuple[Template, ...]:
     return (key.partition,) if key.sort is None else (key.partition, key.sort)
-
-
-def _slots(template: Template) -> tuple[Slot, ...]:
-    return tuple(part for part in template.parts if isinstance(part, Slot))
 
 
 @rule("K1", "template-field-undeclared", "error", "A key names a field that is not declared")
@@ -31,17 +28,20 @@ def template_field_undeclared(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         if not entity.attributes:
             continue
-        for subject, key, placement in _keys(entity):
+        for subject, key, placement in keys_of(entity):
             roots = (slot.path.partition(".")[0] or slot.field for slot in key.slots)
             missing = [field for field in roots if field not in entity.by_field]
             if missing:
+                close = get_close_matches(missing[0], entity.by_field, 1, 0.8)
                 yield Defect(
                     placement or entity,
                     subject,
                     f"the key `{key}` uses {_listed(missing)}, which {entity.name} does not "
-                    "declare",
+                    "declare" + (f" (it has {close[0]})" if close else ""),
                     f"Declare {_listed(missing)} as an attribute, or correct the name.",
                     (entity,),
+                    severity=None if close else "warning",
+                    cause=f"{_listed(missing)} of {entity.name}",
                 )
 
 
@@ -49,12 +49,18 @@ def template_field_undeclared(facts: Reach) -> Iterator[Defect]:
 def base_key_missing(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         table = facts.schema.by_table[entity.table]
+        known = any(
+            other.key is not None and (table.sort is None or other.key.sort is not None)
+            for other in facts.schema.entities_of(table.name)
+        )
         if entity.key is None:
             yield Defect(
                 entity,
                 entity.name,
                 f"no primary key is given for {entity.name}; its items cannot be addressed",
                 f"Give its {' and '.join(table.key_attributes)} in {table.name}.",
+                severity=None if known else "question",
+                cause="" if known else "primary keys",
             )
         elif table.sort is not None and entity.key.sort is None:
             yield Defect(
@@ -62,6 +68,8 @@ def base_key_missing(facts: Reach) -> Iterator[Defect]:
                 entity.name,
                 f"{table.name} has the sort key {table.sort}, and {entity.name} gives none",
                 f"Give {table.sort} a template; a literal such as METADATA will do.",
+                severity=None if known else "question",
+                cause="" if known else "primary keys",
             )
 
 
@@ -114,14 +122,39 @@ def key_collision(facts: Reach) -> Iterator[Defect]:
         if first.key is None or second.key is None:
             continue
         if _sort_meets(facts, first, second):
+            # What is on purpose is said at both.
+            silent = first if has_intent(second, "shared key") else second
             yield Defect(
-                second,
+                silent,
                 f"{first.name} and {second.name}",
                 f"`{first.key}` and `{second.key}` can render the same key, so that one item "
                 "overwrites the other",
-                "Give one of them a prefix of its own.",
-                (first,),
+                "Give one of them a prefix of its own, or say `on_purpose: {shared key: REASON}` "
+                "at both.",
+                example=_collision(facts, first, second),
             )
+
+
+def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> str:
+    """One key that both entities have, with the values that make it."""
+    table = facts.schema.by_table[first.table]
+    assert first.key is not None, f"{first.name} has no key"
+    assert second.key is not None, f"{second.name} has no key"
+    pairs = [(table.partition, first.key.partition, second.key.partition)]
+    if table.sort and first.key.sort and second.key.sort:
+        pairs.append((table.sort, first.key.sort, second.key.sort))
+    found: list[str] = []
+    made: dict[str, dict[str, str]] = {first.name: {}, second.name: {}}
+    for name, one, other in pairs:
+        text = facts.witness(one, first, other, second) or ""
+        found.append(f"{name} = `{text}`")
+        for entity, template in ((first, one), (second, other)):
+            made[entity.name] |= template.parse(text) or {}
+    told = (
+        f"{name} ({', '.join(f'{field} = {value!r}' for field, value in values.items())})"
+        for name, values in made.items()
+    )
+    return f"{', '.join(found)} is the key of {' and of '.join(told)}"
 
 
 def _neighbours(facts: Reach) -> Iterator[tuple[EntitySchema, EntitySchema]]:
@@ -145,8 +178,9 @@ def _sort_meets(facts: Reach, first: EntitySchema, second: EntitySchema) -> bool
 
 @rule("K5", "prefix-overlap", "warning", "Listing one entity by its prefix returns another")
 def prefix_overlap(facts: Reach) -> Iterator[Defect]:
+    together = [set(p.entities) for p in facts.schema.patterns if len(p.entities) > 1]
     for pair in _neighbours(facts):
-        if _sort_meets(facts, *pair):
+        if _sort_meets(facts, *pair) or any({e.name for e in pair} <= names for names in together):
             continue
         for short, long in (pair, pair[::-1]):
             if short.key is None or long.key is None:
@@ -163,96 +197,8 @@ def prefix_overlap(facts: Reach) -> Iterator[Defect]:
                     f"(`{example(other)}`)",
                     f"End {short.name}'s prefix with {DELIMITER!r}, or give {long.name} another.",
                     (long,),
+                    example=f"begins_with `{prefix}` returns `{facts.sample(other, long)}`",
                 )
-
-
-@rule("K6", "delimiter-in-value", "warning", "A value that may hold the delimiter is not the last")
-def delimiter_in_value(facts: Reach) -> Iterator[Defect]:
-    if facts.schema.enforced:
-        return
-    for entity in facts.schema.entities:
-        for subject, key, placement in _keys(entity):
-            for template in _templates(key):
-                if template.escape:
-                    continue
-                for slot in _slots(template):
-                    if slot is template.parts[-1] or not facts.is_free_text(entity, slot):
-                        continue
-                    yield Defect(
-                        placement or entity,
-                        subject,
-                        f"{slot.field} is free text inside `{template}`; a {DELIMITER!r} in it "
-                        "makes two different keys equal or splits one wrongly",
-                        f"Escape or refuse {DELIMITER!r} in {slot.field}, or put it last.",
-                        (entity,),
-                    )
-
-
-@rule("K7", "timestamp-no-tiebreak", "warning", "Two items of one instant get one key")
-def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        if entity.key is None or entity.key.sort is None:
-            continue
-        slots = _slots(entity.key.sort)
-        moments = [slot for slot in slots if facts.is_moment(entity, slot)]
-        if not moments:
-            continue
-        after = slots[slots.index(moments[-1]) + 1 :]
-        own = [s for s in slots if s not in moments and (s in after or _is_own(facts, entity, s))]
-        if not own:
-            yield Defect(
-                entity,
-                entity.name,
-                f"`{entity.key}` is told apart by {moments[-1].field} alone: two items of one "
-                "instant overwrite each other silently",
-                f"Append an id of its own, as in `{entity.key.sort}#{{id}}`.",
-            )
-
-
-def _is_own(facts: Reach, entity: EntitySchema, slot: Slot) -> bool:
-    """Whether a field tells one item of this entity from the others, and is nobody else's id."""
-    attribute = entity.by_field.get(slot.field)
-    if attribute is not None and (attribute.refers or attribute.values):
-        return False
-    theirs = (e.key.fields for e in facts.schema.entities if e is not entity and e.key)
-    return not any(slot.field in fields for fields in theirs)
-
-
-@rule("K8", "timestamp-unsortable", "warning", "A time or number in a sort key has no fixed format")
-def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
-    if facts.schema.enforced:
-        return
-    for entity in facts.schema.entities:
-        for subject, key, placement in _keys(entity):
-            if key.sort is None or _is_number_key(facts, entity, placement):
-                continue
-            for slot in _slots(key.sort):
-                attribute = entity.by_field.get(slot.field)
-                if attribute is None or slot.format.sortable or attribute.stored:
-                    continue
-                if attribute.type == "timestamp":
-                    what = "has no fixed precision and zone"
-                    remedy = f"Fix it, as {{{slot.field}:iso_ms}} (UTC, milliseconds)."
-                elif attribute.type in ("number", "decimal"):
-                    what = "is an unpadded number: 10 sorts before 9"
-                    remedy = f"Pad it, as {{{slot.field}:012d}}."
-                else:
-                    continue
-                yield Defect(
-                    placement or entity,
-                    subject,
-                    f"{slot.field} in `{key.sort}` {what}, so that text order is not its order",
-                    remedy,
-                    (entity,),
-                )
-
-
-def _is_number_key(facts: Reach, entity: EntitySchema, placement: Placement | None) -> bool:
-    table = facts.schema.by_table[entity.table]
-    if placement is None:
-        return table.sort_type == "N"
-    index = table.index(placement.index)
-    return index is not None and index.sort_type == "N"
 
 
 @rule("K9", "id-format-mismatch", "error", "One id is prefixed here and bare there")
@@ -287,6 +233,8 @@ def mutable_primary_key(facts: Reach) -> Iterator[Defect]:
             continue
         for operation, effect in facts.writes(entity.name, "update"):
             changed = [field for field in effect.fields if field in entity.key.fields]
+            if operation.atomic and facts.writes(entity.name, "delete"):
+                continue  # the delete and the put, in one transaction
             if changed:
                 yield Defect(
                     operation,
@@ -302,7 +250,7 @@ def mutable_primary_key(facts: Reach) -> Iterator[Defect]:
 def key_type_invalid(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         table = facts.schema.by_table[entity.table]
-        for subject, key, placement in _keys(entity):
+        for subject, key, placement in keys_of(entity):
             index = table.index(placement.index) if placement else None
             owner = index or table
             for template, type_ in (
@@ -323,9 +271,11 @@ def key_type_invalid(facts: Reach) -> Iterator[Defect]:
 
 
 def _wrong_type(entity: EntitySchema, template: Template, type_: str) -> str:
-    for slot in _slots(template):
+    for slot in slots(template):
         attribute = entity.by_field.get(slot.field)
-        if attribute is not None and attribute.type in UNSORTED and not attribute.values:
+        if attribute is None or attribute.values or attribute.type not in UNSORTED:
+            continue
+        if attribute.type != "boolean" or template.is_bare_field:
             return f"{slot.field} is a {attribute.type}, which cannot stand in the key `{template}`"
     if type_ != "N":
         return ""
@@ -336,27 +286,6 @@ def _wrong_type(entity: EntitySchema, template: Template, type_: str) -> str:
     return f"the key is a number, and `{template}` renders text"
 
 
-@rule("K13", "lookup-not-normalised", "warning", "A lookup by text depends on case and spacing")
-def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        if entity.role in ("counter", "support"):
-            continue
-        for subject, key, placement in _keys(entity):
-            for slot in _slots(key.partition):
-                attribute = entity.by_field.get(slot.field)
-                if attribute is None or attribute.normalise or slot.format.name == "lower":
-                    continue
-                if facts.is_free_text(entity, slot):
-                    yield Defect(
-                        placement or entity,
-                        subject,
-                        f"`{key.partition}` is looked up by {slot.field} as it was typed: another "
-                        "case or a space misses the item",
-                        f"Store and look up one spelling, as {{{slot.field}:lower}}.",
-                        (entity,),
-                    )
-
-
 @rule("K14", "prefix-registry-drift", "info", "Prefixes in use that the design's list lacks")
 def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
@@ -365,8 +294,8 @@ def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
         used = dict.fromkeys(
             template.literal_prefix.partition(DELIMITER)[0] + DELIMITER
             for entity in facts.schema.entities_of(table.name)
-            for _, key, _ in _keys(entity)
-            for template in _templates(key)
+            for _, key, _ in keys_of(entity)
+            for template in templates_of(key)
             if DELIMITER in template.literal_prefix
         )
         listed = {prefix.partition(DELIMITER)[0] + DELIMITER for prefix in table.prefixes}

@@ -10,6 +10,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.review.check import RULES
 from keyfold.settings import nearest
 
+_PYTHON = re.compile(r"^## In Python\n.*?^```python\n(?P<text>.*?)^```", re.S | re.M)
 _EXAMPLE = re.compile(r"^## (?P<kind>Wrong|Right)\n+```yaml\n(?P<text>.*?)^```", re.S | re.M)
 
 
@@ -27,6 +28,13 @@ class RulePage:
     @property
     def right(self) -> str:
         return self._example("Right")
+
+    @property
+    def python(self) -> str:
+        """The right example as a declaration."""
+        found = _PYTHON.search(self.text)
+        assert found is not None, f"the page of {self.code} shows no Python"
+        return found["text"]
 
     def _example(self, kind: str) -> str:
         return next(

@@ -5,49 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import PatternSchema
-from keyfold.design.template import Slot, Template
-from keyfold.review.check.reach import Reach
+from keyfold.design.template import Template
+from keyfold.review.check.reach import Appearance, Reach
 from keyfold.review.check.rule import Defect, rule
 
 
 def asked(pattern: PatternSchema) -> str:
     """The condition on the sort key, in the words of the design."""
     return pattern.condition.raw or f"{pattern.condition.operator} {pattern.condition.template}"
-
-
-def _given(pattern: PatternSchema) -> list[Slot]:
-    parts = list(pattern.partition.parts) if pattern.partition else []
-    parts += pattern.condition.template.parts if pattern.condition.template else ()
-    return [part for part in parts if isinstance(part, Slot)]
-
-
-@rule("Q7", "n-plus-one", "error", "A list view needs a read for each row")
-def n_plus_one(facts: Reach) -> Iterator[Defect]:
-    for pattern in facts.schema.patterns:
-        if not pattern.per_row:
-            continue
-        inner = facts.schema.by_pattern.get(pattern.per_row)
-        if inner is not None and _is_batched(facts, pattern, inner):
-            continue
-        how = f", a query of {inner.index} that no batch can hold" if inner and inner.index else ""
-        yield Defect(
-            pattern,
-            pattern.name,
-            f"reads {pattern.per_row} again for each row{how}",
-            "Copy what the list shows onto its rows, or keep the whole key there and batch the "
-            "gets.",
-        )
-
-
-def _is_batched(facts: Reach, pattern: PatternSchema, inner: PatternSchema) -> bool:
-    """Whether each row holds the whole key of what is read next, so that one batch gets them."""
-    if inner.kind != "get" or inner.index is not None:
-        return False
-    rows = [
-        facts.schema.by_entity[name] for name in pattern.entities if name in facts.schema.by_entity
-    ]
-    needed = {slot.field for slot in _given(inner)}
-    return all(needed <= set(row.by_field) for row in rows)
 
 
 @rule("Q8", "fan-in-unbounded", "warning", "The number of queries grows with the edges")
@@ -157,18 +122,9 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
                 f"is about {', '.join(unknown)}, which the design does not declare",
                 "Declare the entity, or correct the name.",
             )
-        drifted = dict(_renamed(facts, pattern))
-        if drifted:
-            pairs = ", ".join(f"{mine} for {theirs}" for mine, theirs in drifted.items())
-            yield Defect(
-                pattern,
-                pattern.name,
-                f"its key condition says {pairs}",
-                "Use the entity's own names.",
-            )
+        yield from _drift(facts, pattern)
     for operation in facts.schema.operations:
-        reads = [*operation.reads, *operation.then]
-        names = [name for name in reads if name not in facts.schema.by_pattern]
+        names = [name for name in operation.reads if name not in facts.schema.by_pattern]
         names += [effect.entity for effect in operation.effects if effect.entity not in known]
         if names:
             yield Defect(
@@ -179,22 +135,53 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
             )
 
 
-def _renamed(facts: Reach, pattern: PatternSchema) -> Iterator[tuple[str, str]]:
-    """Parameters that stand where a key has a field of another name."""
+def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
+    drifted: dict[str, str] = {}
+    swapped: dict[str, str] = {}
     for appearance in facts.reached(pattern):
-        if appearance.entity.name not in pattern.entities:
+        entity = appearance.entity
+        if entity.name not in pattern.entities or not entity.by_field:
             continue
-        shapes = (pattern.partition, *pattern.other_partitions)
-        pairs: list[tuple[Template | None, Template | None]] = [
-            (shape, appearance.key.partition)
-            for shape in shapes
-            if shape and facts.meet(shape, None, appearance.key.partition, appearance.entity)
-        ]
-        if pattern.condition.operator in ("eq", "begins_with"):
-            pairs.append((pattern.condition.template, appearance.key.sort))
-        for mine, theirs in pairs:
-            if mine is None or theirs is None:
-                continue
-            for a, b in zip(mine.fields, theirs.fields, strict=False):
-                if a != b and appearance.entity.by_field and a not in appearance.entity.by_field:
-                    yield a, b
+        found = dict(_renamed(facts, pattern, appearance))
+        if not found:
+            return
+        drifted |= {mine: theirs for mine, theirs in found.items() if mine not in entity.by_field}
+        swapped |= {mine: theirs for mine, theirs in found.items() if mine in entity.by_field}
+    if swapped:
+        pairs = ", ".join(f"{mine} where the key has {theirs}" for mine, theirs in swapped.items())
+        yield Defect(
+            pattern,
+            pattern.name,
+            f"asks by {pairs}, which is another field of {', '.join(pattern.entities)}",
+            "Ask by the field that the key holds, or place the items under the one that is asked.",
+            severity="warning",
+        )
+    if drifted:
+        pairs = ", ".join(f"{mine} for {theirs}" for mine, theirs in drifted.items())
+        yield Defect(
+            pattern,
+            pattern.name,
+            f"its key condition says {pairs}",
+            "Use the entity's own names.",
+            cause="names in key conditions",
+        )
+
+
+def _renamed(
+    facts: Reach, pattern: PatternSchema, appearance: Appearance
+) -> Iterator[tuple[str, str]]:
+    """Parameters that stand where a key has a field of another name."""
+    shapes = (pattern.partition, *pattern.other_partitions)
+    pairs: list[tuple[Template | None, Template | None]] = [
+        (shape, appearance.key.partition)
+        for shape in shapes
+        if shape and facts.meet(shape, None, appearance.key.partition, appearance.entity)
+    ]
+    if pattern.condition.operator in ("eq", "begins_with"):
+        pairs.append((pattern.condition.template, appearance.key.sort))
+    for mine, theirs in pairs:
+        if mine is None or theirs is None:
+            continue
+        for a, b in zip(mine.fields, theirs.fields, strict=False):
+            if a != b:
+                yield a, b

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 from keyfold.design.condition import fields_of
-from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema
+from keyfold.design.schema import KeyTemplates, PatternSchema
 from keyfold.design.template import Slot, Template
 from keyfold.limits import PAGE_BYTES
 from keyfold.review.check.patterns import asked
@@ -38,17 +39,36 @@ def range_bleed(facts: Reach) -> Iterator[Defect]:
         strangers = [a for a in facts.strangers(pattern) if a.key.sort is not None]
         if not strangers or _is_filtered_by_type(facts, pattern):
             continue
-        template = pattern.condition.template
-        prefix = template.literal_prefix if template else ""
         yield Defect(
             pattern,
             pattern.name,
             f"`{asked(pattern)}` also returns {_shown(strangers)}",
+            _closed(pattern),
+            example=_page(facts, pattern, strangers),
+        )
+
+
+def _closed(pattern: PatternSchema) -> str:
+    template = pattern.condition.template
+    prefix = template.literal_prefix if template else ""
+    if len(pattern.entities) > 1 or pattern.kind == "collection":
+        return "Name every type that the range holds, or filter by the type attribute."
+    if prefix:
+        return (
             f"Close the range, as between `{prefix}…` and `{prefix}` followed by the highest "
             "character."
-            if prefix
-            else "Give each type a prefix of its own in the sort key.",
         )
+    return "Give each type a prefix of its own in the sort key."
+
+
+def _page(facts: Reach, pattern: PatternSchema, strangers: list[Appearance]) -> str:
+    """Keys that one page of a pattern can hold, wanted ones first."""
+    own = [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
+    rows = [
+        f"`{facts.sample(a.key.sort or a.key.partition, a.entity)}` ({a.entity.name})"
+        for a in (*own[:1], *strangers[:2])
+    ]
+    return f"one page holds {', '.join(rows)}"
 
 
 @rule("Q2", "partition-unscoped", "error", "A pattern for one type reads a partition of many")
@@ -65,6 +85,7 @@ def partition_unscoped(facts: Reach) -> Iterator[Defect]:
                 pattern.name,
                 f"asks for {', '.join(pattern.entities)} and also returns {_shown(strangers)}",
                 _scoped(facts, pattern),
+                example=_page(facts, pattern, strangers),
             )
 
 
@@ -77,39 +98,80 @@ def _scoped(facts: Reach, pattern: PatternSchema) -> str:
     return "Give the entity a prefix of its own in the sort key, and query by it."
 
 
+_LATEST = re.compile(r"latest|newest|most recent|\brecent|\blast\b", re.I)
+
+
 @rule("Q3", "latest-without-desc", "error", "The newest are asked for in ascending order")
 def latest_without_desc(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
-        if not pattern.newest or pattern.descending or pattern.kind == "get":
+        if pattern.descending or pattern.kind in ("get", "scan", "count", "exists"):
             continue
+        promised = pattern.kind == "latest" or _LATEST.search(
+            f"{_worded(pattern.name)} {pattern.description}"
+        )
         limit = pattern.limit or pattern.limit_parameter
+        moment = _first_moment(facts, pattern)
+        if moment is None or not (promised or (limit and not pattern.paged and not pattern.order)):
+            continue
+        if pattern.condition.operator not in ("none", "begins_with") or pattern.condition.low:
+            continue
+        first = f"the first {limit} " if limit else ""
         yield Defect(
             pattern,
             pattern.name,
-            f"promises the newest, and reads {f'the first {limit} ' if limit else ''}in ascending "
-            "order: these are the oldest",
-            "Read descending (ScanIndexForward=false).",
+            f"promises the newest, and reads {first}in ascending order: these are the oldest"
+            if promised
+            else f"reads {first}by {moment} in ascending order: these are the oldest, and the "
+            "others are never reached",
+            "Read descending (ScanIndexForward=false)."
+            if promised
+            else f"Read descending, page on with a cursor, or say `order: {moment}` where the "
+            "oldest are wanted.",
+            severity=None if promised else "warning",
         )
+
+
+def _worded(name: str) -> str:
+    """`getLatestComments` as words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+
+
+def _first_moment(facts: Reach, pattern: PatternSchema) -> str | None:
+    """The time by which a pattern's answer is in order, where it is history."""
+    for appearance in facts.reached(pattern):
+        if appearance.entity.name in pattern.entities:
+            free = facts.free(pattern, appearance.key)
+            if free and facts.is_moment(appearance.entity, free[0]):
+                return free[0].field if facts.is_past(appearance.entity, free[0]) else None
+    return None
 
 
 @rule("Q4", "unbounded-result", "warning", "A query without limit or page")
 def unbounded_result(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
-        if pattern.kind in ("get", "latest", "exists") or pattern.paged:
+        if pattern.kind in ("get", "latest", "exists", "scan") or pattern.paged:
             continue
-        if pattern.limit is not None or pattern.limit_parameter:
+        if pattern.limit is not None or pattern.limit_parameter or pattern.partition is None:
+            continue
+        if pattern.condition.operator == "between" and pattern.condition.upper is not None:
             continue
         most = facts.most(pattern)
         if most is not None:
             yield from _many_pages(facts, pattern, most)
             continue
-        if _names_one(facts, pattern):
+        reached = [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
+        if reached and all(_names_one(facts, pattern, a) for a in reached):
             continue
+        grows = [a.entity.name for a in reached if facts.is_growing(a.entity)]
         yield Defect(
             pattern,
             pattern.name,
-            "has neither limit nor page: its cost and its answer grow for ever",
+            f"reads every {grows[0]} of a partition, and these grow for ever: so does its cost"
+            if grows
+            else "how many items can it return? It has neither limit nor page",
             "Give it a limit and a cursor, or say how many there can be (per_partition).",
+            severity=None if grows else "question",
+            cause="" if grows else "how many items a partition holds",
         )
 
 
@@ -127,25 +189,12 @@ def _many_pages(facts: Reach, pattern: PatternSchema, most: int) -> Iterator[Def
         )
 
 
-def _names_one(facts: Reach, pattern: PatternSchema) -> bool:
-    """Whether the condition gives an id or unique fields of everything that it returns."""
-    reached = [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
-    return bool(reached) and all(_is_named(facts, pattern, a) for a in reached)
-
-
-def _is_named(facts: Reach, pattern: PatternSchema, appearance: Appearance) -> bool:
-    entity, key, condition = appearance.entity, appearance.key, pattern.condition
-    given = set(key.partition.fields)
-    if key.sort and condition.template and condition.operator in ("eq", "begins_with"):
-        given |= set(key.sort.fields[: len(condition.template.fields)])
-    own = (a for a in entity.attributes if facts.is_identifier(entity, a.field) and not a.refers)
-    identified = any(a.field in given for a in own if _is_id_of(entity, a.field))
-    return identified or any(set(unique.fields) <= given for unique in entity.uniques)
-
-
-def _is_id_of(entity: EntitySchema, field: str) -> bool:
-    """Whether a field identifies an item: it stands in the primary key, or no key is known."""
-    return entity.key is None or field in entity.key.fields or entity.key.sort is None
+def _names_one(facts: Reach, pattern: PatternSchema, appearance: Appearance) -> bool:
+    """Whether a pattern finds one item of an entity: by its id, or under a fixed sort key."""
+    sort = appearance.key.sort
+    return facts.is_one(pattern, appearance) or (
+        appearance.placement is None and sort is not None and sort.is_literal
+    )
 
 
 @rule("Q5", "order-not-in-key", "error", "The promised order is not the sort key's order")
@@ -210,23 +259,3 @@ def _is_cut(operand: Template, whole: Template) -> bool:
         type(a) is type(b) and (isinstance(a, Slot) or a.text == b.text)
         for a, b in zip(operand.parts, whole.parts, strict=False)
     )
-
-
-@rule("Q12", "ttl-as-logic", "error", "Expired items that are still there are treated as gone")
-def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        if entity.ttl is None or not entity.ttl.relied:
-            continue
-        for pattern in facts.schema.patterns:
-            if entity.name in pattern.entities and entity.ttl.attribute not in fields_of(
-                pattern.filter
-            ):
-                yield Defect(
-                    pattern,
-                    pattern.name,
-                    f"takes every {entity.name} it finds as valid; expired ones stay for up to two "
-                    "days",
-                    f"Compare {entity.ttl.attribute} with the current time in the filter or "
-                    "condition.",
-                    (entity,),
-                )

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from keyfold.design.condition import fields_of
 from keyfold.design.derived import with_follows
+from keyfold.design.exclusion import excludes
 from keyfold.design.formats import PLAIN
 from keyfold.design.schema import (
     Effect,
@@ -22,12 +24,15 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
-from keyfold.review.keyspace import Range, Space, meet, spaces
+from keyfold.expressions.ast import And, Compare, Condition, In, Path
+from keyfold.review.keyspace import Range, Space, meet, spaces, witness
 from keyfold.review.references import References
 
 UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
 _MACHINE_MADE = re.compile(r"(?:^|[a-z]_|[a-z](?=[A-Z]))(?:id|Id|uuid|Uuid|code|Code|token|Token)$")
 """Names of values that programs make up, so that nobody types them in another case."""
+NAMES_ONE = re.compile(r"e-?mail|user_?name|nick_?name|handle|login|slug|phone", re.I)
+"""Names of fields that are meant to be one of a kind."""
 GROWING = ("list", "string_set", "number_set", "binary_set")
 
 
@@ -104,7 +109,19 @@ class Reach:
     def meet(
         self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
     ) -> bool:
-        return any(meet(a, b) for a in self.spaces(one, owner) for b in self.spaces(other, whose))
+        return self.witness(one, owner, other, whose) is not None
+
+    def witness(
+        self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
+    ) -> str | None:
+        """A key that both templates can render."""
+        pairs = ((a, b) for a in self.spaces(one, owner) for b in self.spaces(other, whose))
+        return next((found for a, b in pairs if (found := witness(a, b)) is not None), None)
+
+    def sample(self, template: Template, entity: EntitySchema) -> str:
+        """A key that a template can render."""
+        found = witness(self.spaces(template, entity)[0], Space((), open=True))
+        return found or template.text
 
     def key_parts(self, table: TableSchema, index: str | None) -> KeyParts | None:
         if index is None:
@@ -208,7 +225,11 @@ class Reach:
         """What a pattern can return that it is not about."""
         if not pattern.entities:
             return []
-        found = [a for a in self.reached(pattern) if a.entity.name not in pattern.entities]
+        found = [
+            a
+            for a in self.reached(pattern)
+            if a.entity.name not in pattern.entities and not self._is_shared(pattern, a.entity)
+        ]
         span = self._span(pattern) if pattern.kind == "collection" else None
         if span is None:
             return found
@@ -219,6 +240,13 @@ class Reach:
             or any(span.holds_some(space) for space in self.spaces(a.key.sort, a.entity))
         ]
 
+    def _is_shared(self, pattern: PatternSchema, entity: EntitySchema) -> bool:
+        """Whether an entity has the key of a wanted one on purpose."""
+        wanted = (self.schema.by_entity.get(name) for name in pattern.entities)
+        return has_intent(entity, "shared key") and any(
+            one is not None and has_intent(one, "shared key") for one in wanted
+        )
+
     def _span(self, pattern: PatternSchema) -> Range | None:
         """A collection is read from its first prefix to its last, not from end to end."""
         wanted = [a.key.sort for a in self.reached(pattern) if a.entity.name in pattern.entities]
@@ -226,6 +254,41 @@ class Reach:
         if pattern.condition.template is not None or not prefixes or not all(prefixes):
             return None
         return Range(low=min(prefixes), high=max(prefixes) + HIGHEST)
+
+    def given(self, pattern: PatternSchema, key: KeyTemplates) -> tuple[str, ...]:
+        """The fields of a key that a pattern's caller gives."""
+        condition = pattern.condition
+        found = key.partition.fields
+        prefixed = condition.operator in ("eq", "begins_with") or is_confined(condition)
+        if prefixed and condition.template is not None and key.sort is not None:
+            found += key.sort.fields[: len(condition.template.fields)]
+        return found
+
+    def free(self, pattern: PatternSchema, key: KeyTemplates) -> tuple[Slot, ...]:
+        """The slots of the sort key by which a pattern's answer is in order."""
+        if key.sort is None:
+            return ()
+        return slots(key.sort)[len(self.given(pattern, key)) - len(key.partition.fields) :]
+
+    def is_one(self, pattern: PatternSchema, appearance: Appearance) -> bool:
+        """Whether a pattern gives an id or unique fields of what it returns."""
+        entity, given = appearance.entity, set(self.given(pattern, appearance.key))
+        if entity.key is not None and set(entity.key.fields) <= given:
+            return True
+        if appearance.placement is not None and pattern.condition.operator == "eq":
+            return True
+        own = (a.field for a in entity.attributes if a.field in given and not a.refers)
+        identified = any(
+            (self.is_identifier(entity, f) and _is_id_of(entity, f)) or _names_one(entity, f)
+            for f in own
+        )
+        return identified or any(set(unique.fields) <= given for unique in entity.uniques)
+
+    def excludes(self, entity: EntitySchema, one: Placement, other: Placement) -> bool:
+        """Whether no item is in both placements."""
+        if one.when is None or other.when is None:
+            return False
+        return excludes(one.when, other.when, entity)
 
     # Sizes and numbers, where the design gives them
 
@@ -260,9 +323,63 @@ class Reach:
         stamped = any(a.field in ("updatedAt", "updated_at") for a in entity.attributes)
         return bool(entity.version or stamped or self.writes(entity.name, "update"))
 
+    def is_past(self, entity: EntitySchema, slot: Slot) -> bool:
+        """Whether a time is when something happened, and not when something is due."""
+        found = entity.by_field.get(slot.field)
+        keyed = entity.key is not None and slot.field in entity.key.fields
+        return keyed or (found is not None and not found.mutable)
+
+    def is_growing(self, entity: EntitySchema) -> bool:
+        """Whether a partition gains an item for each moment, and nothing says that it loses any."""
+        if entity.key is None or entity.key.sort is None or entity.ttl is not None:
+            return False
+        if entity.per_partition is not None or self.is_edited(entity):
+            return False
+        return any(self.is_moment(entity, slot) for slot in slots(entity.key.sort))
+
+    def held(self, row: EntitySchema, target: EntitySchema) -> tuple[str, ...]:
+        """The fields of an entity's key that another one's items hold, by their names."""
+        fields = {field.casefold().replace("_", "") for field in row.by_field}
+        own = target.name.casefold().replace("_", "")
+        wanted = target.key.fields if target.key else ()
+        return tuple(
+            field
+            for field in wanted
+            if (name := field.casefold().replace("_", "")) in fields or f"{own}{name}" in fields
+        )
+
+    def way_to(self, rows: list[EntitySchema], target: EntitySchema) -> PatternSchema | None:
+        """The pattern that finds one item of an entity by something that rows hold."""
+        for pattern in self.schema.patterns:
+            if pattern.entities != (target.name,) or pattern.partition is None:
+                continue
+            found = [a for a in self.reached(pattern) if a.entity is target]
+            asked = [set(self.given(pattern, a.key)) for a in found]
+            if any(given <= set(row.by_field) for given in asked for row in rows):
+                return pattern
+        return None
+
     def is_deleted(self, entity: EntitySchema) -> bool:
         """Whether items of this type ever go away: by an operation, or by expiry."""
         return entity.ttl is not None or bool(self.writes(entity.name, "delete"))
+
+
+def equal_fields(condition: Condition | None) -> list[str]:
+    """The fields that a condition compares with values: a key could serve these."""
+    match condition:
+        case And(terms):
+            return [field for term in terms for field in equal_fields(term)]
+        case Compare("=", Path(), _) | In():
+            return sorted(fields_of(condition))
+    return []
+
+
+def has_intent(entity: EntitySchema, what: str) -> bool:
+    return any(intent.what == what for intent in entity.intents)
+
+
+def slots(template: Template) -> tuple[Slot, ...]:
+    return tuple(part for part in template.parts if isinstance(part, Slot))
 
 
 def is_confined(condition: SortCondition) -> bool:
@@ -276,6 +393,20 @@ def _range(condition: SortCondition, asked: Space, upper: Space | None) -> Range
     if condition.operator in ("lt", "le"):
         return Range(high=asked.greatest)
     return Range(low=asked.least, high=upper.greatest if upper else "")
+
+
+def _names_one(entity: EntitySchema, field: str) -> bool:
+    keyed = entity.key is not None and field in entity.key.fields
+    return entity.role == "canonical" and not keyed and bool(NAMES_ONE.fullmatch(field))
+
+
+def _is_id_of(entity: EntitySchema, field: str) -> bool:
+    """Whether a field identifies an item: it ends the primary key, or no key is known."""
+    if entity.role == "edge":
+        return False
+    if field.casefold().replace("_", "") == f"{entity.name}id".casefold().replace("_", ""):
+        return True
+    return entity.key is None or field == next(reversed(entity.key.fields), None)
 
 
 def _bare(field: str) -> Template:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from keyfold.design.schema import NOWHERE, Place
 
-Severity = Literal["error", "warning", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+Severity = Literal["error", "warning", "info", "question"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "question")
+"""From grave to slight; a question is about what the design does not say."""
+
+PAGES = (Path(__file__).parent / "pages").as_uri()
+"""Where the rules' pages are, unless a project says where it publishes them."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A change of text that needs no guess: within the part of the design that is at fault."""
+
+    old: str
+    new: str
 
 
 @dataclass(frozen=True)
@@ -22,16 +36,34 @@ class Finding:
     message: str
     suggestion: str
     place: Place = NOWHERE
+    also: tuple[str, ...] = ()
+    """Further subjects with the same cause."""
+    example: str = ""
+    fixes: tuple[tuple[Place, Fix], ...] = ()
 
     @property
     def link(self) -> str:
         """The rule's page in the documentation; `keyfold rule` prints the same."""
-        return f"rules/{self.code}.html"
+        return f"{PAGES}/{self.code}.md"
+
+    @property
+    def subjects(self) -> str:
+        """All subjects: of many with one cause the first, and how many more."""
+        more = len(self.also)
+        return f"{self.subject} and {more} more" if more > 2 else ", ".join(self._named)
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return (self.subject, *self.also)
 
     @property
     def fingerprint(self) -> str:
-        """What stays the same when lines move."""
-        return f"{self.code} {self.subject}: {self.message}"
+        """What stays the same when lines move and words change: the rule and what it is about."""
+        return f"{self.code} {'; '.join(sorted(self._named))}"
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.fingerprint.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -52,10 +84,11 @@ class Crash:
 
 @dataclass(frozen=True)
 class Idle:
-    """A silence that silences nothing."""
+    """A silence that silences nothing; `unknown` where it names no rule."""
 
     code: str
     place: Place
+    unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,17 +103,29 @@ class Review:
     known: int = 0
     """Findings that a baseline holds, left out here."""
 
+    @property
+    def defects(self) -> tuple[Finding, ...]:
+        """The findings about what the design says."""
+        return tuple(f for f in self.findings if f.severity != "question")
+
+    @property
+    def questions(self) -> tuple[Finding, ...]:
+        """What the design does not say."""
+        return tuple(f for f in self.findings if f.severity == "question")
+
     def fails(self, at: Severity) -> bool:
-        """Whether there is anything as severe as this, or a rule that failed."""
+        """Whether there is anything as severe as this, a rule that failed or an unknown code."""
         grave = SEVERITIES[: SEVERITIES.index(at) + 1]
-        return bool(self.crashes) or any(f.severity in grave for f in self.findings)
+        broken = bool(self.crashes) or any(idle.unknown for idle in self.idle)
+        return broken or any(f.severity in grave for f in self.findings)
 
     def joined(self, other: Review) -> Review:
         """Both reports as one."""
-        return Review(
-            f"{self.design}, {other.design}",
-            self.findings + other.findings,
-            self.silenced + other.silenced,
-            self.crashes + other.crashes,
-            self.idle + other.idle,
+        return replace(
+            self,
+            design=f"{self.design}, {other.design}",
+            findings=self.findings + other.findings,
+            silenced=self.silenced + other.silenced,
+            crashes=self.crashes + other.crashes,
+            idle=self.idle + other.idle,
         )

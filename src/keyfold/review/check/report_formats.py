@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import Any
 
 from keyfold.review.check.page import page
-from keyfold.review.check.report import Finding, Review
+from keyfold.review.check.report import PAGES, Finding, Review
 from keyfold.review.check.rule import RULES
 from keyfold.review.check.text import shown_path
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
-_ANNOTATIONS = {"error": "error", "warning": "warning", "info": "notice"}
+_LEVELS = {"error": "error", "warning": "warning", "info": "note", "question": "note"}
+_ANNOTATIONS = {"error": "error", "warning": "warning", "info": "notice", "question": "notice"}
 
 
 def as_json(report: Review) -> str:
@@ -27,6 +27,10 @@ def as_json(report: Review) -> str:
                 for silenced in report.silenced
             ],
             "failed_rules": [{"code": c.code, "error": c.error} for c in report.crashes],
+            "unused_suppressions": [
+                {"code": i.code, "file": i.place.file, "line": i.place.line, "unknown": i.unknown}
+                for i in report.idle
+            ],
         },
         indent=2,
         ensure_ascii=False,
@@ -40,9 +44,13 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity,
         "file": finding.place.file,
         "line": finding.place.line,
+        "column": finding.place.column,
         "subject": finding.subject,
+        "also": list(finding.also),
         "message": finding.message,
         "suggestion": finding.suggestion,
+        "example": finding.example,
+        "fingerprint": finding.digest,
         "link": finding.link,
     }
 
@@ -57,6 +65,7 @@ def as_sarif(report: Review) -> str:
                 "id": code,
                 "name": RULES[code].name,
                 "shortDescription": {"text": RULES[code].title},
+                "helpUri": f"{PAGES}/{code}.md",
                 "help": {"text": page(code).text, "markdown": page(code).text},
                 "defaultConfiguration": {"level": _LEVELS[RULES[code].severity]},
             }
@@ -68,9 +77,9 @@ def as_sarif(report: Review) -> str:
             "ruleId": finding.code,
             "ruleIndex": used.index(finding.code),
             "level": _LEVELS[finding.severity],
-            "message": {"text": f"{finding.subject}: {finding.message}. {finding.suggestion}"},
+            "message": {"text": _sentence(finding)},
             "locations": [_location(finding)],
-            "partialFingerprints": {"keyfold/v1": finding.fingerprint},
+            "partialFingerprints": {"keyfold/v2": finding.digest},
         }
         for finding in report.findings
     ]
@@ -79,11 +88,19 @@ def as_sarif(report: Review) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
+def _sentence(finding: Finding) -> str:
+    example = f" For example: {finding.example}." if finding.example else ""
+    return f"{finding.subjects}: {finding.message}.{example} {finding.suggestion}"
+
+
 def _location(finding: Finding) -> dict[str, Any]:
     return {
         "physicalLocation": {
             "artifactLocation": {"uri": shown_path(finding.place.file)},
-            "region": {"startLine": max(1, finding.place.line)},
+            "region": {
+                "startLine": max(1, finding.place.line),
+                "startColumn": max(1, finding.place.column),
+            },
         }
     }
 
@@ -92,8 +109,8 @@ def as_github(report: Review) -> str:
     """Workflow commands, which GitHub shows on the changed lines."""
     return "\n".join(
         f"::{_ANNOTATIONS[f.severity]} file={_escaped(shown_path(f.place.file), inner=True)},"
-        f"line={max(1, f.place.line)},title={f.code} {f.name}::"
-        + _escaped(f"{f.subject}: {f.message}. {f.suggestion}")
+        f"line={max(1, f.place.line)},col={max(1, f.place.column)},title={f.code} {f.name}::"
+        + _escaped(_sentence(f))
         for f in report.findings
     )
 
@@ -108,13 +125,13 @@ def as_markdown(report: Review) -> str:
     lines = [f"# Findings on {report.design}", ""]
     if not report.findings:
         return "\n".join([*lines, "Nothing to report.", ""])
-    titles = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
+    titles = {"error": "Errors", "warning": "Warnings", "info": "Notes", "question": "Not said"}
     ordered = sorted(report.findings, key=lambda f: list(titles).index(f.severity))
     for severity, group in groupby(ordered, key=lambda finding: finding.severity):
         lines += [f"## {titles[severity]}", "", "| Rule | Where | What | What to do |"]
         lines += ["|---|---|---|---|"]
         lines += [
-            f"| {f.code} {f.name} | {_cell(f.subject)} | {_cell(f.message)} | "
+            f"| {f.code} {f.name} | {_cell(f.subjects)} | {_cell(f.message)} | "
             f"{_cell(f.suggestion)} |"
             for f in group
         ]

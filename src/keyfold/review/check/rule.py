@@ -9,6 +9,7 @@ from typing import Protocol
 from keyfold.design.schema import Place, Silence
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.report import SEVERITIES as SEVERITIES
+from keyfold.review.check.report import Fix as Fix
 from keyfold.review.check.report import Severity
 
 
@@ -31,6 +32,13 @@ class Defect:
     message: str
     suggestion: str
     within: tuple[Element, ...] = ()
+    severity: Severity | None = None
+    """Where it is not the rule's own: `question` for what the design does not say."""
+    cause: str = ""
+    """Defects of one rule with one cause are one finding."""
+    example: str = ""
+    """Keys or a page that were found, not only stated."""
+    fix: Fix | None = None
 
 
 Check = Callable[[Reach], Iterator[Defect]]

@@ -2,91 +2,63 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from itertools import permutations
 
-from keyfold.design.schema import EntitySchema
-from keyfold.limits import PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, READ_UNIT_BYTES
+from keyfold.design.schema import EntitySchema, Placement
 from keyfold.review.check.reach import Reach
-from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.rule import Defect, Element, rule
 
 
 @rule("S1", "counter-not-exactly-once", "error", "A count that a second delivery changes again")
 def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
+    if facts.schema.enforced:
+        return
+    counted: set[str] = set()
     for counter in facts.schema.counters:
+        counted.add(counter.target)
         problems = []
-        if not counter.exactly_once:
-            stream = "from a stream that delivers at least once"
-            how = stream if counter.sync == "stream" else "in a write of its own"
-            problems.append(f"is changed {how}: a repeat counts twice")
+        if counter.sync == "stream":
+            problems.append(
+                "is changed from a stream that delivers at least once: a repeat counts twice"
+            )
+        elif counter.sync == "none" and not _is_atomic(facts, counter.target):
+            problems.append("is changed in a write of its own: a repeat counts twice")
         if counter.floor is not None:
             problems.append(f"has a floor at {counter.floor}, which only hides that it is wrong")
-        if not problems:
-            continue
-        what = f"{counter.target}.{counter.attribute} {', and '.join(problems)}"
-        yield Defect(
-            counter,
-            counter.name,
-            what,
-            "Change it in one transaction with the item it counts, or with a marker for the "
-            "record.",
-        )
-
-
-@rule("S2", "hot-counter-or-edge", "warning", "More than 1,000 writes a second on one key")
-def hot_counter_or_edge(facts: Reach) -> Iterator[Defect]:
-    for counter in facts.schema.counters:
-        if counter.peak is not None and counter.peak > PARTITION_WRITE_UNITS * counter.shards:
-            yield Defect(
+        if problems:
+            yield _twice(
                 counter,
                 counter.name,
-                f"is changed {counter.peak:,.0f} times a second at its peak on "
-                f"{_keys(counter.shards)}; one takes {PARTITION_WRITE_UNITS:,}",
-                f"Use {_shards(counter.peak)} shards, and add them up when reading.",
+                f"{counter.target}.{counter.attribute} {', and '.join(problems)}",
             )
-    for entity in facts.schema.entities:
-        units = (entity.peak or 0) * _units(entity)
-        if units > PARTITION_WRITE_UNITS:
-            yield Defect(
-                entity,
-                entity.name,
-                f"writes {units:,.0f} units a second to one partition at its peak; one takes "
-                f"{PARTITION_WRITE_UNITS:,}",
-                f"Spread the partition key over {_shards(units)} shards.",
-            )
-
-    yield from _hot_reads(facts)
-
-
-def _hot_reads(facts: Reach) -> Iterator[Defect]:
-    """Patterns that read one and the same key more often than one key can be read."""
-    for pattern in facts.schema.patterns:
-        if pattern.rate is None or pattern.partition is None or not pattern.partition.is_literal:
-            continue
-        items = 1 if pattern.kind in ("get", "latest", "exists") else pattern.limit
-        items = items or facts.most(pattern) or 1
-        units = math.ceil(items * facts.size(pattern) / READ_UNIT_BYTES)
-        load = pattern.rate * units * (1.0 if pattern.consistent else 0.5)
-        if load > PARTITION_READ_UNITS:
-            yield Defect(
-                pattern,
-                pattern.name,
-                f"reads `{pattern.partition}` with {load:,.0f} units a second; one key gives "
-                f"{PARTITION_READ_UNITS:,}",
-                "Keep several copies under different keys, or cache the answer.",
-            )
+    for consumer in facts.schema.consumers:
+        added = [e for e in consumer.effects if e.action in ("increment", "decrement")]
+        marked = any(e.guarded and e.action in ("create", "put") for e in consumer.effects)
+        for effect in () if marked else added:
+            if effect.entity not in counted:
+                fields = f".{', '.join(effect.fields)}" if effect.fields else ""
+                yield _twice(
+                    consumer,
+                    consumer.name,
+                    f"changes {effect.entity}{fields} from a stream that delivers "
+                    "at least once, and nothing marks a record as done: a repeat counts twice",
+                )
 
 
-def _units(entity: EntitySchema) -> int:
-    return -(-(entity.bytes or 1) // 1024)
+def _twice(element: Element, subject: str, message: str) -> Defect:
+    return Defect(
+        element,
+        subject,
+        message,
+        "Change it in one transaction with the item it counts, or with a marker for the record.",
+    )
 
 
-def _keys(shards: int) -> str:
-    return "one key" if shards == 1 else f"{shards} keys"
-
-
-def _shards(peak: float) -> int:
-    return int(-(-peak // PARTITION_WRITE_UNITS))
+def _is_atomic(facts: Reach, target: str) -> bool:
+    """Whether every operation that counts does so in one transaction."""
+    found = facts.writes(target, "increment", "decrement", "update")
+    return bool(found) and all(operation.atomic for operation, _ in found)
 
 
 @rule("S3", "remove-or-ttl-event-unhandled", "warning", "Deletes and expiry are not followed")
@@ -129,6 +101,19 @@ def no_dead_letter(facts: Reach) -> Iterator[Defect]:
 
 @rule("S6", "fan-out-amplification", "error", "The cost of a post grows with its followers")
 def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
+    spread = {feed.item for feed in facts.schema.feeds}
+    for consumer in facts.schema.consumers:
+        for effect in consumer.effects:
+            entity = facts.schema.by_entity.get(effect.entity)
+            fed = entity is not None and entity.role == "feed_item" and entity.name not in spread
+            if effect.each and effect.action in ("put", "create") and fed:
+                yield Defect(
+                    consumer,
+                    consumer.name,
+                    f"writes one {effect.entity} for each member of an audience, and nothing "
+                    "bounds it",
+                    "Copy to audiences below a stated size, and gather the others when reading.",
+                )
     for feed in facts.schema.feeds:
         if feed.mode != "fan_in" and feed.max_followers is None:
             yield Defect(
@@ -144,7 +129,7 @@ def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
 @rule("S7", "audience-ambiguous", "error", "It is not decided who gets a copy")
 def audience_ambiguous(facts: Reach) -> Iterator[Defect]:
     for feed in facts.schema.feeds:
-        if feed.mode == "hybrid" and feed.audience == "unstated":
+        if feed.mode == "hybrid" and not feed.recorded and not facts.schema.enforced:
             yield Defect(
                 feed,
                 feed.name,
@@ -200,7 +185,7 @@ def _lacking(post: EntitySchema, item: EntitySchema) -> list[str]:
 def expiring_value_stored(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
-            if attribute.type == "signed_url":
+            if "signed_url" in (attribute.type, *attribute.also):
                 yield Defect(
                     entity,
                     f"{entity.name}.{attribute.field}",
@@ -225,20 +210,26 @@ def cap_without_mechanism(facts: Reach) -> Iterator[Defect]:
 @rule("S11", "sharding-breaks-pattern", "error", "A sharded key is read as if it were one")
 def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
-        for placement in entity.placements:
-            sharded = placement.sharded
-            if sharded is None:
+        for placement, whole in permutations(entity.placements, 2):
+            if placement.index != whole.index or not _spreads(placement, whole):
                 continue
             for pattern in facts.schema.patterns:
                 if pattern.index != placement.index or entity.name not in pattern.entities:
                     continue
-                shapes = (pattern.partition, *pattern.other_partitions)
-                if any(s is not None and facts.meet(s, None, sharded, entity) for s in shapes):
+                reached = {id(a.placement) for a in facts.reached(pattern)}
+                if id(whole) not in reached or id(placement) in reached:
                     continue
                 yield Defect(
                     placement,
                     f"{entity.name} on {placement.index}",
-                    f"with `{sharded}`, {pattern.name} (`{pattern.partition}`) finds nothing",
+                    f"with `{placement.key.partition}`, {pattern.name} (`{pattern.partition}`) "
+                    "finds nothing",
                     "Read all shards and merge them; move the existing items first.",
                     (entity, pattern),
                 )
+
+
+def _spreads(placement: Placement, whole: Placement) -> bool:
+    """Whether one placement is another one with more in its partition."""
+    wide, narrow = placement.key.partition.fields, whole.key.partition.fields
+    return len(wide) > len(narrow) and wide[: len(narrow)] == narrow

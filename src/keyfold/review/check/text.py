@@ -10,11 +10,20 @@ from pathlib import Path
 
 from keyfold.review.check.report import Finding, Review
 
-COLOURS = {"error": "31;1", "warning": "33;1", "info": "36", "quote": "1", "dim": "2", "ok": "32;1"}
+COLOURS = {
+    "error": "31;1",
+    "warning": "33;1",
+    "info": "36",
+    "question": "35",
+    "quote": "1",
+    "dim": "2",
+    "ok": "32;1",
+}
 WORDS = {
     "error": ("error", "errors"),
     "warning": ("warning", "warnings"),
     "info": ("note", "notes"),
+    "question": ("question", "questions"),
 }
 INDENT = 20
 
@@ -34,22 +43,41 @@ class Painter:
         return re.sub(r"`([^`]+)`", lambda found: self("quote", found[1]), text)
 
 
-def text(report: Review, *, colour: bool = False, width: int = 100) -> str:
-    """The whole report."""
+def text(report: Review, *, colour: bool = False, width: int = 100, explain: bool = False) -> str:
+    """The whole report; `explain` adds what was found as an example."""
     paint = Painter(colour=colour)
     lines: list[str] = []
-    ordered = sorted(report.findings, key=lambda f: (f.place.file, f.place.line))
+    ordered = sorted(report.defects, key=lambda f: (f.place.file, f.place.line))
     for file, group in groupby(ordered, key=lambda finding: finding.place.file):
         lines += [paint("quote", shown_path(file) or report.design), ""]
         for finding in group:
-            lines += [*_finding(finding, paint, width), ""]
+            lines += [*_finding(finding, paint, width, explain=explain), ""]
+    lines += _questions(report, paint, width)
     for crash in report.crashes:
-        lines += [paint("error", f"the rule {crash.code} failed: {crash.error}"), ""]
+        lines += [paint("error", f"Rule {crash.code} failed: {crash.error}"), ""]
     for idle in report.idle:
         where = f"{shown_path(idle.place.file)}:{idle.place.line}"
-        lines += [paint("dim", f"{where}: the silence of {idle.code} silences nothing"), ""]
+        if idle.unknown:
+            lines += [paint("error", f"{where}: Unknown rule in a suppression: {idle.code}."), ""]
+        else:
+            lines += [paint("dim", f"{where}: Unused suppression: {idle.code}."), ""]
     lines.append(_summary(report, paint))
     return "\n".join(lines)
+
+
+def _questions(report: Review, paint: Painter, width: int) -> Iterator[str]:
+    """What the design does not say, as one list for its author."""
+    if not report.questions:
+        return
+    yield paint("quote", "Not said: questions for the author")
+    yield ""
+    for number, finding in enumerate(report.questions, 1):
+        head = f"{number:>4}. {paint('info', f'{finding.code:<4}')}"
+        first, *rest = _wrapped(f"{finding.subjects}: {finding.message}", width + INDENT - 11)
+        yield head + paint.quoted(first)
+        for part in rest:
+            yield " " * 10 + paint.quoted(part)
+    yield ""
 
 
 def shown_path(file: str) -> str:
@@ -60,14 +88,17 @@ def shown_path(file: str) -> str:
     return file
 
 
-def _finding(finding: Finding, paint: Painter, width: int) -> Iterator[str]:
+def _finding(finding: Finding, paint: Painter, width: int, *, explain: bool) -> Iterator[str]:
     line = f"{finding.place.line or '':>5}"
     word = WORDS[finding.severity][0]
     head = f"{paint('dim', line)}  {paint(finding.severity, f'{word:<7}')}  "
-    code = f"{paint(finding.severity, f'{finding.code:<4}')}{finding.subject}"
+    code = f"{paint(finding.severity, f'{finding.code:<4}')}{finding.subjects}"
     yield f"{head}{code}  {paint('dim', finding.name)}"
     for part in _wrapped(finding.message, width):
         yield " " * INDENT + paint.quoted(part)
+    if explain and finding.example:
+        for part in _wrapped(f"For example: {finding.example}.", width):
+            yield " " * INDENT + paint("dim", paint.quoted(part))
     first, *others = _wrapped(finding.suggestion, width - 2)
     yield " " * INDENT + paint("ok", "→ ") + paint.quoted(first)
     for part in others:
@@ -89,5 +120,6 @@ def _summary(report: Review, paint: Painter) -> str:
         count = sum(finding.severity == severity for finding in report.findings)
         if count:
             counts.append(paint(severity, f"{count} {one if count == 1 else many}"))
-    hint = f" keyfold rule {report.findings[0].code} explains one." if report.findings else ""
+    shown = (*report.defects, *report.questions)
+    hint = f" Run `keyfold rule {shown[0].code}` for details." if shown else ""
     return f"{report.design}: {', '.join(counts) or 'a rule failed'}.{silenced}{known}{hint}"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from keyfold.design.schema import (
-    AttributeSchema,
-    Effect,
-    EntitySchema,
-    OperationSchema,
-    TableSchema,
-)
+from keyfold.design.schema import Effect, EntitySchema, OperationSchema, TableSchema
 from keyfold.design.template import Slot
-from keyfold.review.check.reach import GROWING, Reach
+from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 
 
@@ -20,11 +15,16 @@ from keyfold.review.check.rule import Defect, rule
 def put_unguarded(facts: Reach) -> Iterator[Defect]:
     for operation, effect in facts.all_writes:
         if effect.action == "create" and not effect.guarded:
+            said = effect.guarded is False
             yield Defect(
                 operation,
                 f"{operation.name} on {effect.entity}",
-                f"creates {effect.entity} without a condition: an item with that key is lost",
+                f"creates {effect.entity} without a condition: an item with that key is lost"
+                if said
+                else f"what if the {effect.entity} that it creates is there already?",
                 "Put on the condition attribute_not_exists of the partition key.",
+                severity=None if said else "question",
+                cause="" if said else "conditions of creates",
             )
 
 
@@ -32,57 +32,133 @@ def put_unguarded(facts: Reach) -> Iterator[Defect]:
 def update_unguarded(facts: Reach) -> Iterator[Defect]:
     for operation, effect in facts.all_writes:
         if effect.action == "update" and not effect.guarded:
+            said = effect.guarded is False
             yield Defect(
                 operation,
                 f"{operation.name} on {effect.entity}",
                 f"updates {effect.entity} without a condition: after a delete it brings back an "
-                "item with these attributes only",
+                "item with these attributes only"
+                if said
+                else f"what if the {effect.entity} that it updates is gone?",
                 "Update on the condition attribute_exists of the partition key.",
+                severity=None if said else "question",
+                cause="" if said else "conditions of updates",
             )
 
 
 @rule("W3", "multi-write-not-atomic", "error", "Several writes that can stop half way")
 def multi_write_not_atomic(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
-        if operation.atomic or not _is_several(operation):
+        several = len(operation.effects) > 1 or any(effect.each for effect in operation.effects)
+        if operation.atomic or not several or _is_repeatable(operation):
             continue
         parts = dict.fromkeys(
             f"{effect.action} {'each ' if effect.each else ''}{effect.entity}"
             for effect in operation.effects
         )
+        said = operation.atomic is False
         yield Defect(
             operation,
             operation.name,
-            f"writes one after the other ({', '.join(parts)}): a stop in between leaves them apart",
+            f"writes one after the other ({', '.join(parts)}): a stop in between leaves them apart"
+            if said
+            else f"are its writes ({', '.join(parts)}) one transaction?",
             "Make it one TransactWriteItems, or let the stream bring the rest about.",
+            severity=None if said else "question",
+            cause="" if said else "transactions of several writes",
         )
 
 
-def _is_several(operation: OperationSchema) -> bool:
-    return len(operation.effects) > 1 or any(effect.each for effect in operation.effects)
+def _is_repeatable(operation: OperationSchema) -> bool:
+    """Deletes that can be made again until all is gone."""
+    return all(effect.action == "delete" for effect in operation.effects)
 
 
 @rule("W4", "propagation-missing", "error", "A copied field has no path that updates it")
 def propagation_missing(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
-        copy = facts.copy(entity)
-        source = facts.schema.by_entity.get(copy.source) if copy else None
-        if copy is None or source is None or copy.sync != "none":
-            continue
-        stale = [
-            field
-            for field in copy.writes
-            if facts.changes(source, field) and not _is_propagated(facts, entity, source, field)
-        ]
-        if stale:
+        for source, copied in _copied(facts, entity):
+            if not copied and facts.copy(entity) and not _is_written_with(facts, entity, source):
+                yield Defect(
+                    entity,
+                    entity.name,
+                    f"what does it copy from {source.name}, and what brings a change over?",
+                    "Name the fields, and let whatever changes them update the copies too.",
+                    severity="question",
+                )
+            stale = [
+                field
+                for field in copied
+                if facts.changes(source, field) and not _is_propagated(facts, entity, source, field)
+            ]
+            if not stale:
+                continue
+            changed = [f for f in stale if _is_updated(facts, source, f)]
             yield Defect(
                 entity,
                 entity.name,
                 f"copies {', '.join(stale)} from {source.name}, and no operation brings a change "
-                "over",
+                "over"
+                if changed or facts.copy(entity)
+                else f"holds {', '.join(stale)} of {source.name}: what brings a change over?",
                 f"Let whatever changes {source.name} update {entity.name} too, in one transaction "
                 "or from the stream.",
+                severity=None if changed or facts.copy(entity) else "question",
             )
+
+
+def _is_written_with(facts: Reach, copy: EntitySchema, source: EntitySchema) -> bool:
+    return any(
+        effect.entity == copy.name
+        for operation, _ in facts.writes(source.name, "update")
+        for effect in operation.effects
+    )
+
+
+_OWN = re.compile(
+    r"(created|updated|joined|added)_?(at|by|on)|ttl|type|status|state|role|name|title|description|"
+    r"version|.*_?id|timestamp|kind|count|tags|attributes|data|body|text",
+    re.I,
+)
+"""Fields that every entity has for itself, under one name."""
+
+
+def _copied(facts: Reach, entity: EntitySchema) -> Iterator[tuple[EntitySchema, tuple[str, ...]]]:
+    """What an entity copies: as it says, as a mirror, or by the names of what it points to."""
+    copy = facts.copy(entity)
+    if copy is not None:
+        source = facts.schema.by_entity.get(copy.source)
+        if source is not None and copy.sync == "none":
+            yield source, copy.writes
+        return
+    if facts.schema.enforced:
+        return
+    for other in facts.schema.entities:
+        if other is entity or facts.copy(other) is not None:
+            continue
+        shared = [f for f in entity.by_field if f in other.by_field and not _in_key(entity, f)]
+        if _is_mirror(entity, other):
+            yield other, tuple(shared)
+        elif any(attribute.refers == other.name for attribute in entity.attributes):
+            own = tuple(f for f in shared if not _OWN.fullmatch(f) and not _in_key(other, f))
+            yield other, own
+
+
+def _in_key(entity: EntitySchema, field: str) -> bool:
+    return entity.key is not None and field in entity.key.fields
+
+
+def _is_mirror(entity: EntitySchema, other: EntitySchema) -> bool:
+    """Whether two entities are one edge, kept from both ends; the first declared is the source."""
+    if entity.key is None or other.key is None or entity.key.sort is None or other.key.sort is None:
+        return False
+    ends = (entity.key.partition.fields, entity.key.sort.fields)
+    turned = ends == (other.key.sort.fields, other.key.partition.fields)
+    return turned and ends[0] != ends[1] and entity.place.line > other.place.line
+
+
+def _is_updated(facts: Reach, entity: EntitySchema, field: str) -> bool:
+    return any(field in effect.fields for _, effect in facts.writes(entity.name, "update"))
 
 
 def _is_propagated(facts: Reach, copy: EntitySchema, source: EntitySchema, field: str) -> bool:
@@ -103,29 +179,46 @@ def _is_propagated(facts: Reach, copy: EntitySchema, source: EntitySchema, field
 def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for operation, _ in facts.writes(entity.name, "delete"):
-            gone = {e.entity for e in operation.effects if e.action == "delete"}
-            gone |= set(entity.cascades) | _removed_by_consumers(facts, entity)
-            orphans = [d.name for d in _dependants(facts, entity) if d.name not in gone]
-            if orphans:
-                yield Defect(
-                    operation,
-                    operation.name,
-                    f"deletes {entity.name} and leaves {', '.join(orphans)}, which belong to it",
-                    "Delete them with it, or let the stream do so.",
-                    (entity,),
-                )
+            deleted = {e.entity for e in operation.effects if e.action == "delete"}
+            orphans = _orphans(facts, entity, deleted)
+            if not orphans:
+                continue
+            below = [f"{name} (below {parent})" if parent else name for name, parent in orphans]
+            yield Defect(
+                operation,
+                operation.name,
+                f"deletes {entity.name} and leaves {', '.join(below)}, which belong to it",
+                "Delete them with it, or let the stream do so.",
+                (entity,),
+            )
+
+
+def _orphans(facts: Reach, entity: EntitySchema, deleted: set[str]) -> list[tuple[str, str]]:
+    """What stays behind on any level below, with its parent where that is not the entity."""
+    found: dict[str, str] = {}
+    waiting, seen = [entity], {entity.name}
+    while waiting:
+        parent = waiting.pop(0)
+        gone = deleted | set(parent.cascades) | _removed_by_consumers(facts, parent)
+        for child in _dependants(facts, parent):
+            if child.name not in gone and child.ttl is None:
+                found.setdefault(child.name, "" if parent is entity else parent.name)
+            if child.name not in seen:
+                seen.add(child.name)
+                waiting.append(child)
+    return [(name, parent) for name, parent in found.items() if name not in deleted]
 
 
 def _dependants(facts: Reach, entity: EntitySchema) -> Iterator[EntitySchema]:
-    """Copies of an entity, items keyed by its id, and items that it owns."""
+    """Copies of an entity, items in a partition of its id, and items that it owns."""
     for other in facts.schema.entities:
-        if other is entity:
+        if other is entity or other.role in ("counter", "support"):
             continue
         copy = facts.copy(other)
         copied = copy is not None and copy.source == entity.name
         keyed = other.key is not None and any(
-            other.by_field[field].refers == entity.name
-            for field in other.key.fields
+            facts.references.target(other, field) == entity.name
+            for field in (other.key.fields if other.role == "edge" else other.key.partition.fields)
             if field in other.by_field
         )
         owner = other.by_field.get(other.owner)
@@ -143,40 +236,6 @@ def _removed_by_consumers(facts: Reach, entity: EntitySchema) -> set[str]:
     } | {each.target for each in facts.follows if each.source == entity.name and each.deletes}
 
 
-def _collections(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
-    """Lists and sets with one element for each of something that has no bound."""
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            if attribute.type in GROWING and attribute.mutable and attribute.refers:
-                yield entity, attribute
-
-
-@rule("W6", "unbounded-attribute", "error", "A list or set that can grow to 400 KB")
-def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
-    for entity, attribute in _collections(facts):
-        if attribute.max_items is None:
-            yield Defect(
-                entity,
-                f"{entity.name}.{attribute.field}",
-                f"{attribute.field} gains an element for each {attribute.refers}, and nothing "
-                "stops it before 400 KB; every write pays for all of it",
-                f"Keep one item for each {attribute.refers}, or state the most there can be.",
-            )
-
-
-@rule("W7", "list-as-set", "warning", "A list used as a set loses concurrent additions")
-def list_as_set(facts: Reach) -> Iterator[Defect]:
-    for entity, attribute in _collections(facts):
-        if attribute.type == "list":
-            yield Defect(
-                entity,
-                f"{entity.name}.{attribute.field}",
-                f"{attribute.field} is a list of ids: adding one reads, changes and writes it all, "
-                "and two at once lose one or store it twice",
-                "Use a string set with ADD and DELETE.",
-            )
-
-
 @rule("W8", "no-retention", "warning", "History without end")
 def no_retention(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
@@ -190,8 +249,11 @@ def no_retention(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 entity,
                 entity.name,
-                f"gains an item for each {moments[0]} and loses none: the partition grows for ever",
+                f"how long is it kept? It gains an item for each {moments[0]}, and nothing says "
+                "that it loses one",
                 "Give it a TTL, or say how many a partition keeps (per_partition).",
+                severity="question",
+                cause="how long history is kept",
             )
 
 
@@ -250,6 +312,29 @@ def _adds_up(facts: Reach, effect: Effect) -> bool:
     return any(facts.is_moment(entity, slot) for slot in slots)
 
 
+@rule("W15", "read-then-create", "error", "A create decided by a read of the same item")
+def read_then_create(facts: Reach) -> Iterator[Defect]:
+    for operation in facts.schema.operations:
+        for effect in operation.effects:
+            if effect.action not in ("create", "put") or effect.guarded:
+                continue
+            looked = [
+                name
+                for name in operation.reads
+                if (pattern := facts.schema.by_pattern.get(name)) is not None
+                and pattern.index is None
+                and effect.entity in pattern.entities
+            ]
+            if looked:
+                yield Defect(
+                    operation,
+                    f"{operation.name} on {effect.entity}",
+                    f"reads {looked[0]} to see that there is none, and then writes: two callers at "
+                    "once both find nothing, and one overwrites the other",
+                    "Put on the condition attribute_not_exists, and skip the read.",
+                )
+
+
 @rule("W10", "support-entity-missing", "warning", "Something the design relies on is not modelled")
 def support_entity_missing(facts: Reach) -> Iterator[Defect]:
     elements: tuple[OperationSchema | TableSchema, ...] = (
@@ -275,6 +360,8 @@ def support_entity_missing(facts: Reach) -> Iterator[Defect]:
 def write_needs_index_read(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
         for effect in operation.effects:
+            if effect.each:
+                continue  # many are found by something that they share
             via, missing = effect.via_index, _missing(facts, operation, effect)
             if not via and not missing:
                 continue
@@ -285,50 +372,6 @@ def write_needs_index_read(facts: Reach) -> Iterator[Defect]:
                 f"must first look up {what}: one read more, from an index that lags behind",
                 "Let the caller give the whole key, or key the item by what the caller has.",
             )
-
-
-@rule("W12", "state-unreachable", "error", "No item ever gets to a state")
-def state_unreachable(facts: Reach) -> Iterator[Defect]:
-    for entity, attribute in _with_states(facts):
-        found = attribute.reached_states()
-        named = (one for step in attribute.states for one in (step.before, step.after))
-        lost = [state for state in dict.fromkeys((*attribute.values, *named)) if state not in found]
-        if lost:
-            begin = " or ".join(attribute.start or (attribute.states[0].before,))
-            yield Defect(
-                entity,
-                f"{entity.name}.{attribute.field}",
-                f"a new item is {begin}, and no steps lead to {', '.join(lost)}",
-                "Add the step that is missing, or take the state away.",
-            )
-
-
-@rule("W13", "state-without-way-out", "warning", "An item stays in a state for ever")
-def state_without_way_out(facts: Reach) -> Iterator[Defect]:
-    for entity, attribute in _with_states(facts):
-        ends = set(attribute.final or _ends(attribute))
-        if not ends:
-            continue
-        for _ in attribute.states:
-            ends |= {step.before for step in attribute.states if step.after in ends}
-        stuck = [state for state in attribute.reached_states() if state not in ends]
-        if stuck:
-            yield Defect(
-                entity,
-                f"{entity.name}.{attribute.field}",
-                f"from {', '.join(stuck)} no steps lead to an end",
-                "Add the step that is missing, or name the state in final=.",
-            )
-
-
-def _with_states(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
-    for entity in facts.schema.entities:
-        yield from ((entity, one) for one in entity.attributes if one.states)
-
-
-def _ends(attribute: AttributeSchema) -> set[str]:
-    left = {step.before for step in attribute.states}
-    return {step.after for step in attribute.states} - left
 
 
 def _missing(facts: Reach, operation: OperationSchema, effect: Effect) -> list[str]:

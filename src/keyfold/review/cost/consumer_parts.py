@@ -164,7 +164,7 @@ def _processor(figures: Figures, consumer: ConsumerSchema, effect: Effect) -> It
         if entity is not None:
             made += called(committed(figures, entity, each, "processor"), "processor")
     made += times([Part(SUPPORT, "", MARKER_UNITS, "outbox")], load.events)
-    if not consumer.exactly_once:
+    if not figures.schema.enforced:
         yield from times(made, load.share)
         return
     yield Part(SUPPORT, "", MARKER_UNITS, "processed marker", True)

@@ -252,7 +252,7 @@ class Figures:
         self.assume(f"every write is called {WRITE_RATE:g} times a second, as none is stated")
         if self.schema.operations:
             return tuple(
-                WriteLoad(o.name, o.effects, WRITE_RATE, atomic=o.atomic)
+                WriteLoad(o.name, o.effects, WRITE_RATE, atomic=bool(o.atomic))
                 for o in self.schema.operations
             )
         return tuple(

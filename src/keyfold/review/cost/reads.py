@@ -7,7 +7,7 @@ from math import ceil
 
 from keyfold.design.schema import Index, PatternSchema
 from keyfold.limits import BATCH_GET_ITEMS, PAGE_BYTES
-from keyfold.review.check.reach import Appearance, is_confined
+from keyfold.review.check.reach import Appearance, equal_fields, is_confined
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.part import Store
 from keyfold.values.units import read_units
@@ -36,9 +36,16 @@ def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
     index = table.index(pattern.index) if table and pattern.index else None
     path = Store(pattern.table, index.name if index else None)
     consistent = pattern.consistent and (index is None or index.local)
-    if table is None or (pattern.partition is None and pattern.kind != "scan"):
+    if table is None:
         return PricedRead(0.0, 0.0, 0.0, consistent, path)
-    found = figures.facts.reached(pattern)
+    scans = pattern.kind == "scan" or pattern.partition is None
+    if scans and pattern.kind != "scan":
+        figures.assume(f"{pattern.name} reads all of {path}, as no key serves it")
+    found = (
+        figures.facts.appearances(table.name, pattern.index)
+        if scans
+        else figures.facts.reached(pattern)
+    )
     if pattern.kind == "get" and index is None:
         size = max((figures.item_bytes(a.entity) for a in found), default=0)
         units = read_units(size, consistent=consistent)
@@ -49,8 +56,12 @@ def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
         return PricedRead(units, items, requests, consistent, path)
     counted = [(a, _matches(figures, pattern, a, index)) for a in found]
     available = sum(count for _, count in counted)
-    whole = pattern.kind in ("count", "scan")
-    taken = available if whole else min(available, figures.page(pattern))
+    passing = _passing(figures, pattern)
+    paged = scans and pattern.filter is None and pattern.limit is not None
+    if pattern.kind == "count" or (scans and not paged):
+        taken = available
+    else:
+        taken = min(available, figures.page(pattern) / passing)
     average = (
         sum(count * _bytes(figures, a, index) for a, count in counted) / available
         if available
@@ -59,7 +70,7 @@ def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
     size = ceil(taken * average - 1e-6)
     partitions = figures.partitions(pattern)
     units = read_units(size, consistent=consistent) * partitions
-    rows = taken * partitions
+    rows = taken * passing * partitions
     requests = partitions * max(1, ceil(size / PAGE_BYTES))
     fetched, more = _rows(figures, pattern, found, index, rows)
     return PricedRead(units, rows, requests + more, consistent, path, fetched)
@@ -73,7 +84,7 @@ def _matches(
     share = 1.0
     if appearance.placement is not None and index is not None:
         share = figures.share(entity, appearance.placement)
-    if pattern.kind == "scan":
+    if pattern.kind == "scan" or pattern.partition is None:
         return figures.items(entity) * share
     given = list(key.partition.fields)
     condition = pattern.condition
@@ -81,6 +92,37 @@ def _matches(
     if prefixed and condition.template is not None and key.sort is not None:
         given += key.sort.fields[: len(condition.template.fields)]
     return figures.matched(entity, given) * share
+
+
+def _passing(figures: Figures, pattern: PatternSchema) -> float:
+    """The share of what is read that a filter lets through."""
+    entity = figures.schema.by_entity.get(pattern.entities[0]) if pattern.entities else None
+    fields = [f for f in equal_fields(pattern.filter) if entity and f in entity.by_field]
+    if pattern.filter is None or entity is None or not fields:
+        return 1.0
+    share = 1 / max(1.0, figures.distinct(entity, fields))
+    figures.assume(f"{pattern.name} keeps {share:.1%} of what it reads, by {', '.join(fields)}")
+    return share
+
+
+def _fetched(figures: Figures, pattern: PatternSchema, rows: float) -> tuple[float, float]:
+    """Units and requests for the entities that a pattern gives and does not read."""
+    units = requests = 0.0
+    known = figures.schema.by_entity
+    held = [known[name] for name in pattern.entities if name in known]
+    for name in pattern.returns:
+        target = known.get(name)
+        if target is None or name in pattern.entities:
+            continue
+        fields = set(target.key.fields if target.key else ())
+        way = figures.facts.way_to(held, target)
+        if way is None or all(fields <= set(figures.facts.held(row, target)) for row in held):
+            units += rows * read_units(figures.item_bytes(target), consistent=False)
+            requests += ceil(rows / BATCH_GET_ITEMS)
+        else:
+            once = read(figures, way)
+            units, requests = units + rows * once.total, requests + rows * once.requests
+    return units, requests
 
 
 def _bytes(figures: Figures, appearance: Appearance, index: Index | None) -> int:
@@ -97,11 +139,8 @@ def _rows(
     rows: float,
 ) -> tuple[float, float]:
     """Units and requests of what is read again for each row."""
-    if pattern.per_row and (inner := figures.schema.by_pattern.get(pattern.per_row)):
-        once = read(figures, inner)
-        batched = inner.kind == "get" and inner.index is None
-        requests = ceil(rows / BATCH_GET_ITEMS) if batched else rows * once.requests
-        return rows * once.total, float(requests)
+    if pattern.returns:
+        return _fetched(figures, pattern, rows)
     if index is None or index.projection == "ALL":
         return 0.0, 0.0
     needs = figures.pattern(pattern).needs or pattern.shows or pattern.projection

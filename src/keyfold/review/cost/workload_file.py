@@ -291,7 +291,7 @@ class _Reader:
     def _effects(self, name: Node, word: str) -> tuple[tuple[Effect, ...], bool]:
         for operation in self.schema.operations:
             if operation.name == word:
-                return operation.effects, operation.atomic
+                return operation.effects, bool(operation.atomic)
         effect = shorthand.effect(word.replace(EXPIRE, "delete ", 1))
         operations = [operation.name for operation in self.schema.operations]
         if effect is None:

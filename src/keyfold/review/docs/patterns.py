@@ -48,11 +48,7 @@ def _pattern_row(schema: Schema, pattern: PatternSchema) -> tuple[str, ...]:
     partition = " or ".join(
         f"`{shape}`" for shape in (pattern.partition, *pattern.other_partitions) if shape
     )
-    order = (
-        "newest first"
-        if pattern.descending and pattern.newest
-        else ("descending" if pattern.descending else "ascending")
-    )
+    order = "descending" if pattern.descending else "ascending"
     limit = str(pattern.limit) if pattern.limit else pattern.limit_parameter
     return (
         f"[{pattern.name}](#{anchor('pattern', pattern.name)})",

@@ -55,7 +55,7 @@ def _operation(schema: Schema, operation: OperationSchema) -> Flow:
     return Flow(
         operation.name,
         tuple(_card(effect) for effect in operation.effects),
-        operation.atomic,
+        bool(operation.atomic),
         tuple(later),
     )
 

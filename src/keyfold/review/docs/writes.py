@@ -62,7 +62,7 @@ def counters(schema: Schema) -> Iterator[Block]:
             (f"sum of {each.sums} of " if each.sums else "number of ")
             + each.source
             + (f" where `{written(each.when)}`" if each.when is not None else ""),
-            _kept(each) if each.exactly_once else "by adding: **a repeat counts twice**",
+            _kept(each) if each.sync != "none" else "by adding: **a repeat counts twice**",
             str(each.shards),
         )
         for each in schema.follows
@@ -114,12 +114,12 @@ def writes(schema: Schema) -> Iterator[Block]:
 def _units(schema: Schema, name: str) -> str:
     operation = next(o for o in schema.operations if o.name == name)
     units = sum(
-        write_units(schema, e.entity, transactional=operation.atomic)
+        write_units(schema, e.entity, transactional=bool(operation.atomic))
         for e in operation.effects
         if not e.each
     )
     each = sum(
-        write_units(schema, e.entity, transactional=operation.atomic)
+        write_units(schema, e.entity, transactional=bool(operation.atomic))
         for e in operation.effects
         if e.each
     )

@@ -121,7 +121,7 @@ def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> 
         yield f"From({names.quoted(names.field(attribute.copies))})"
     if attribute.in_key:
         yield "InKey()"
-    if attribute.max_items is not None:
+    if attribute.max_items is not None and attribute.type != "string":
         yield f"AtMost({attribute.max_items})"
     if attribute.normalise:
         yield "Normalised(str.casefold)"

@@ -58,14 +58,12 @@ def function(pattern: PatternSchema, facts: Reach) -> str:
     else:
         result, body = _query(pattern, facts, parameters)
     budget = f"requests={pattern.requests}" if pattern.requests is not None else ""
-    newest = "newest=True" if pattern.newest else ""
-    options = ", ".join(word for word in (budget, newest) if word)
     given = [f"{name}: {kind}" for name, kind in parameters.types.items()]
     told = (pattern.description or pattern.name).strip().splitlines()[0].rstrip(".")
     start = f"def {names.field(pattern.name)}"
     signature = names.call(start, given, tail=f" -> {result}:")
     return (
-        f"{_view(pattern, facts)}\n@design.pattern({options})\n{signature}\n"
+        f"{_view(pattern, facts)}\n@design.pattern({budget})\n{signature}\n"
         f"    {docstring(f'{told[:1].upper()}{told[1:]}.')}\n{_returned(body)}\n"
     )
 

@@ -258,7 +258,9 @@ def test_rows_that_are_read_again_cost_what_a_batch_costs(
 ) -> None:
     items = [thing(number, *size) for number in range(PER_PARTITION)]
     fill(engine, items)
-    rows = replace(SCHEMA.by_pattern["query"], name="rows", per_row="get eventual")
+    (thing_,) = SCHEMA.entities
+    other = replace(thing_, name="Other")
+    rows = replace(SCHEMA.by_pattern["query"], name="rows", returns=("Other",))
     made = figures(items[0])
     keys = [{name: item[name] for name in ("PK", "SK")} for item in items]
     answer = engine.call(
@@ -266,7 +268,8 @@ def test_rows_that_are_read_again_cost_what_a_batch_costs(
         {"RequestItems": {"things": {"Keys": keys}}, "ReturnConsumedCapacity": "INDEXES"},
     )
     load = replace(made.workload, patterns={"rows": PatternLoad(rate=1, page=PER_PARTITION)})
-    schema = replace(SCHEMA, patterns=(*SCHEMA.patterns, rows))
+    load = replace(load, entities={**load.entities, "Other": load.entities[thing_.name]})
+    schema = replace(SCHEMA, entities=(thing_, other), patterns=(*SCHEMA.patterns, rows))
     assert units(answer) == {None: read(Figures(schema, load), rows).fetched}
 
 

@@ -89,5 +89,5 @@ def test_a_table_on_demand_has_no_units(name: str) -> None:
 
 
 def test_another_billing_is_refused_with_the_two_there_are() -> None:
-    with pytest.raises(DesignFileError, match=r":6: .*'provisioned'.*PROVISIONED"):
+    with pytest.raises(DesignFileError, match=r":6:14: .*'provisioned'.*PROVISIONED"):
         loads(ORDERS.replace("PROVISIONED", "provisioned"))

@@ -1,0 +1,77 @@
+"""Time to live: does what should expire do so, and is what has expired taken as gone?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from keyfold.design.condition import fields_of
+from keyfold.design.schema import AttributeSchema, EntitySchema, TableSchema
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, Fix, rule
+
+_DEADLINE = re.compile(r"expir|valid_?(until|to)|until|deadline", re.I)
+"""Names of moments after which an item means nothing any more."""
+_TEXT = ("string", "id", "date")
+
+
+@rule("Q12", "ttl-as-logic", "warning", "Expired items that are still there are treated as gone")
+def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
+    if facts.schema.enforced:
+        return
+    for entity in facts.schema.entities:
+        if entity.ttl is None or not _DEADLINE.search(entity.ttl.attribute):
+            continue
+        for pattern in facts.schema.patterns:
+            compared = entity.ttl.attribute in fields_of(pattern.filter)
+            if entity.name in pattern.entities and not compared:
+                yield Defect(
+                    pattern,
+                    pattern.name,
+                    f"takes every {entity.name} it finds as valid; expired ones stay for up to two "
+                    "days",
+                    f"Compare {entity.ttl.attribute} with the current time in the filter, or after "
+                    "the read.",
+                    (entity,),
+                    cause=f"expired {entity.name}",
+                )
+
+
+@rule("W16", "ttl-never-expires", "error", "A time to live that DynamoDB does not act on")
+def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
+    for entity in facts.schema.entities:
+        if entity.ttl is None:
+            continue
+        table = facts.schema.by_table[entity.table]
+        found = next((a for a in entity.attributes if a.name == entity.ttl.attribute), None)
+        problem = _not_watched(table, entity) or _not_seconds(found)
+        if problem:
+            yield Defect(
+                entity,
+                entity.name,
+                f"{problem}: nothing expires, and nobody is told",
+                "Store epoch seconds as a number, in the attribute that the table's TTL is on.",
+                (table,),
+                severity="warning" if table.ttl is None else None,
+                fix=Fix("epoch_ms", "epoch") if found and found.stored == "epoch_ms" else None,
+            )
+
+
+def _not_watched(table: TableSchema, entity: EntitySchema) -> str:
+    assert entity.ttl is not None, f"{entity.name} has no time to live"
+    if table.ttl is None:
+        return f"expires by {entity.ttl.attribute}, and TTL is not enabled on {table.name}"
+    if table.ttl != entity.ttl.attribute:
+        return f"expires by {entity.ttl.attribute}, and the TTL of {table.name} is on {table.ttl}"
+    return ""
+
+
+def _not_seconds(attribute: AttributeSchema | None) -> str:
+    if attribute is None:
+        return ""
+    if attribute.stored == "epoch_ms":
+        return f"{attribute.name} holds milliseconds, which TTL takes as the year 50,000"
+    written = attribute.type == "timestamp" and attribute.stored.startswith("iso")
+    if written or attribute.type in _TEXT:
+        return f"{attribute.name} is text, which TTL does not look at"
+    return ""

@@ -1,0 +1,182 @@
+"""Heat: does one partition take what is read from it and written to it?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from keyfold.design.schema import EntitySchema, KeyTemplates, Placement
+from keyfold.design.template import Template
+from keyfold.limits import (
+    PARTITION_READ_UNITS,
+    PARTITION_WRITE_UNITS,
+    READ_UNIT_BYTES,
+    WRITE_UNIT_BYTES,
+)
+from keyfold.review.check.reach import Reach, slots
+from keyfold.review.check.rule import Defect, rule
+
+FEW_PARTITIONS = 10
+FEW_ITEMS = 10_000
+"""So many items in all of a few partitions are no heat."""
+
+
+@rule("S2", "hot-key", "warning", "More reads or writes a second than one key takes")
+def hot_key(facts: Reach) -> Iterator[Defect]:
+    for counter in facts.schema.counters:
+        if counter.peak is not None and counter.peak > PARTITION_WRITE_UNITS * counter.shards:
+            yield Defect(
+                counter,
+                counter.name,
+                f"is changed {counter.peak:,.0f} times a second at its peak on "
+                f"{_keys(counter.shards)}; one takes {PARTITION_WRITE_UNITS:,}",
+                f"Use {_shards(counter.peak)} shards, and add them up when reading.",
+            )
+        elif counter.peak is None and not facts.schema.enforced and counter.shards == 1:
+            yield Defect(
+                counter,
+                counter.name,
+                f"how often does one {counter.target} change at its peak? One key takes "
+                f"{PARTITION_WRITE_UNITS:,} writes a second",
+                "State its peak; beyond that, shard it.",
+                severity="question",
+                cause="peaks of counters",
+            )
+    for entity in facts.schema.entities:
+        units = (entity.peak or 0) * _units(entity)
+        if units > PARTITION_WRITE_UNITS:
+            yield Defect(
+                entity,
+                entity.name,
+                f"writes {units:,.0f} units a second to one partition at its peak; one takes "
+                f"{PARTITION_WRITE_UNITS:,}",
+                f"Spread the partition key over {_shards(units)} shards.",
+            )
+        yield from _hot_writes(entity)
+    yield from _hot_reads(facts)
+
+
+def _placed(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
+    if entity.key is not None:
+        yield entity.name, entity.key, None
+    for placement in entity.placements:
+        yield f"{entity.name} on {placement.index}", placement.key, placement
+
+
+def _hot_writes(entity: EntitySchema) -> Iterator[Defect]:
+    """Writes that a constant, a day or a frequent value brings into one partition."""
+    if entity.rate is None or entity.peak is not None:
+        return
+    for subject, key, placement in _placed(entity):
+        share, why = _hottest(entity, key.partition)
+        units = entity.rate * share * _units(entity)
+        if units > PARTITION_WRITE_UNITS:
+            yield Defect(
+                placement or entity,
+                subject,
+                f"`{key.partition}` {why}: {units:,.0f} units a second go to one partition, which "
+                f"takes {PARTITION_WRITE_UNITS:,}",
+                f"Spread it over {_shards(units)} shards, and read them together.",
+                (entity,),
+            )
+
+
+def _hottest(entity: EntitySchema, template: Template) -> tuple[float, str]:
+    """The share of the writes that the busiest partition gets, and why; 0 where nothing says."""
+    if template.is_literal:
+        return 1.0, "is one partition"
+    share, why = 1.0, ""
+    for slot in slots(template):
+        attribute = entity.by_field.get(slot.field)
+        if attribute is not None and attribute.shards:
+            share /= attribute.shards
+        elif attribute is not None and attribute.hottest is not None:
+            share *= attribute.hottest
+            why = f"has {attribute.hottest:.0%} of its items under one {slot.field}"
+        elif attribute is not None and (attribute.values or attribute.type == "boolean"):
+            count = len(attribute.values) or 2
+            share /= count
+            why = why or f"has {count} values"
+        elif attribute is not None and attribute.type == "date":
+            why = f"is one partition for each {slot.field}, and today's takes every write"
+        else:
+            return 0.0, ""
+    return share, why or "is one partition"
+
+
+def _hot_reads(facts: Reach) -> Iterator[Defect]:
+    """Patterns that read one and the same key more often than one key can be read."""
+    for pattern in facts.schema.patterns:
+        if pattern.rate is None or pattern.partition is None or not pattern.partition.is_literal:
+            continue
+        items = 1 if pattern.kind in ("get", "latest", "exists") else pattern.limit
+        items = items or facts.most(pattern) or 1
+        units = math.ceil(items * facts.size(pattern) / READ_UNIT_BYTES)
+        load = pattern.rate * units * (1.0 if pattern.consistent else 0.5)
+        if load > PARTITION_READ_UNITS:
+            yield Defect(
+                pattern,
+                pattern.name,
+                f"reads `{pattern.partition}` with {load:,.0f} units a second; one key gives "
+                f"{PARTITION_READ_UNITS:,}",
+                "Keep several copies under different keys, or cache the answer.",
+            )
+
+
+def _units(entity: EntitySchema) -> int:
+    return -(-(entity.bytes or 1) // WRITE_UNIT_BYTES)
+
+
+def _keys(shards: int) -> str:
+    return "one key" if shards == 1 else f"{shards} keys"
+
+
+def _shards(peak: float) -> int:
+    return int(-(-peak // PARTITION_WRITE_UNITS))
+
+
+@rule("X8", "low-cardinality-partition", "warning", "A partition key with few values")
+def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
+    for entity in facts.schema.entities:
+        for subject, key, placement in _placed(entity):
+            count = _values(entity, key.partition)
+            if count is None or count >= FEW_PARTITIONS:
+                continue
+            if entity.rate is not None or _is_small(entity, placement):
+                continue
+            yield Defect(
+                placement or entity,
+                subject,
+                f"`{key.partition}` has {count} value{'s' * (count > 1)}: all items share "
+                + ("one partition" if count == 1 else f"{count} partitions")
+                + " of 1,000 writes a second",
+                "Add something that spreads, such as a month or a shard, and read the shards "
+                "together; or say how few they are (per_partition, rate).",
+                (entity,),
+            )
+
+
+def _is_small(entity: EntitySchema, placement: Placement | None) -> bool:
+    """Whether the few partitions hold little: a bound says so, or the key names the one item."""
+    if entity.per_partition is not None:
+        return entity.per_partition <= FEW_ITEMS
+    fields = placement.key.fields if placement else entity.key.fields if entity.key else ()
+    return placement is None and not fields
+
+
+def _values(entity: EntitySchema, template: Template) -> int | None:
+    """How many different keys a template can render, where that is known."""
+    count = 1
+    for slot in slots(template):
+        attribute = entity.by_field.get(slot.field)
+        if attribute is None:
+            return None
+        if attribute.shards:
+            count *= attribute.shards
+        elif attribute.type == "boolean":
+            count *= 2
+        elif attribute.values:
+            count *= len(attribute.values)
+        else:
+            return None
+    return count

@@ -1,0 +1,199 @@
+"""X, continued: does an index hold what is read, and take what is written?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from keyfold.design.schema import AttributeSchema, EntitySchema, Index, PatternSchema, TableSchema
+from keyfold.limits import GB, ITEM_COLLECTION_BYTES
+from keyfold.review.check.indexes import all_indexes, readers_of
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, Fix, rule
+
+
+@rule("X10", "projection-mismatch", "warning", "An index projects more or less than is read")
+def projection_mismatch(facts: Reach) -> Iterator[Defect]:
+    for table, index in all_indexes(facts):
+        readers = readers_of(facts, table, index)
+        for pattern in readers:
+            missing = _missing(facts, table, index, pattern)
+            if missing:
+                yield Defect(
+                    pattern,
+                    pattern.name,
+                    f"shows {', '.join(missing)}, which {index.name} ({index.projection}) does not "
+                    "project: every row needs a second read",
+                    "Include these attributes in the index.",
+                    (index,),
+                )
+            elif index.projection == "KEYS_ONLY" and _reads_whole(facts, table, index, pattern):
+                yield Defect(
+                    pattern,
+                    pattern.name,
+                    f"reads items through {index.name}, which holds their keys alone: every row "
+                    "is fetched again from the table",
+                    "Include what the list shows, or say that it shows the keys only (shows).",
+                    (index,),
+                )
+        narrow = {name for pattern in readers for name in pattern.projection}
+        if index.projection == "ALL" and readers and all(p.projection for p in readers):
+            included = ", ".join(sorted(narrow))
+            yield Defect(
+                index,
+                index.name,
+                f"projects everything, and its patterns read only {included}",
+                f"Project INCLUDE {included}: other changes then cost nothing here.",
+                (table,),
+                fix=_narrowing(index, included),
+            )
+
+
+def _narrowing(index: Index, included: str) -> Fix:
+    key = f"[{index.partition}, {index.sort}]" if index.sort else f"[{index.partition}]"
+    return Fix(f"key: {key}}}", f"key: {key}, projection: INCLUDE, included: [{included}]}}")
+
+
+def _missing(facts: Reach, table: TableSchema, index: Index, pattern: PatternSchema) -> list[str]:
+    """What a pattern shows and its index does not hold."""
+    keys = {*table.key_attributes, index.partition, index.sort}
+    needed = {*pattern.projection, *pattern.shows}
+    return [
+        attribute.name
+        for entity in _entities(facts, pattern)
+        for attribute in entity.attributes
+        if attribute.field in needed
+        and not _is_projected(attribute, index, keys)
+        and attribute.field not in _in_keys(entity)
+    ]
+
+
+def _reads_whole(facts: Reach, table: TableSchema, index: Index, pattern: PatternSchema) -> bool:
+    if pattern.projection or pattern.shows or pattern.kind in ("count", "exists"):
+        return False
+    keys = {*table.key_attributes, index.partition, index.sort}
+    return any(
+        attribute.name not in keys and attribute.field not in _in_keys(entity)
+        for entity in _entities(facts, pattern)
+        for attribute in entity.attributes
+    )
+
+
+def _entities(facts: Reach, pattern: PatternSchema) -> list[EntitySchema]:
+    return [facts.schema.by_entity[n] for n in pattern.entities if n in facts.schema.by_entity]
+
+
+def _in_keys(entity: EntitySchema) -> set[str]:
+    """Fields that can be read out of a key."""
+    keys = [entity.key, *(placement.key for placement in entity.placements)]
+    return {field for key in keys if key is not None for field in key.fields}
+
+
+def _is_projected(attribute: AttributeSchema, index: Index, keys: set[str | None]) -> bool:
+    if index.projection == "ALL" or attribute.name in keys or not attribute.is_stored:
+        return True
+    return index.projection == "INCLUDE" and attribute.name in index.included
+
+
+@rule("X16", "collection-too-large", "error", "A local index holds a partition to 10 GB")
+def collection_too_large(facts: Reach) -> Iterator[Defect]:
+    for table in facts.schema.tables:
+        local = [index for index in table.indexes if index.local]
+        if not local:
+            continue
+        for entity in facts.schema.entities_of(table.name):
+            if entity.per_partition is None or entity.bytes is None:
+                if facts.is_growing(entity):
+                    yield Defect(
+                        entity,
+                        entity.name,
+                        f"how large can one partition of {table.name} get? With "
+                        f"{local[0].name}, which is local, it must stay under 10 GB",
+                        "State per_partition and bytes, or make the index a global one.",
+                        (local[0], table),
+                        severity="question",
+                    )
+                continue
+            held = entity.per_partition * entity.bytes * (1 + len(local))
+            if held > ITEM_COLLECTION_BYTES:
+                yield Defect(
+                    entity,
+                    entity.name,
+                    f"{entity.per_partition:,} items of {entity.bytes:,} bytes with their entries "
+                    f"in {', '.join(index.name for index in local)} are {held / GB:,.0f} GB in one "
+                    "partition; a table with a local index takes 10, and then refuses writes",
+                    "Make the index a global one, or spread the partition.",
+                    (local[0], table),
+                )
+
+
+@rule("X17", "consistent-index-read", "error", "A global index has no consistent reads")
+def consistent_index_read(facts: Reach) -> Iterator[Defect]:
+    for table, index in all_indexes(facts):
+        for pattern in readers_of(facts, table, index):
+            if pattern.consistent and not index.local:
+                yield Defect(
+                    pattern,
+                    pattern.name,
+                    f"asks for a consistent read of {index.name}, which DynamoDB refuses: a global "
+                    "index lags behind its table",
+                    "Read the table by its key, or accept an eventual read.",
+                    (index,),
+                )
+
+
+@rule(
+    "X18", "index-repeats-key", "warning", "An index over attributes that another key has already"
+)
+def index_repeats_key(facts: Reach) -> Iterator[Defect]:
+    for table in facts.schema.tables:
+        for index in table.indexes:
+            if (index.partition, index.sort) == (table.partition, table.sort):
+                yield Defect(
+                    index,
+                    index.name,
+                    f"has the key of {table.name} itself: everything is stored and written twice",
+                    f"Read {table.name}.",
+                    (table,),
+                )
+        for first, second in combinations(table.indexes, 2):
+            if (first.partition, first.sort) == (second.partition, second.sort):
+                yield Defect(
+                    second,
+                    f"{first.name} and {second.name}",
+                    f"both are over {first.partition} and {first.sort}: every write pays for both",
+                    f"Keep {first.name}, with what both project.",
+                    (first, table),
+                )
+
+
+@rule("X19", "index-key-not-written", "warning", "A write leaves part of an index key as it was")
+def index_key_not_written(facts: Reach) -> Iterator[Defect]:
+    if facts.schema.enforced:
+        return
+    for entity in facts.schema.entities:
+        table = facts.schema.by_table[entity.table]
+        for operation, effect in facts.writes(entity.name, "update", "put", "create"):
+            for placement in entity.placements:
+                index = table.index(placement.index)
+                if index is None or not effect.fields:
+                    continue
+                parts = (
+                    (index.partition, placement.key.partition),
+                    (index.sort, placement.key.sort),
+                )
+                for name, template in parts:
+                    if name is None or template is None or name in effect.fields:
+                        continue
+                    if template.is_bare_field and template.fields[0] == name:
+                        continue
+                    written = [field for field in template.fields if field in effect.fields]
+                    if written and effect.action == "update":
+                        yield Defect(
+                            operation,
+                            f"{operation.name} on {entity.name}",
+                            f"writes {', '.join(written)} and not {name} (`{template}`): "
+                            f"{placement.index} keeps the item where it was",
+                            f"Write {name} in the same update.",
+                            (placement, entity),
+                        )

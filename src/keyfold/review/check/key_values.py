@@ -1,0 +1,220 @@
+"""K, continued: values in keys. Do they tell items apart, sort as they should, and fit?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import AttributeSchema, EntitySchema, Placement
+from keyfold.design.template import DELIMITER, Slot, Template
+from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
+from keyfold.review.check.keys import keys_of, templates_of
+from keyfold.review.check.reach import Reach, slots
+from keyfold.review.check.rule import Defect, Fix, rule
+
+
+@rule("K6", "delimiter-in-value", "warning", "A value that may hold the delimiter is not the last")
+def delimiter_in_value(facts: Reach) -> Iterator[Defect]:
+    if facts.schema.enforced:
+        return
+    for entity in facts.schema.entities:
+        for subject, key, placement in keys_of(entity):
+            for template in templates_of(key):
+                free = [s for s in slots(template) if facts.is_free_text(entity, s)]
+                inner = [slot for slot in free if slot is not template.parts[-1]]
+                if template.escape or not inner:
+                    continue
+                yield _ambiguous(entity, subject, placement, template, free, inner[0])
+
+
+def _ambiguous(
+    entity: EntitySchema,
+    subject: str,
+    placement: Placement | None,
+    template: Template,
+    free: list[Slot],
+    slot: Slot,
+) -> Defect:
+    """Two texts beside each other give one key for two pairs; one alone only splits wrongly."""
+    remedy = f"Escape or refuse {DELIMITER!r} in {slot.field}, or put it last."
+    if len(free) < 2:
+        return Defect(
+            placement or entity,
+            subject,
+            f"can {slot.field} hold {DELIMITER!r}? It stands inside `{template}`",
+            remedy,
+            (entity,),
+            severity="question",
+            cause=f"{slot.field} of {entity.name}",
+        )
+    one, other = free[0].field, free[1].field
+    values = dict.fromkeys(template.fields, "x")
+    split = (
+        {**values, one: f"a{DELIMITER}b", other: "c"},
+        {**values, one: "a", other: f"b{DELIMITER}c"},
+    )
+    return Defect(
+        placement or entity,
+        subject,
+        f"{one} and {other} are free text inside `{template}`; a {DELIMITER!r} in one of them "
+        "makes two different items have one key",
+        remedy,
+        (entity,),
+        cause=f"{one} and {other} of {entity.name}",
+        example=f"`{_rendered(template, split[0])}` is {one} = {split[0][one]!r}, {other} = 'c', "
+        f"and {one} = 'a', {other} = {split[1][other]!r}",
+        fix=Fix(template.text, f"escaped {template.text}"),
+    )
+
+
+def _rendered(template: Template, values: dict[str, str]) -> str:
+    return "".join(values[p.field] if isinstance(p, Slot) else p.text for p in template.parts)
+
+
+@rule("K7", "timestamp-no-tiebreak", "warning", "Two items of one instant get one key")
+def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
+    for entity in facts.schema.entities:
+        if entity.key is None or entity.key.sort is None:
+            continue
+        parts = slots(entity.key.sort)
+        moments = [slot for slot in parts if facts.is_moment(entity, slot)]
+        if not moments:
+            continue
+        after = parts[parts.index(moments[-1]) + 1 :]
+        own = [s for s in parts if s not in moments and (s in after or _is_own(facts, entity, s))]
+        if not own:
+            yield Defect(
+                entity,
+                entity.name,
+                f"`{entity.key}` is told apart by {moments[-1].field} alone: two items of one "
+                "instant overwrite each other silently",
+                f"Append an id of its own, as in `{entity.key.sort}#{{id}}`.",
+            )
+
+
+def _is_own(facts: Reach, entity: EntitySchema, slot: Slot) -> bool:
+    """Whether a field tells one item of this entity from the others, and is nobody else's id."""
+    attribute = entity.by_field.get(slot.field)
+    if attribute is not None and (attribute.refers or attribute.values):
+        return False
+    theirs = (e.key.fields for e in facts.schema.entities if e is not entity and e.key)
+    return not any(slot.field in fields for fields in theirs)
+
+
+@rule("K8", "timestamp-unsortable", "warning", "A time or number in a sort key has no fixed format")
+def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
+    if facts.schema.enforced:
+        return
+    for entity in facts.schema.entities:
+        for subject, key, placement in keys_of(entity):
+            if key.sort is None or _is_number_key(facts, entity, placement):
+                continue
+            for slot in slots(key.sort):
+                attribute = entity.by_field.get(slot.field)
+                if attribute is None or slot.format.sortable or attribute.stored:
+                    continue
+                where, within = placement or entity, (entity,)
+                if attribute.type == "timestamp":
+                    yield Defect(
+                        where,
+                        subject,
+                        f"which precision and zone does {slot.field} have in `{key.sort}`? Text "
+                        "order is the order of times only where both are fixed",
+                        f"Fix it, as {{{slot.field}:iso_ms}} (UTC, milliseconds).",
+                        within,
+                        severity="question",
+                        cause="the format of times in keys",
+                    )
+                elif attribute.type in ("number", "decimal") and not _is_shard(attribute):
+                    yield Defect(
+                        where,
+                        subject,
+                        f"{slot.field} in `{key.sort}` is an unpadded number: 10 sorts before 9",
+                        f"Pad it, as {{{slot.field}:012d}}.",
+                        within,
+                        cause=f"{slot.field} of {entity.name}",
+                        fix=Fix(slot.text, f"{{{slot.field}:012d}}"),
+                    )
+
+
+def _is_shard(attribute: AttributeSchema) -> bool:
+    """A number that is asked for one by one: its order says nothing."""
+    name = attribute.field.casefold()
+    return attribute.shards is not None or "shard" in name or "bucket" in name
+
+
+def _is_number_key(facts: Reach, entity: EntitySchema, placement: Placement | None) -> bool:
+    table = facts.schema.by_table[entity.table]
+    if placement is None:
+        return table.sort_type == "N"
+    index = table.index(placement.index)
+    return index is not None and index.sort_type == "N"
+
+
+@rule("K13", "lookup-not-normalised", "warning", "A lookup by text depends on case and spacing")
+def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
+    lowered = {
+        slot.field
+        for entity in facts.schema.entities
+        for _, key, _ in keys_of(entity)
+        for template in templates_of(key)
+        for slot in slots(template)
+        if slot.format.name == "lower"
+    }
+    lowered |= {
+        f for e in facts.schema.entities for u in e.uniques if u.normalise for f in u.fields
+    }
+    for entity in facts.schema.entities:
+        if entity.role in ("counter", "support"):
+            continue
+        for subject, key, placement in keys_of(entity):
+            for slot in slots(key.partition):
+                attribute = entity.by_field.get(slot.field)
+                if attribute is None or attribute.normalise or slot.format.name == "lower":
+                    continue
+                if not facts.is_free_text(entity, slot):
+                    continue
+                mixed = slot.field in lowered
+                yield Defect(
+                    placement or entity,
+                    subject,
+                    f"{slot.field} is written in lower case elsewhere, and as it was typed in "
+                    f"`{key.partition}`: the lookup misses"
+                    if mixed
+                    else f"in which spelling is {slot.field} stored and looked up in "
+                    f"`{key.partition}`? Another case or a space misses the item",
+                    f"Store and look up one spelling, as {{{slot.field}:lower}}.",
+                    (entity,),
+                    severity=None if mixed else "question",
+                    cause="" if mixed else "the spelling of what is looked up",
+                    fix=Fix(slot.text, f"{{{slot.field}:lower}}") if mixed else None,
+                )
+
+
+@rule("K15", "key-too-long", "error", "A key that can be longer than DynamoDB takes")
+def key_too_long(facts: Reach) -> Iterator[Defect]:
+    for entity in facts.schema.entities:
+        for subject, key, placement in keys_of(entity):
+            for template, most, kind in (
+                (key.partition, PARTITION_KEY_BYTES, "partition"),
+                (key.sort, SORT_KEY_BYTES, "sort"),
+            ):
+                longest = 0 if template is None else _longest(entity, template)
+                if template is not None and longest > most:
+                    yield Defect(
+                        placement or entity,
+                        subject,
+                        f"`{template}` can be {longest:,} bytes long, and a {kind} key takes "
+                        f"{most:,}",
+                        "Put a hash or an id of the long value into the key.",
+                        (entity,),
+                    )
+
+
+def _longest(entity: EntitySchema, template: Template) -> int:
+    """The bytes of the longest key, as far as the design bounds its texts; others count nothing."""
+    found = sum(len(p.text.encode()) for p in template.parts if not isinstance(p, Slot))
+    for slot in slots(template):
+        attribute = entity.by_field.get(slot.field)
+        if attribute is not None and attribute.type == "string":
+            found += attribute.max_items or 0
+    return found

@@ -1,0 +1,153 @@
+"""Q, continued: what a read looks at and throws away, and what it reads again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import EntitySchema, PatternSchema
+from keyfold.design.template import Literal, Template
+from keyfold.limits import GB, PAGE_BYTES, READ_UNIT_BYTES
+from keyfold.review.check.patterns import asked
+from keyfold.review.check.reach import Reach, equal_fields, slots
+from keyfold.review.check.rule import Defect, rule
+
+
+@rule("Q7", "n-plus-one", "error", "A list view needs a read for each row")
+def n_plus_one(facts: Reach) -> Iterator[Defect]:
+    for pattern in facts.schema.patterns:
+        rows = [facts.schema.by_entity[n] for n in pattern.entities if n in facts.schema.by_entity]
+        for name in pattern.returns:
+            target = facts.schema.by_entity.get(name)
+            if target is None or name in pattern.entities or _has_key(facts, rows, target):
+                continue
+            way = facts.way_to(rows, target)
+            how = f", a query of {way.index} that no batch can hold" if way and way.index else ""
+            yield Defect(
+                pattern,
+                pattern.name,
+                f"gives {name} and reads {', '.join(pattern.entities)}, which do not hold its "
+                f"whole key (`{target.key}`): one more read for each row{how}",
+                f"Copy what the list shows of {name} onto its rows, or keep the whole key there "
+                "and batch the gets.",
+            )
+
+
+def _has_key(facts: Reach, rows: list[EntitySchema], target: EntitySchema) -> bool:
+    """Whether each row holds the whole key of what is read next, so that one batch gets them."""
+    table = facts.schema.by_table[target.table]
+    if target.key is None or (table.sort and target.key.sort is None):
+        # The document does not give the key; a row that names its attributes can hold it.
+        attributes = table.key_attributes
+        return bool(rows) and all(_names(row, target, attributes) for row in rows)
+    return bool(rows) and all(
+        set(facts.held(row, target)) >= set(target.key.fields) for row in rows
+    )
+
+
+def _names(row: EntitySchema, target: EntitySchema, attributes: tuple[str, ...]) -> bool:
+    """`postSK` on a row holds the sort key of a POST."""
+    wanted = {f"{target.name}{name}".casefold().replace("_", "") for name in attributes[-1:]}
+    return wanted <= {field.casefold().replace("_", "") for field in row.by_field}
+
+
+@rule("Q13", "scan", "warning", "A pattern that reads the whole table")
+def scan(facts: Reach) -> Iterator[Defect]:
+    for pattern in facts.schema.patterns:
+        if pattern.kind != "scan":
+            continue
+        store = pattern.index or pattern.table
+        yield Defect(
+            pattern,
+            pattern.name,
+            f"reads all of {store} at every call, whatever it returns{_price(pattern)}",
+            "Give it a key or an index to read by; a scan that is meant (an export, a count once "
+            "a day) says `on_purpose: {scan: REASON}`.",
+        )
+
+
+def _price(pattern: PatternSchema) -> str:
+    """What one call costs for each gigabyte, where nothing says how much there is."""
+    pages = GB // PAGE_BYTES
+    units = GB // READ_UNIT_BYTES // 2
+    rate = f", {pattern.rate:g} times a second" if pattern.rate else ""
+    return f": {units:,} read units and {pages:,} requests for each GB{rate}"
+
+
+@rule("Q14", "filter-instead-of-key", "warning", "A filter throws away what was read and paid for")
+def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
+    for pattern in facts.schema.patterns:
+        if pattern.filter is None or pattern.kind in ("scan", "get") or pattern.partition is None:
+            continue
+        marker = facts.schema.by_table[pattern.table].type_attribute
+        equal = [
+            f
+            for f in equal_fields(pattern.filter)
+            if f != marker and not _expires(facts, pattern, f)
+        ]
+        if not equal:
+            continue
+        few = facts.most(pattern)
+        yield Defect(
+            pattern,
+            pattern.name,
+            f"filters by {', '.join(equal)} after reading: every item of the partition is paid "
+            "for, and a page can come back empty",
+            f"Put {equal[0]} before the rest of the sort key of an index, or make an index that "
+            "holds only these items.",
+            severity="question" if few is not None and few <= SMALL else None,
+        )
+
+
+SMALL = 100
+"""So many items are read as a whole anyway."""
+
+
+def _expires(facts: Reach, pattern: PatternSchema, field: str) -> bool:
+    found = (facts.schema.by_entity.get(name) for name in pattern.entities)
+    return any(e is not None and e.ttl is not None and e.ttl.attribute == field for e in found)
+
+
+@rule("Q15", "prefix-cut", "warning", "A begins_with that stops inside a part of the key")
+def prefix_cut(facts: Reach) -> Iterator[Defect]:
+    for pattern in facts.schema.patterns:
+        wanted = pattern.condition.template
+        if pattern.condition.operator != "begins_with" or wanted is None or not wanted.fields:
+            continue
+        for appearance in facts.reached(pattern):
+            sort = appearance.key.sort
+            if appearance.entity.name not in pattern.entities or sort is None:
+                continue
+            if _stops_inside(wanted, sort) and _is_open(appearance.entity, sort, wanted):
+                field = slots(sort)[len(wanted.fields) - 1].field
+                yield Defect(
+                    pattern,
+                    pattern.name,
+                    f"`{asked(pattern)}` ends inside {field} of `{sort}`: it also returns every "
+                    f"longer {field} that begins so",
+                    "End the prefix with the delimiter that follows the value.",
+                    example=f"begins_with `{_text(wanted, 'ann')}` returns `{_text(sort, 'anna')}`",
+                )
+                break
+
+
+def _stops_inside(wanted: Template, sort: Template) -> bool:
+    """Whether a prefix ends with a value that the key goes on after."""
+    cut = len(wanted.parts)
+    return not isinstance(wanted.parts[-1], Literal) and cut < len(sort.parts)
+
+
+def _is_open(entity: EntitySchema, sort: Template, wanted: Template) -> bool:
+    """Whether one value can begin with another: ids of one length and times cannot."""
+    slot = slots(sort)[len(wanted.fields) - 1] if len(wanted.fields) <= len(slots(sort)) else None
+    found = entity.by_field.get(slot.field) if slot else None
+    if slot is None or slot.format.sortable:
+        return False
+    if found is None:
+        return True
+    if found.values:
+        return any(a != b and a.startswith(b) for a in found.values for b in found.values)
+    return found.type in ("string", "number")
+
+
+def _text(template: Template, value: str) -> str:
+    return "".join(p.text if isinstance(p, Literal) else value for p in template.parts)

@@ -1,0 +1,53 @@
+"""W, continued: state machines. Does every state come, and does every item get to an end?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.schema import AttributeSchema, EntitySchema
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, rule
+
+
+@rule("W12", "state-unreachable", "error", "No item ever gets to a state")
+def state_unreachable(facts: Reach) -> Iterator[Defect]:
+    for entity, attribute in _with_states(facts):
+        found = attribute.reached_states()
+        named = (one for step in attribute.states for one in (step.before, step.after))
+        lost = [state for state in dict.fromkeys((*attribute.values, *named)) if state not in found]
+        if lost:
+            begin = " or ".join(attribute.start or (attribute.states[0].before,))
+            yield Defect(
+                entity,
+                f"{entity.name}.{attribute.field}",
+                f"a new item is {begin}, and no steps lead to {', '.join(lost)}",
+                "Add the step that is missing, or take the state away.",
+            )
+
+
+@rule("W13", "state-without-way-out", "warning", "An item stays in a state for ever")
+def state_without_way_out(facts: Reach) -> Iterator[Defect]:
+    for entity, attribute in _with_states(facts):
+        ends = set(attribute.final or _ends(attribute))
+        if not ends:
+            continue
+        for _ in attribute.states:
+            ends |= {step.before for step in attribute.states if step.after in ends}
+        stuck = [state for state in attribute.reached_states() if state not in ends]
+        if stuck:
+            yield Defect(
+                entity,
+                f"{entity.name}.{attribute.field}",
+                f"from {', '.join(stuck)} no steps lead to an end",
+                "Add the step that is missing, or name the state in final=.",
+            )
+
+
+def _with_states(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
+    for entity in facts.schema.entities:
+        yield from ((entity, one) for one in entity.attributes if one.states)
+
+
+def _ends(attribute: AttributeSchema) -> set[str]:
+    left = {step.before for step in attribute.states}
+    return {step.after for step in attribute.states} - left
