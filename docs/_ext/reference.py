@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 import keyfold
 from keyfold import cli, errors, settings
 from keyfold.api import codes as serve_codes
+from keyfold.cli.guide import agent_guide
 from keyfold.design import codes as design_codes
 from keyfold.review.check import FAMILIES, RULES, rules
 from keyfold.review.check.page import page
@@ -31,6 +32,7 @@ SECRETS_NOTE = "These are read from the environment alone: never from a file, ne
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", write_pages)
+    app.connect("build-finished", write_llms)
     return {"parallel_read_safe": True}
 
 
@@ -48,6 +50,22 @@ def write_pages(app: Sphinx) -> None:
         path = Path(app.srcdir) / name
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
+
+
+def write_llms(app: Sphinx, error: Exception | None) -> None:
+    """`llms.txt` beside the pages: the guide for assistants, and where the pages are."""
+    if error is None:
+        (Path(app.outdir) / "llms.txt").write_text(llms_text(Path(app.srcdir)), "utf-8")
+
+
+def llms_text(source: Path) -> str:
+    pages = sorted(path.relative_to(source) for path in (source / "guide").glob("*.md"))
+    links = [f"- [{_heading(source / path)}]({path.with_suffix('.html')})" for path in pages]
+    return agent_guide() + "\n## Pages\n\n" + "\n".join(links) + "\n"
+
+
+def _heading(path: Path) -> str:
+    return path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def cli_page() -> str:

@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Advice": ("workload", "cost", "advise", "export"),
     "Data": ("migrations", "backup", "doctor", "dump", "load", "sample"),
     "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),
-    "About": ("settings", "bench"),
+    "About": ("guide", "settings", "completion", "bench"),
 }
 OTHERS = "More"
 
