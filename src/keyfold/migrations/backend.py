@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from keyfold.clients.protocol import Client
@@ -50,6 +50,12 @@ class Backend:
     def physical(self, table: str) -> str:
         """What a design's table is called here."""
         return self.names.get(table) or f"{self.prefix}{table}"
+
+    def knowing(self, tables: Iterable[TableSchema]) -> Backend:
+        """The same with the names that these tables have here, by variables of the environment."""
+        found = {t.name: physical_name(t, self.prefix, self.names) for t in tables}
+        other = {name: given for name, given in found.items() if given != self.physical(name)}
+        return replace(self, names={**other, **self.names}) if other else self
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """One request, sent again after throttling, conflicts and lost answers.

@@ -27,13 +27,14 @@ from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
 from keyfold.migrations.spelling import equal
-from keyfold.migrations.state import CopyFailure, StateStore, key_text
+from keyfold.migrations.state import CopyFailure, ForeignWrite, Marker, StateStore, key_text
 from keyfold.migrations.undo import UndoRecord
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import PASSING, transact
 
 _ATTEMPTS: Final = 12
 _TELL_EVERY: Final = 0.1
+_NOTE_EVERY: Final = 1.0
 _REFUSED: Final = "ConditionalCheckFailed"
 
 
@@ -61,6 +62,7 @@ class Copier:
         ]
         self._lock = threading.Lock()
         self._told = 0.0
+        self._noted_foreign = float("-inf")
         self._reached = 0.0
         """Every change before this moment has been copied."""
         self._troubled = {(p.table, key_text(p.key)) for p in store.problems()}
@@ -170,6 +172,7 @@ class Copier:
         if outcome is None:
             for record, _ in batch:
                 self._untrouble(record.table, record.key)
+            self._note_foreign(batch[-1][0])
         elif len(batch) > 1:
             for one in batch:
                 self._copy_together([one])
@@ -179,6 +182,8 @@ class Copier:
                 self.copy_changes([record])
                 return
             self._trouble(record.table, record.key, _taken(outcome, actions))
+        elif self.towards == "new":
+            self._copy_touched(batch[0][0])
 
     def copy_scanned(self, table: str, items: Sequence[Item]) -> Tally:
         """Copy items as a scan found them, except those that changed since copying began."""
@@ -380,22 +385,74 @@ class Copier:
                 "TableName": self.store.table,
                 "Key": self.store.marker_key(self.towards, record.table, record.key),
                 "UpdateExpression": "SET #s = :s",
-                "ConditionExpression": "attribute_not_exists(#s) OR #s < :s",
+                "ConditionExpression": "(attribute_not_exists(#s) OR #s < :s) AND "
+                "attribute_not_exists(touches)",
                 "ExpressionAttributeNames": {"#s": "sequence"},
                 "ExpressionAttributeValues": {":s": {"S": record.order}},
             }
         }
 
-    def _marker_check(self, table: str, key: Item, expected: str | None) -> Item:
+    def _copy_touched(self, record: ItemChange) -> None:
+        """Copy an item that applications write on both sides: as it is, not as it once was."""
+        for _ in range(_ATTEMPTS):
+            marker = self.store.marker(self.towards, record.table, record.key)
+            if not marker.touches or (marker.sequence or "") >= record.order:
+                return
+            current = self.current(record.table, record.key)
+            try:
+                after = self.sides.outputs(record.table, current)
+                before = self._before(record, after)
+                source = (record.table, key_text(record.key))
+                actions = self._actions(before, after, source)
+            except Uncopyable as problem:
+                self._trouble(record.table, record.key, str(problem))
+                return
+            update = self._marker_update(record)
+            update["Update"]["UpdateExpression"] = "SET #s = :s ADD followed :one"
+            update["Update"]["ConditionExpression"] = (
+                "(attribute_not_exists(#s) OR #s < :s) AND touches = :t"
+            )
+            update["Update"]["ExpressionAttributeValues"] |= {
+                ":one": {"N": "1"},
+                ":t": {"N": str(marker.touches)},
+            }
+            outcome = self._transact([*actions, update])
+            if outcome is None:
+                self._untrouble(record.table, record.key)
+                if marker.followed >= marker.touches:
+                    self._note_foreign(record)
+                return
+            if outcome[-1] != _REFUSED and not self._is_race(outcome, actions):
+                self._trouble(record.table, record.key, _taken(outcome, actions))
+                return
+
+    def _note_foreign(self, record: ItemChange) -> None:
+        """Somebody wrote the old side alone."""
+        now = time.monotonic()
+        if self.towards == "new" and now > self._noted_foreign + _NOTE_EVERY:
+            self._noted_foreign = now
+            at = self.backend.clock.now()
+            self.store.note_foreign(ForeignWrite(record.table, record.key, at))
+
+    def _marker_check(self, table: str, key: Item, expected: Marker | None) -> Item:
         check: Item = {
             "TableName": self.store.table,
             "Key": self.store.marker_key(self.towards, table, key),
             "ConditionExpression": "attribute_not_exists(#s)",
             "ExpressionAttributeNames": {"#s": "sequence"},
         }
-        if expected is not None:
+        expected = expected or Marker()
+        values: Item = {}
+        if expected.sequence is not None:
             check["ConditionExpression"] = "#s = :s"
-            check["ExpressionAttributeValues"] = {":s": {"S": expected}}
+            values[":s"] = {"S": expected.sequence}
+        if expected.touches:
+            check["ConditionExpression"] += " AND touches = :t"
+            values[":t"] = {"N": str(expected.touches)}
+        else:
+            check["ConditionExpression"] += " AND attribute_not_exists(touches)"
+        if values:
+            check["ExpressionAttributeValues"] = values
         return {"ConditionCheck": check}
 
     def _transact(self, actions: list[Item], tally: Tally | None = None) -> list[str] | None:

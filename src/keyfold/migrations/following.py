@@ -34,10 +34,10 @@ def consequences(migration: Migration) -> list[str]:
 
 def wait_for_routers(store: StateStore, epoch: int, copier: Copier | None = None) -> None:
     """Until every running router acts by this epoch; copying goes on meanwhile."""
-    time.sleep(ROUTER_REFRESH * 1.2 if store.routers() else 0.0)
+    now = store.backend.clock.now
+    time.sleep(ROUTER_REFRESH * 1.2 if store.routers(now()) else 0.0)
     while True:
-        now = store.backend.clock.now()
-        if not any(acts_by < epoch and until > now for _, acts_by, until in store.routers()):
+        if not any(router.epoch < epoch for router in store.routers(now())):
             return
         if copier is None or not copier.poll():
             time.sleep(POLL_SECONDS)

@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from keyfold.clients.protocol import AsyncClient, Client
+from keyfold.design.schema import TableSchema
 from keyfold.errors import MigrationError
 from keyfold.migrations.moves import Derive, Move, Restore, Route
 from keyfold.migrations.operations import CreateTable, DropTable, TableChange
 from keyfold.migrations.rewrites import Rewrite, undecided
+from keyfold.runtime.context import Context
 
 Phase = Literal[
     "planned",
@@ -63,6 +66,17 @@ class Migration:
                     f"{self.name}: what {move.name} moves is counted by {', '.join(left)}, and "
                     "copying does not count; add the step recount(design)"
                 )
+
+    def routed(self, client: Client, context: Context) -> Client:
+        """The client of an application that follows; `design.open(..., migration=...)` asks."""
+        from keyfold.migrations.routed import Routed, RoutedClient
+
+        return RoutedClient(client, Routed.of(self, context))
+
+    def routed_async(self, client: AsyncClient, context: Context) -> AsyncClient:
+        from keyfold.migrations.routed import AsyncRoutedClient, Routed
+
+        return AsyncRoutedClient(client, Routed.of(self, context))
 
     def _flat(self, steps: Iterable[Any]) -> Iterator[Step]:
         for step in steps:
@@ -117,6 +131,16 @@ class Migration:
         return any(isinstance(step, kinds) for step in self.steps) or bool(
             self.operations("contract")
         )
+
+    @property
+    def tables(self) -> tuple[TableSchema, ...]:
+        """All that its steps know, each once."""
+        found = [s.table for s in self.steps if isinstance(s, (CreateTable, DropTable))]
+        for side in ("old", "new"):
+            found += [table for route in self.routes(side) for table in route.tables]
+        for rewrite in (*self.rewrites("backfill"), *self.rewrites("contract")):
+            found += [rewrite.schema] if rewrite.schema is not None else []
+        return tuple({table.name: table for table in found}.values())
 
     @property
     def followed(self) -> dict[str, Side]:

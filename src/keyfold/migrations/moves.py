@@ -62,6 +62,8 @@ class Route:
     outputs: Outputs
     keeps: bool = False
     """What it reads stays what it is, and is never taken away."""
+    tables: tuple[TableSchema, ...] = ()
+    """Those that it reads and writes, as far as they are known."""
 
 
 @dataclass(frozen=True)
@@ -181,10 +183,18 @@ def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
         return [first, *written_with(source, made)[1:]]
 
     old, new = source.table.name, target.table.name
+    both = (source.table.schema, target.table.schema)
     apart = old == new and source.type_name == target.type_name
     return (
-        Route(name, old, new, shaped(source) if apart else source.recognises, forward),
-        Route(f"{name}, back", new, old, shaped(target) if apart else target.recognises, backward),
+        Route(name, old, new, shaped(source) if apart else source.recognises, forward, tables=both),
+        Route(
+            f"{name}, back",
+            new,
+            old,
+            shaped(target) if apart else target.recognises,
+            backward,
+            tables=both,
+        ),
     )
 
 
@@ -208,7 +218,9 @@ def rebuild(entity: type[Entity]) -> Derive:
         return written_with(spec, spec.decode(item))[1:]
 
     name, table = f"the copies of {entity.__name__}", spec.table.name
-    return Derive(name, Route(name, table, table, spec.recognises, outputs))
+    return Derive(
+        name, Route(name, table, table, spec.recognises, outputs, tables=(spec.table.schema,))
+    )
 
 
 def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:

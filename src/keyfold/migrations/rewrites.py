@@ -8,6 +8,7 @@ from typing import Any, Literal, NoReturn
 
 from keyfold.design.condition import stored
 from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.schema import TableSchema
 from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
 from keyfold.expressions.evaluate import compiled
@@ -37,6 +38,7 @@ class Rewrite:
     """What an item becomes by its last change, given it before and after; where None, `change`."""
     lasting: frozenset[str] = frozenset()
     """Attributes of the old shape: what they become is the application's, and is not undone."""
+    schema: TableSchema | None = None
 
     def words(self) -> str:
         return self.name
@@ -69,6 +71,7 @@ def _rewrite(
         if follow is None
         else lambda before, item: follow(before, item) if spec.recognises(item) else item,
         lasting,
+        spec.table.schema,
     )
 
 

@@ -39,8 +39,8 @@ _REMEMBERED: Final = 10_000
 class Routing:
     """What a router knows and decides; it does no I/O."""
 
-    def __init__(self, migration: str, prefix: str, clock: Clock) -> None:
-        self.name, self.clock = migration, clock
+    def __init__(self, migration: str, prefix: str, clock: Clock, *, doubles: bool = False) -> None:
+        self.name, self.clock, self.doubles = migration, clock, doubles
         self.state = State()
         self._table = f"{prefix}{SUPPORT.name}"
         self._id = f"router:{uuid.uuid4()}"
@@ -129,6 +129,8 @@ class Routing:
             "epoch": {"N": str(epoch)},
             "until": {"N": repr(now + ROUTER_LEASE)},
         }
+        if self.doubles:
+            item["doubles"] = {"BOOL": True}
         yield Call("PutItem", {"TableName": self._table, "Item": item})
         self._acknowledged, self._lease_until = epoch, now + ROUTER_LEASE
 

@@ -63,14 +63,15 @@ class Migrator:
         pace: ScanPace | None = None,
         settle: float = 0.0,
         without_routers: bool = False,
+        quiet: float = QUIET_SECONDS,
         report: Report = silent,
         say: Say = lambda _: None,
     ) -> None:
-        self.migration, self.backend = migration, backend
+        self.migration, self.backend = migration, backend.knowing(migration.tables)
         self.pace, self.settle = pace or ScanPace(), settle
-        self.without_routers = without_routers
+        self.without_routers, self.quiet = without_routers, quiet
         self.report, self.say = report, say
-        self.store = StateStore(backend, migration.name)
+        self.store = StateStore(self.backend, migration.name)
         self.log = UndoLog(self.store)
         self._shaping = Shaping(migration, self.store, say)
         self._state = State()
@@ -192,6 +193,7 @@ class Migrator:
                 self.say(f"{self.migration.name}: without routers, {words}")
             return True
         told = ""
+        self._copier("new").catch_up()
         while (why := self._why_not_followed()) is not None:
             if why != told:
                 self.say(f"{self.migration.name}: {why}")
@@ -205,17 +207,17 @@ class Migrator:
 
     def _why_not_followed(self) -> str | None:
         now = self.backend.clock.now()
-        if not any(until > now for _, _, until in self.store.routers()):
+        if not self.store.routers(now):
             return (
                 f"{self._state.phase} is complete. Deploy the application, opened with this "
                 "migration: design.open(..., migration=...). What comes next waits until it "
                 "reports"
             )
         foreign = self.store.foreign()
-        if foreign is not None and now - foreign.at < QUIET_SECONDS:
+        if foreign is not None and now - foreign.at < self.quiet:
             return (
                 f"an application that does not follow the migration still writes: {foreign}. "
-                f"What comes next waits until it has written nothing for {QUIET_SECONDS:g} seconds"
+                f"What comes next waits until it has written nothing for {self.quiet:g} seconds"
             )
         return None
 
@@ -231,7 +233,7 @@ class Migrator:
             max(now - at, 0.0) if at and state.active else None,
             self.store.segments(),
             self.store.problems(),
-            sum(1 for _, _, until in self.store.routers() if until > now),
+            len(self.store.routers(now)),
         )
 
     def _change(self, **changes: object) -> None:
@@ -391,9 +393,12 @@ class Migrator:
             back.skip_to_end()
             copier.catch_up()
             self._refuse_problems()
-            self._close_writes(copier)
-            self._refuse_problems_of_the_switch()
-            back.skip_to_end()
+            # Who writes both sides may be late: nothing of it is on one side only.
+            routers = self.store.routers(self.backend.clock.now())
+            if not routers or not all(router.doubles for router in routers):
+                self._close_writes(copier)
+                self._refuse_problems_of_the_switch()
+                back.skip_to_end()
             try:
                 # Side and phase change together: twice would leave writes uncopied.
                 self._change(writes="new", closed=False, phase="switch-writes")

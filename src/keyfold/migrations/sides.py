@@ -128,7 +128,7 @@ def write_over(
     action = (
         {"Delete": {**request, **unchanged(item, key)}}
         if changed is None
-        else {"Update": {**request, **_difference(item, changed, key)}}
+        else {"Update": {**request, **difference(item, changed, key)}}
     )
     noted: list[Item] = []
     if sides.stays(table):
@@ -171,7 +171,7 @@ def unchanged(item: Item, key: Item) -> Item:
     return {**request, "ExpressionAttributeValues": values} if values else request
 
 
-def _difference(item: Item, changed: Item, key: Item) -> Item:
+def difference(item: Item, changed: Item, key: Item) -> Item:
     """An update from one to the other, if what changes is still as it was."""
     names: dict[str, str] = {"#key": next(iter(key))}
     values: Item = {}

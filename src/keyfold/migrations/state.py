@@ -82,6 +82,19 @@ class CopyFailure:
 
 
 @dataclass(frozen=True)
+class Reporter:
+    """An application's process that follows, by what it last said."""
+
+    name: str
+    epoch: int
+    """It acts by this one, or a later one."""
+    until: float
+    """Its word holds so long."""
+    doubles: bool
+    """It writes both sides until the switch."""
+
+
+@dataclass(frozen=True)
 class ForeignWrite:
     """A write of an application that does not follow the migration."""
 
@@ -108,6 +121,32 @@ def part_text(prefix: str, text: str) -> str:
     if len(text.encode()) > _LONGEST:
         text = hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
     return f"{prefix}{text}"
+
+
+@dataclass(frozen=True)
+class Marker:
+    """What is known of one item's copies."""
+
+    sequence: str | None = None
+    """The number of the last change that was copied."""
+    touches: int = 0
+    """Writes of applications that follow, which went to both sides."""
+    followed: int = 0
+    """Changes that were copied since."""
+
+    @classmethod
+    def read(cls, item: Item) -> Marker:
+        return cls(
+            item["sequence"]["S"] if "sequence" in item else None,
+            int(item["touches"]["N"]) if "touches" in item else 0,
+            int(item["followed"]["N"]) if "followed" in item else 0,
+        )
+
+
+def marker_key(name: str, towards: Side, table: str, key: Mapping[str, Any]) -> Item:
+    text = f"{table}:{key_text(key)}"
+    partition = f"{name}:{towards}:{spread(text)}"
+    return {"migration": {"S": partition}, "part": {"S": part_text("", text)}}
 
 
 def part_key(name: str, part: str) -> Item:
@@ -218,12 +257,18 @@ class StateStore:
             for item in self.all_of(self.name, "problem:")
         ]
 
-    def routers(self) -> list[tuple[str, int, float]]:
-        """Who follows, which epoch they act by, and until when their word holds."""
-        return [
-            (item["part"]["S"], int(item["epoch"]["N"]), float(item["until"]["N"]))
+    def routers(self, now: float) -> list[Reporter]:
+        """Who follows at this moment."""
+        found = [
+            Reporter(
+                item["part"]["S"],
+                int(item["epoch"]["N"]),
+                float(item["until"]["N"]),
+                "doubles" in item,
+            )
             for item in self.all_of(self.name, "router:")
         ]
+        return [one for one in found if one.until > now]
 
     def note_foreign(self, write: ForeignWrite) -> None:
         """Remember the last write of an application that does not follow."""
@@ -235,19 +280,16 @@ class StateStore:
         return ForeignWrite(**orjson.loads(item["write"]["S"])) if item else None
 
     def marker_key(self, towards: Side, table: str, key: Mapping[str, Any]) -> Item:
-        text = f"{table}:{key_text(key)}"
-        partition = f"{self.name}:{towards}:{spread(text)}"
-        return {"migration": {"S": partition}, "part": {"S": part_text("", text)}}
+        return marker_key(self.name, towards, table, key)
 
-    def marker(self, towards: Side, table: str, key: Mapping[str, Any]) -> str | None:
-        """The sequence number of the last change copied for an item."""
+    def marker(self, towards: Side, table: str, key: Mapping[str, Any]) -> Marker:
+        """What was copied of an item, and how often applications wrote it on both sides."""
         request = {
             "TableName": self.table,
             "Key": self.marker_key(towards, table, key),
             "ConsistentRead": True,
         }
-        item = self.backend.call("GetItem", request).get("Item")
-        return item["sequence"]["S"] if item else None
+        return Marker.read(self.backend.call("GetItem", request).get("Item") or {})
 
     def forget(self, *, undo: bool) -> None:
         """Remove what only a migration under way needs; `undo` says whether there are records."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from keyfold.clients import connect, connect_async
 from keyfold.clients.address import Embedded, parse
@@ -19,6 +19,14 @@ from keyfold.runtime.db import Db
 from keyfold.runtime.decoding import OnUndecodable
 
 PARALLEL_REQUESTS = 16
+
+
+class Followed(Protocol):
+    """A migration that an application follows."""
+
+    def routed(self, client: Client, context: Context) -> Client: ...
+
+    def routed_async(self, client: AsyncClient, context: Context) -> AsyncClient: ...
 
 
 class Design(Declarations):
@@ -35,12 +43,13 @@ class Design(Declarations):
         on_loop: OnLoop = "log",
         on_undecodable: OnUndecodable = "raise",
         create_tables: bool | None = None,
+        migration: Followed | Sequence[Followed] = (),
     ) -> Db:
         """A handle on an address, an open client, or a boto3 session or DynamoDB client.
 
         Embedded backends get missing tables at once; elsewhere say `create_tables=True`. An
         embedded engine has the handle's clock. The first of several cursor secrets makes new
-        cursors, the others open old ones.
+        cursors, the others open old ones. Opened with a `migration`, the handle follows it.
         """
         given = hasattr(backend, "call")
         client = cast("Client", backend) if given else connect(backend, clock=clock)
@@ -48,8 +57,12 @@ class Design(Declarations):
         context = self._context(
             clock, table_prefix, table_names, cursor_secret, backend, on_undecodable
         )
+        followed = _listed(migration)
+        for one in followed:
+            client = one.routed(client, context)
         db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
-        if not remote if create_tables is None else create_tables:
+        # What a migration makes is not made beside it.
+        if not (remote or followed) if create_tables is None else create_tables:
             db.create_tables()
         return db
 
@@ -64,6 +77,7 @@ class Design(Declarations):
         on_loop: OnLoop = "log",
         on_undecodable: OnUndecodable = "raise",
         create_tables: bool | None = None,
+        migration: Followed | Sequence[Followed] = (),
     ) -> AsyncDb:
         """The same for an event loop."""
         given = hasattr(backend, "call")
@@ -72,8 +86,11 @@ class Design(Declarations):
         context = self._context(
             clock, table_prefix, table_names, cursor_secret, backend, on_undecodable
         )
+        followed = _listed(migration)
+        for one in followed:
+            client = one.routed_async(client, context)
         db = AsyncDb(context, client, on_loop=on_loop)
-        if not remote if create_tables is None else create_tables:
+        if not (remote or followed) if create_tables is None else create_tables:
             await db.create_tables()
         return db
 
@@ -96,6 +113,10 @@ class Design(Declarations):
             _data_file(backend),
             on_undecodable,
         )
+
+
+def _listed(migration: Followed | Sequence[Followed]) -> Sequence[Followed]:
+    return migration if isinstance(migration, Sequence) else (migration,)
 
 
 def _data_file(backend: Any) -> Path | None:

@@ -1,0 +1,134 @@
+"""One application, opened with its migration; old ones go on beside it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from keyfold import Db, create, update
+from keyfold.errors import ConditionFailed, NotFound, Pending, TableNotFound
+from keyfold.migrations import Migrator
+
+from .conftest import OldOrder, Order, OrderById, Shop, after
+
+
+@contextmanager
+def following(migrator: Migrator) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=migrator.follow, args=(stop.is_set,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(20)
+
+
+@contextmanager
+def reading(db: Db) -> Iterator[None]:
+    """An application that goes on, until its tables are taken away."""
+    stop = threading.Event()
+
+    def read() -> None:
+        with suppress(Pending, TableNotFound):
+            while not stop.wait(0.05):
+                db.find(Order.key(season_id="s1", order_id="o1"))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(20)
+
+
+def test_the_new_side_is_refused_until_it_is_complete(shop: Shop) -> None:
+    shop.old_order("o1")
+    shop.migrator().apply("backfill")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    with pytest.raises(Pending, match="from verify on"):
+        new.get(Order.key(season_id="s1", order_id="o1"))
+
+
+def test_two_applications_of_two_designs_see_each_others_writes(shop: Shop) -> None:
+    for number in range(5):
+        shop.old_order(f"o{number}", total=number)
+    shop.migrator().apply("verify")
+    one = after.open(shop.backend.client, migration=shop.migration)
+    two = after.open(shop.backend.client, migration=shop.migration)
+    with following(shop.migrator()):
+        one.create(Order(season_id="s1", order_id="new", cents=700))
+        assert two.get(Order.key(season_id="s1", order_id="new")).cents == 700
+        assert two.get(OrderById.key(order_id="new")).season_id == "s1"
+        assert shop.old.get(OldOrder.key(order_id="new")).total == 7
+        two.update(Order.key(season_id="s1", order_id="o3"), cents=900)
+        assert shop.old.get(OldOrder.key(order_id="o3")).total == 9
+        one.delete(Order.key(season_id="s1", order_id="o4"))
+        with pytest.raises(NotFound):
+            shop.old.get(OldOrder.key(order_id="o4"))
+        shop.old_order("o1", total=55)
+        one.update(Order.key(season_id="s1", order_id="o1"), cents=5600)
+        assert shop.old.get(OldOrder.key(order_id="o1")).total == 56
+    shop.migrator().apply("hold")
+    assert shop.new_items() == shop.expected_items()
+
+
+def test_conditions_and_transactions_answer_as_ever(shop: Shop) -> None:
+    shop.old_order("o1", total=1)
+    shop.migrator().apply("verify")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    key = Order.key(season_id="s1", order_id="o1")
+    with pytest.raises(ConditionFailed):
+        new.update(key, cents=5, where=lambda o: o.cents == 3)
+    with pytest.raises(ConditionFailed):
+        new.transact(
+            create(Order(season_id="s2", order_id="o2", cents=1)),
+            update(key, cents=5, where=lambda o: o.cents == 3),
+        )
+    assert shop.old.find(OldOrder.key(order_id="o2")) is None
+    new.transact(create(Order(season_id="s2", order_id="o2", cents=200)), update(key, cents=500))
+    assert shop.old.get(OldOrder.key(order_id="o2")).total == 2
+    assert shop.old.get(OldOrder.key(order_id="o1")).total == 5
+    item = Order.__spec__.encode(Order(season_id="s3", order_id="m2", cents=2))
+    batch = {"RequestItems": {"SeasonOrders": [{"PutRequest": {"Item": item}}]}}
+    assert new.client.call("BatchWriteItem", batch) == {"UnprocessedItems": {}}
+    assert shop.old.get(OldOrder.key(order_id="m2")).season_id == "s3"
+
+
+def test_apply_goes_on_when_the_application_reports_and_old_writers_are_gone(shop: Shop) -> None:
+    said: list[str] = []
+    shop.old_order("o1")
+    cautious = shop.migrator(without_routers=False, say=said.append, quiet=0.5)
+    assert cautious.apply("hold").phase == "verify"
+    new = after.open(shop.backend.client, migration=shop.migration)
+    new.create(Order(season_id="s1", order_id="o2", cents=200))
+    shop.old_order("late")
+    looks: list[int] = []
+
+    def wait() -> bool:
+        looks.append(1)
+        new.find(Order.key(season_id="s1", order_id="o2"))
+        return len(looks) < 60
+
+    assert cautious.apply("hold", wait=wait).phase == "hold"
+    assert any("does not follow the migration still writes: Orders orderId=late" in s for s in said)
+    new.update(Order.key(season_id="s1", order_id="late"), cents=4200)
+    assert new.get(Order.key(season_id="s1", order_id="late")).cents == 4200
+    assert shop.old.get(OldOrder.key(order_id="late")).total == 1
+    with reading(new):
+        shop.migrator().rollback()
+    assert shop.old.get(OldOrder.key(order_id="late")).total == 42
+
+
+async def test_from_an_event_loop_too(shop: Shop) -> None:
+    from keyfold.clients.embedded import AsyncEmbeddedClient
+
+    shop.old_order("o1", total=1)
+    shop.migrator().apply("verify")
+    new = await after.open_async(AsyncEmbeddedClient(shop.engine), migration=shop.migration)
+    await new.update(Order.key(season_id="s1", order_id="o1"), cents=300)
+    assert shop.old.get(OldOrder.key(order_id="o1")).total == 3
