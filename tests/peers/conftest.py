@@ -144,10 +144,9 @@ def _takes_connections(port: int) -> bool:
     return True
 
 
-@pytest.fixture(scope="session")
-def keyfold_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@contextmanager
+def keyfold_server(folder: Path) -> Iterator[str]:
     """`keyfold serve` on a file, in a process of its own."""
-    folder = tmp_path_factory.mktemp("keyfold")
     command = (
         sys.executable,
         "-c",
@@ -156,11 +155,20 @@ def keyfold_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    found = re.search(r"http://\S+", process.stdout.readline())
-    assert found, "keyfold serve did not start"
-    yield found[0]
-    process.terminate()
-    process.wait(20)
+    try:
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found, "keyfold serve did not start"
+        yield found[0]
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def keyfold_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that all tests share."""
+    with keyfold_server(tmp_path_factory.mktemp("keyfold")) as url:
+        yield url
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any, cast
 from keyfold.adopt import naming, relations, spelling
 from keyfold.adopt.grouping import Grouping, ItemGroup, group, labelled
 from keyfold.adopt.key_parts import Part, SlotValue, read_key
+from keyfold.adopt.serving import by_index, by_key
 from keyfold.adopt.spelling import Item, text
 from keyfold.design.condition import there
 from keyfold.design.formats import parse_format
@@ -21,7 +22,6 @@ from keyfold.design.schema import (
     PatternSchema,
     Placement,
     Schema,
-    SortCondition,
     TableSchema,
     TtlSchema,
 )
@@ -363,28 +363,13 @@ def _only_in_keys(
 
 
 def _patterns(table: TableSchema, entity: EntitySchema) -> Iterator[PatternSchema]:
-    """What the keys serve without any doubt: an item by its key, the items of a partition."""
     if entity.key is None:
         return
-    sort = entity.key.sort
-    yield PatternSchema(
-        name=f"{entity.name} by key",
-        entities=(entity.name,),
-        kind="get",
-        table=table.name,
-        partition=entity.key.partition,
-        condition=SortCondition("eq", sort) if sort else SortCondition(),
-    )
-    for placement in entity.placements:
-        if placement.key.partition.fields:
-            yield PatternSchema(
-                name=f"{entity.name} by {placement.index}",
-                entities=(entity.name,),
-                kind="query",
-                table=table.name,
-                index=placement.index,
-                partition=placement.key.partition,
-            )
+    yield by_key(f"{entity.name} by key", entity.name, table.name, entity.key)
+    for placed in entity.placements:
+        if placed.key.partition.fields:
+            name = f"{entity.name} by {placed.index}"
+            yield by_index(name, entity.name, table.name, placed.index, placed.key)
 
 
 def _notes(table: TableSchema, found: Grouping, total: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from keyfold.adopt.serving import by_index, by_key
 from keyfold.adopt.sources.imported import Imported, expect_mapping, expect_text, refuse
 from keyfold.design.condition import there
 from keyfold.design.formats import parse_format
@@ -21,7 +22,6 @@ from keyfold.design.schema import (
     KeyType,
     PatternSchema,
     Placement,
-    SortCondition,
     TableSchema,
 )
 from keyfold.design.source import Place
@@ -157,13 +157,8 @@ def _pattern(
 ) -> PatternSchema:
     called = f"{name} {' '.join(names.words(pattern))}"
     if not index.get("index"):
-        condition = SortCondition("eq", key.sort) if key.sort else SortCondition()
-        return PatternSchema(
-            called, (name,), "get", table, partition=key.partition, condition=condition
-        )
-    return PatternSchema(
-        called, (name,), "query", table, index=str(index["index"]), partition=key.partition
-    )
+        return by_key(called, name, table, key)
+    return by_index(called, name, table, str(index["index"]), key)
 
 
 def _attribute(name: str, stated: Any, title: str, found: Imported) -> AttributeSchema:
