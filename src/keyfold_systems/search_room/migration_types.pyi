@@ -12,6 +12,7 @@ from typing import ClassVar, Self, TypeVar, overload
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key, KeyOf, Ref
 from keyfold.design.read import Query
+from keyfold.design.path_change import PathChange
 from keyfold.runtime.changes import Given, GivenList, GivenNumber
 
 import keyfold_systems.search_room.migration as of
@@ -44,7 +45,7 @@ class UserCriteriaBefore(Entity):
     key: ClassVar[Key[UserCriteriaBeforeKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *,
+        *at: PathChange[of.UserCriteriaBefore],
         where: collections.abc.Callable[[of.UserCriteriaBefore], object] | None = ...,
         criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
         weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
@@ -72,7 +73,7 @@ class CombinedCriteriaBefore(Entity):
     key: ClassVar[Key[CombinedCriteriaBeforeKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *,
+        *at: PathChange[of.CombinedCriteriaBefore],
         where: collections.abc.Callable[[of.CombinedCriteriaBefore], object] | None = ...,
         criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
         weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
@@ -101,7 +102,7 @@ class CompatibilityBefore(Entity):
     key: ClassVar[Key[CompatibilityBeforeKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *,
+        *at: PathChange[of.CompatibilityBefore],
         where: collections.abc.Callable[[of.CompatibilityBefore], object] | None = ...,
         score_percent: GivenNumber[int] = ...,
         level: Given[typing.Literal['low', 'medium', 'high', 'excellent']] = ...,

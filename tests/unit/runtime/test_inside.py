@@ -179,6 +179,8 @@ def test_values_are_checked_by_the_type_of_their_place(db: Db) -> None:
         db.update(order, at.set(lambda o: o.address.city, "x"))  # type: ignore[union-attr]
     with pytest.raises(ValueRefused, match="prices"):
         db.update(order, at.set(lambda o: o.prices["a"], wrong))
+    with pytest.raises(DeclarationError, match=r"compares prices\.a with 'many'"):
+        db.update(order, real=1, where=lambda o: o.prices["a"] == wrong)
     with pytest.raises(DeclarationError, match="town"):
         db.update(order, at.set(lambda o: o.address.town, "x"))  # type: ignore[union-attr]
     with pytest.raises(PlanError, match="primary key"):
