@@ -158,7 +158,7 @@ class _TypesText:
         self.classes.append(f"\nclass {spec.name}({bases}):\n" + "\n".join(body))
 
     def _method(self, spec: EntitySpec, name: str, parameters: list[str]) -> str:
-        starred = f"*at: PathChange[of.{spec.name}]" if name == "__changes__" else "*"
+        starred = f"*_at: PathChange[of.{spec.name}]" if name == "__changes__" else "*"
         lines = "".join(f"        {one},\n" for one in ["self", starred, *parameters])
         # mypy alone minds that `where` is no longer followed by anything.
         ignored = "  # type: ignore[override]" if name == "__changes__" else ""

@@ -146,7 +146,7 @@ class User(Entity):
     one_email: ClassVar[keyfold.maintain.unique.Unique]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.User],
+        *_at: PathChange[of.User],
         where: collections.abc.Callable[[of.User], object] | None = ...,
         nickname: Given[str] = ...,
         email: Given[str] = ...,
@@ -189,7 +189,7 @@ class Follow(Entity):
     followers: ClassVar[On[FollowFollowers]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Follow],
+        *_at: PathChange[of.Follow],
         where: collections.abc.Callable[[of.Follow], object] | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Follow: ...
@@ -212,7 +212,7 @@ class Block(Entity):
     key: ClassVar[Key[BlockKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Block],
+        *_at: PathChange[of.Block],
         where: collections.abc.Callable[[of.Block], object] | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Block: ...
@@ -232,7 +232,7 @@ class FollowersCounter(Entity):
     key: ClassVar[Key[FollowersCounterKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.FollowersCounter],
+        *_at: PathChange[of.FollowersCounter],
         where: collections.abc.Callable[[of.FollowersCounter], object] | None = ...,
     ) -> of.FollowersCounter: ...
     def __moves__(
@@ -249,7 +249,7 @@ class FollowingCounter(Entity):
     key: ClassVar[Key[FollowingCounterKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.FollowingCounter],
+        *_at: PathChange[of.FollowingCounter],
         where: collections.abc.Callable[[of.FollowingCounter], object] | None = ...,
     ) -> of.FollowingCounter: ...
     def __moves__(
@@ -267,7 +267,7 @@ class Group(Entity):
     members: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Group],
+        *_at: PathChange[of.Group],
         where: collections.abc.Callable[[of.Group], object] | None = ...,
         name: Given[str] = ...,
         description: Given[str] = ...,
@@ -310,7 +310,7 @@ class GroupMember(Entity):
     by_user: ClassVar[On[GroupMemberByUser]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.GroupMember],
+        *_at: PathChange[of.GroupMember],
         where: collections.abc.Callable[[of.GroupMember], object] | None = ...,
         role: Given[of.Role] = ...,
         group_name: Given[str] = ...,
@@ -347,7 +347,7 @@ class Goal(Entity):
     tasks: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Goal],
+        *_at: PathChange[of.Goal],
         where: collections.abc.Callable[[of.Goal], object] | None = ...,
         title: Given[str] = ...,
         description: Given[str] = ...,
@@ -389,7 +389,7 @@ class Task(Entity):
     by_due: ClassVar[On[TaskByDue]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Task],
+        *_at: PathChange[of.Task],
         where: collections.abc.Callable[[of.Task], object] | None = ...,
         user_id: Given[str] = ...,
         title: Given[str] = ...,
@@ -422,7 +422,7 @@ class Activity(Entity):
     key: ClassVar[Key[ActivityKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Activity],
+        *_at: PathChange[of.Activity],
         where: collections.abc.Callable[[of.Activity], object] | None = ...,
         author_id: Given[str] = ...,
         verb: Given[typing.Literal['post', 'comment', 'goal_update']] = ...,
@@ -462,7 +462,7 @@ class FeedItem(Entity):
     key: ClassVar[Key[FeedItemKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.FeedItem],
+        *_at: PathChange[of.FeedItem],
         where: collections.abc.Callable[[of.FeedItem], object] | None = ...,
         actor_id: Given[str] = ...,
         author_id: Given[str] = ...,
@@ -499,7 +499,7 @@ class Promotion(Entity):
     key: ClassVar[Key[PromotionKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Promotion],
+        *_at: PathChange[of.Promotion],
         where: collections.abc.Callable[[of.Promotion], object] | None = ...,
         fanout_enabled: Given[bool] = ...,
         reason: Given[typing.Literal['followers', 'volume', 'manual']] = ...,
@@ -535,7 +535,7 @@ class Quest(Entity):
     steps: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Quest],
+        *_at: PathChange[of.Quest],
         where: collections.abc.Callable[[of.Quest], object] | None = ...,
         title: Given[str] = ...,
         description: Given[str] = ...,
@@ -588,7 +588,7 @@ class QuestStep(Entity):
     key: ClassVar[Key[QuestStepKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.QuestStep],
+        *_at: PathChange[of.QuestStep],
         where: collections.abc.Callable[[of.QuestStep], object] | None = ...,
         user_id: Given[str] = ...,
         at: Given[datetime.datetime] = ...,
@@ -613,7 +613,7 @@ class Award(Entity):
     key: ClassVar[Key[AwardKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Award],
+        *_at: PathChange[of.Award],
         where: collections.abc.Callable[[of.Award], object] | None = ...,
         xp: GivenNumber[int] = ...,
         at: Given[datetime.datetime] | Clear | None = ...,
@@ -642,7 +642,7 @@ class Room(Entity):
     by_group: ClassVar[On[RoomByGroup]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Room],
+        *_at: PathChange[of.Room],
         where: collections.abc.Callable[[of.Room], object] | None = ...,
         scope: Given[typing.Literal['dm', 'group']] = ...,
         members: GivenSet[str] = ...,
@@ -670,7 +670,7 @@ class UserRoom(Entity):
     key: ClassVar[Key[UserRoomKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.UserRoom],
+        *_at: PathChange[of.UserRoom],
         where: collections.abc.Callable[[of.UserRoom], object] | None = ...,
     ) -> of.UserRoom: ...
 
@@ -687,7 +687,7 @@ class Message(Entity):
     key: ClassVar[Key[MessageKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Message],
+        *_at: PathChange[of.Message],
         where: collections.abc.Callable[[of.Message], object] | None = ...,
         user_id: Given[str] = ...,
         text: Given[str] = ...,

@@ -56,7 +56,7 @@ class User(Entity):
     responses: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.User],
+        *_at: PathChange[of.User],
         where: collections.abc.Callable[[of.User], object] | None = ...,
         name: Given[str] = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
@@ -78,7 +78,7 @@ class Group(Entity):
     memberships: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Group],
+        *_at: PathChange[of.Group],
         where: collections.abc.Callable[[of.Group], object] | None = ...,
         name: Given[str] = ...,
         owner_id: Given[str] = ...,
@@ -113,7 +113,7 @@ class Membership(Entity):
     by_user: ClassVar[On[MembershipByUser]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Membership],
+        *_at: PathChange[of.Membership],
         where: collections.abc.Callable[[of.Membership], object] | None = ...,
         group_name: Given[str] = ...,
         user_name: Given[str] = ...,
@@ -145,7 +145,7 @@ class Hangout(Entity):
     responses: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Hangout],
+        *_at: PathChange[of.Hangout],
         where: collections.abc.Callable[[of.Hangout], object] | None = ...,
         host_id: Given[str] = ...,
         title: Given[str] = ...,
@@ -194,7 +194,7 @@ class Response(Entity):
     by_user: ClassVar[On[ResponseByUser]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Response],
+        *_at: PathChange[of.Response],
         where: collections.abc.Callable[[of.Response], object] | None = ...,
         answer: Given[of.Answer] = ...,
         at: Given[datetime.datetime] | Clear | None = ...,
@@ -226,7 +226,7 @@ class GroupHangout(Entity):
     by_time: ClassVar[On[GroupHangoutByTime]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.GroupHangout],
+        *_at: PathChange[of.GroupHangout],
         where: collections.abc.Callable[[of.GroupHangout], object] | None = ...,
     ) -> of.GroupHangout: ...
 
@@ -248,6 +248,6 @@ class UserHangout(Entity):
     by_time: ClassVar[On[UserHangoutByTime]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.UserHangout],
+        *_at: PathChange[of.UserHangout],
         where: collections.abc.Callable[[of.UserHangout], object] | None = ...,
     ) -> of.UserHangout: ...

@@ -104,7 +104,7 @@ class Room(Entity):
     compatibility: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Room],
+        *_at: PathChange[of.Room],
         where: collections.abc.Callable[[of.Room], object] | None = ...,
         name: Given[str] = ...,
         created_by_user_id: Given[str] = ...,
@@ -134,7 +134,7 @@ class Member(Entity):
     key: ClassVar[Key[MemberKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Member],
+        *_at: PathChange[of.Member],
         where: collections.abc.Callable[[of.Member], object] | None = ...,
         role: Given[of.Role] = ...,
         room_name: Given[str] = ...,
@@ -161,7 +161,7 @@ class UserRoom(Entity):
     key: ClassVar[Key[UserRoomKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.UserRoom],
+        *_at: PathChange[of.UserRoom],
         where: collections.abc.Callable[[of.UserRoom], object] | None = ...,
     ) -> of.UserRoom: ...
 
@@ -176,7 +176,7 @@ class Invitation(Entity):
     key: ClassVar[Key[InvitationKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Invitation],
+        *_at: PathChange[of.Invitation],
         where: collections.abc.Callable[[of.Invitation], object] | None = ...,
         role: Given[of.Role] = ...,
         status: Given[of.InvitationStatus] = ...,
@@ -209,7 +209,7 @@ class UserInvitation(Entity):
     key: ClassVar[Key[UserInvitationKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.UserInvitation],
+        *_at: PathChange[of.UserInvitation],
         where: collections.abc.Callable[[of.UserInvitation], object] | None = ...,
     ) -> of.UserInvitation: ...
 
@@ -241,7 +241,7 @@ class Listing(Entity):
     once_in_a_room: ClassVar[keyfold.maintain.unique.Unique]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Listing],
+        *_at: PathChange[of.Listing],
         where: collections.abc.Callable[[of.Listing], object] | None = ...,
         source_brand: Given[str] = ...,
         external_id: Given[str] | Clear | None = ...,
@@ -282,7 +282,7 @@ class UserCriteria(Entity):
     key: ClassVar[Key[UserCriteriaKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.UserCriteria],
+        *_at: PathChange[of.UserCriteria],
         where: collections.abc.Callable[[of.UserCriteria], object] | None = ...,
         criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
         weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
@@ -313,7 +313,7 @@ class LatestCriteria(Entity):
     key: ClassVar[Key[LatestCriteriaKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.LatestCriteria],
+        *_at: PathChange[of.LatestCriteria],
         where: collections.abc.Callable[[of.LatestCriteria], object] | None = ...,
         timestamp: Given[datetime.datetime] = ...,
         criteria_id: Given[str] = ...,
@@ -346,7 +346,7 @@ class CombinedCriteria(Entity):
     key: ClassVar[Key[CombinedCriteriaKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.CombinedCriteria],
+        *_at: PathChange[of.CombinedCriteria],
         where: collections.abc.Callable[[of.CombinedCriteria], object] | None = ...,
         criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
         weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
@@ -380,7 +380,7 @@ class Activity(Entity):
     key: ClassVar[Key[ActivityKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Activity],
+        *_at: PathChange[of.Activity],
         where: collections.abc.Callable[[of.Activity], object] | None = ...,
         type: Given[str] = ...,
         sender_type: Given[typing.Literal['user', 'ai_copilot', 'system']] = ...,
@@ -414,7 +414,7 @@ class Compatibility(Entity):
     key: ClassVar[Key[CompatibilityKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Compatibility],
+        *_at: PathChange[of.Compatibility],
         where: collections.abc.Callable[[of.Compatibility], object] | None = ...,
         score_percent: GivenNumber[int] = ...,
         level: Given[typing.Literal['low', 'medium', 'high', 'excellent']] = ...,

@@ -45,7 +45,7 @@ class UserCriteriaBefore(Entity):
     key: ClassVar[Key[UserCriteriaBeforeKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.UserCriteriaBefore],
+        *_at: PathChange[of.UserCriteriaBefore],
         where: collections.abc.Callable[[of.UserCriteriaBefore], object] | None = ...,
         criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
         weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
@@ -73,7 +73,7 @@ class CombinedCriteriaBefore(Entity):
     key: ClassVar[Key[CombinedCriteriaBeforeKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.CombinedCriteriaBefore],
+        *_at: PathChange[of.CombinedCriteriaBefore],
         where: collections.abc.Callable[[of.CombinedCriteriaBefore], object] | None = ...,
         criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
         weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
@@ -102,7 +102,7 @@ class CompatibilityBefore(Entity):
     key: ClassVar[Key[CompatibilityBeforeKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.CompatibilityBefore],
+        *_at: PathChange[of.CompatibilityBefore],
         where: collections.abc.Callable[[of.CompatibilityBefore], object] | None = ...,
         score_percent: GivenNumber[int] = ...,
         level: Given[typing.Literal['low', 'medium', 'high', 'excellent']] = ...,

@@ -52,7 +52,7 @@ class Account(Entity):
     by_email: ClassVar[On[AccountByEmail]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Account],
+        *_at: PathChange[of.Account],
         where: collections.abc.Callable[[of.Account], object] | None = ...,
         email: Given[str] = ...,
         given_name: Given[str] = ...,
@@ -83,7 +83,7 @@ class Profile(Entity):
     by_owner: ClassVar[On[ProfileByOwner]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Profile],
+        *_at: PathChange[of.Profile],
         where: collections.abc.Callable[[of.Profile], object] | None = ...,
         owner_account_id: Given[str] = ...,
         seller_name: Given[str] = ...,
@@ -117,7 +117,7 @@ class Share(Entity):
     by_target: ClassVar[On[ShareByTarget]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Share],
+        *_at: PathChange[of.Share],
         where: collections.abc.Callable[[of.Share], object] | None = ...,
         permissions: Given[tuple[typing.Literal['READ', 'WRITE'], ...]] = ...,
         created_at: Given[datetime.datetime] = ...,
@@ -148,7 +148,7 @@ class Invite(Entity):
     by_code: ClassVar[On[InviteByCode]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Invite],
+        *_at: PathChange[of.Invite],
         where: collections.abc.Callable[[of.Invite], object] | None = ...,
         permissions: Given[tuple[typing.Literal['READ', 'WRITE'], ...]] = ...,
         created_by_account_id: Given[str] = ...,
@@ -189,7 +189,7 @@ class Season(Entity):
     by_catalog: ClassVar[On[SeasonByCatalog]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Season],
+        *_at: PathChange[of.Season],
         where: collections.abc.Callable[[of.Season], object] | None = ...,
         profile_id: Given[str] = ...,
         season_name: Given[str] = ...,
@@ -236,7 +236,7 @@ class Order(Entity):
     by_profile: ClassVar[On[OrderByProfile]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Order],
+        *_at: PathChange[of.Order],
         where: collections.abc.Callable[[of.Order], object] | None = ...,
         season_id: Given[str] = ...,
         profile_id: Given[str] = ...,
@@ -286,7 +286,7 @@ class Catalog(Entity):
     by_newest: ClassVar[On[CatalogByNewest]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Catalog],
+        *_at: PathChange[of.Catalog],
         where: collections.abc.Callable[[of.Catalog], object] | None = ...,
         owner_account_id: Given[str] = ...,
         catalog_name: Given[str] = ...,

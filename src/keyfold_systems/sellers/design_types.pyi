@@ -68,7 +68,7 @@ class Account(Entity):
     one_email: ClassVar[keyfold.maintain.unique.Unique]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Account],
+        *_at: PathChange[of.Account],
         where: collections.abc.Callable[[of.Account], object] | None = ...,
         email: Given[str] = ...,
         given_name: Given[str] = ...,
@@ -98,7 +98,7 @@ class Profile(Entity):
     key: ClassVar[Key[ProfileKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Profile],
+        *_at: PathChange[of.Profile],
         where: collections.abc.Callable[[of.Profile], object] | None = ...,
         seller_name: Given[str] = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
@@ -123,7 +123,7 @@ class ProfileById(Entity):
     key: ClassVar[Key[ProfileByIdKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.ProfileById],
+        *_at: PathChange[of.ProfileById],
         where: collections.abc.Callable[[of.ProfileById], object] | None = ...,
     ) -> of.ProfileById: ...
 
@@ -145,7 +145,7 @@ class Share(Entity):
     by_target: ClassVar[On[ShareByTarget]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Share],
+        *_at: PathChange[of.Share],
         where: collections.abc.Callable[[of.Share], object] | None = ...,
         permissions: Given[tuple[typing.Literal['READ', 'WRITE'], ...]] = ...,
         owner_account_id: Given[str] | Clear | None = ...,
@@ -180,7 +180,7 @@ class Invite(Entity):
     by_profile: ClassVar[On[InviteByProfile]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Invite],
+        *_at: PathChange[of.Invite],
         where: collections.abc.Callable[[of.Invite], object] | None = ...,
         profile_id: Given[str] = ...,
         permissions: Given[tuple[typing.Literal['READ', 'WRITE'], ...]] = ...,
@@ -216,7 +216,7 @@ class Season(Entity):
     key: ClassVar[Key[SeasonKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Season],
+        *_at: PathChange[of.Season],
         where: collections.abc.Callable[[of.Season], object] | None = ...,
         season_name: Given[str] = ...,
         catalog_id: Given[str] = ...,
@@ -247,7 +247,7 @@ class SeasonById(Entity):
     key: ClassVar[Key[SeasonByIdKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.SeasonById],
+        *_at: PathChange[of.SeasonById],
         where: collections.abc.Callable[[of.SeasonById], object] | None = ...,
     ) -> of.SeasonById: ...
 
@@ -262,7 +262,7 @@ class CatalogUse(Entity):
     key: ClassVar[Key[CatalogUseKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.CatalogUse],
+        *_at: PathChange[of.CatalogUse],
         where: collections.abc.Callable[[of.CatalogUse], object] | None = ...,
     ) -> of.CatalogUse: ...
 
@@ -286,7 +286,7 @@ class Order(Entity):
     by_profile: ClassVar[On[OrderByProfile]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Order],
+        *_at: PathChange[of.Order],
         where: collections.abc.Callable[[of.Order], object] | None = ...,
         profile_id: Given[str] = ...,
         customer_name: Given[str] = ...,
@@ -323,7 +323,7 @@ class OrderById(Entity):
     key: ClassVar[Key[OrderByIdKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.OrderById],
+        *_at: PathChange[of.OrderById],
         where: collections.abc.Callable[[of.OrderById], object] | None = ...,
     ) -> of.OrderById: ...
 
@@ -346,7 +346,7 @@ class Catalog(Entity):
     by_newest: ClassVar[On[CatalogByNewest]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Catalog],
+        *_at: PathChange[of.Catalog],
         where: collections.abc.Callable[[of.Catalog], object] | None = ...,
         owner_account_id: Given[str] = ...,
         catalog_name: Given[str] = ...,

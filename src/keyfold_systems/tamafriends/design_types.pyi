@@ -106,7 +106,7 @@ class UserProfile(Entity):
     blocks: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.UserProfile],
+        *_at: PathChange[of.UserProfile],
         where: collections.abc.Callable[[of.UserProfile], object] | None = ...,
         email: Given[str] = ...,
         username: Given[str] = ...,
@@ -137,7 +137,7 @@ class Credential(Entity):
     key: ClassVar[Key[CredentialKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Credential],
+        *_at: PathChange[of.Credential],
         where: collections.abc.Callable[[of.Credential], object] | None = ...,
         salt: Given[bytes] = ...,
         digest: Given[bytes] = ...,
@@ -172,7 +172,7 @@ class Post(Entity):
     its_likes: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Post],
+        *_at: PathChange[of.Post],
         where: collections.abc.Callable[[of.Post], object] | None = ...,
         text: Given[str] = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
@@ -207,7 +207,7 @@ class Follow(Entity):
     by_followee: ClassVar[On[FollowByFollowee]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Follow],
+        *_at: PathChange[of.Follow],
         where: collections.abc.Callable[[of.Follow], object] | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Follow: ...
@@ -230,7 +230,7 @@ class Block(Entity):
     key: ClassVar[Key[BlockKey]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Block],
+        *_at: PathChange[of.Block],
         where: collections.abc.Callable[[of.Block], object] | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Block: ...
@@ -271,7 +271,7 @@ class Comment(Entity):
     by_user: ClassVar[On[CommentByUser]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Comment],
+        *_at: PathChange[of.Comment],
         where: collections.abc.Callable[[of.Comment], object] | None = ...,
         user_id: Given[str] = ...,
         user_handle: Given[str] = ...,
@@ -312,7 +312,7 @@ class Like(Entity):
     by_user: ClassVar[On[LikeByUser]]
     def __changes__(  # type: ignore[override]
         self,
-        *at: PathChange[of.Like],
+        *_at: PathChange[of.Like],
         where: collections.abc.Callable[[of.Like], object] | None = ...,
         post_user_id: Given[str] = ...,
         post_created_at: Given[datetime.datetime] = ...,
