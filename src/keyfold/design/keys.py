@@ -20,6 +20,7 @@ from keyfold.design.markers import Normalised
 from keyfold.design.predicate import FieldPath as FieldPath
 from keyfold.design.predicate import Predicate, Test
 from keyfold.design.recorder import declare
+from keyfold.design.rendering import QuickKey, compile_key
 from keyfold.design.signatures import Addresses, Changeable, Queries, Untyped
 from keyfold.design.template import Part, Slot, Template, parse_template
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField, PlanError
@@ -253,7 +254,14 @@ class Key(Declared, Generic[K_co]):
     def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, Any]:
         """The wire key for these field values."""
         values = self.extended(values) if self.derived else values
+        found = None if self._quick is None else self._quick(values)
+        if found is not None:
+            return found
         return {a.attribute: a.render(values, owner=owner) for a in self.attributes}
+
+    @cached_property
+    def _quick(self) -> QuickKey | None:
+        return compile_key(self.attributes)
 
 
 class On(Key[K_co]):

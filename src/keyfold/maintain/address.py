@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from keyfold.design.design import Declarations
-from keyfold.design.entity import Entity
+from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.keys import Ref
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
@@ -67,8 +67,13 @@ def raw(context: Context, ref: Ref[Any]) -> Flow[WireItem | None]:
 
 
 def digest(entity: Entity) -> bytes:
-    attributes = entity.__spec__.attributes_of(entity.__dict__)
-    return blake2b(wire_bytes(attributes), digest_size=16).digest()
+    return digest_of(entity.__spec__, entity.__dict__)
+
+
+def digest_of(spec: EntitySpec, values: Mapping[str, Any]) -> bytes:
+    """The same for the values of an item that is not built."""
+    wire = orjson.dumps(spec.attributes_of(values), option=orjson.OPT_SORT_KEYS)
+    return blake2b(wire, digest_size=16).digest()
 
 
 def value_digest(value: Any) -> bytes:

@@ -23,7 +23,14 @@ from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.template import DELIMITER
 from keyfold.errors import PlanError
-from keyfold.maintain.address import digest, ref_bytes, value_digest, wire_bytes
+from keyfold.maintain.address import (
+    address_bytes,
+    digest,
+    digest_of,
+    ref_bytes,
+    value_digest,
+    wire_bytes,
+)
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_ref
 from keyfold.runtime.changes import Add, Change, Set, clear
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
@@ -116,6 +123,8 @@ class CopyFact:
     place: Hashable = ()
     """The canonical's part of its key."""
     counted: frozenset[str] = frozenset()
+    alike: bool = False
+    """The canonical's values are the copy's as they are."""
     literal: bool = True
     """What its key is made of stays as it is, and different targets have different keys:
     `{reader:lower}` makes one key of several."""
@@ -141,7 +150,10 @@ class CopyFact:
 
     @property
     def row(self) -> tuple[bytes, bytes]:
-        return ref_bytes(self.ref), digest(self.item)
+        if not (self.literal and self.alike):
+            return ref_bytes(self.ref), digest(self.item)
+        spec, values = self.entity.__spec__, self.values | self.target
+        return address_bytes(spec.name, spec.key_of(values)), digest_of(spec, values)
 
     def joined(self, other: CopyFact) -> CopyFact:
         if self.item != other.item:

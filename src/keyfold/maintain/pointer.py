@@ -168,12 +168,25 @@ class PointerMaintainer(KeptStructure, Reconciled):
         place = tuple([values[name] for name in self._placing])
         listed = (getattr(item, self.each) or ()) if self.each else None
         for target in [{}] if listed is None else [{self.target: one} for one in listed]:
-            yield CopyFact(self.pointer, values, target, place, self._counted, self._literal)
+            yield CopyFact(
+                self.pointer, values, target, place, self._counted, self._alike, self._literal
+            )
 
     @cached_property
     def _placing(self) -> list[str]:
         """The copied fields that are part of a pointer's key."""
         return [name for name in self.pointer.__spec__.key.address if name in self.copied]
+
+    @cached_property
+    def _alike(self) -> bool:
+        """Whether a pointer has the canonical's values as they are, for certain."""
+        spec = self.pointer.__spec__
+        if spec.validators.whole or spec.validators.fields or spec.transient:
+            return False
+        return all(
+            _form(self.pointer, name) == _form(self.source, origin)
+            for name, origin in self.origins.items()
+        )
 
     @cached_property
     def _literal(self) -> bool:
@@ -312,12 +325,23 @@ def _takes_forms(entity: type[Entity], name: str) -> bool:
     return (
         info.annotation is not str
         or name in spec.validators.fields
-        or spec.fields[name].mark(Normalised) is not None
-        or any(
-            type(mark).__module__.startswith("pydantic")
-            or hasattr(type(mark), "__get_pydantic_core_schema__")
-            for mark in info.metadata
-        )
+        or any(map(_changes, info.metadata))
+    )
+
+
+def _form(entity: type[Entity], name: str) -> tuple[Any, list[object]]:
+    """What gives the values of a field their form."""
+    info = entity.model_fields[name]
+    return info.annotation, list(filter(_changes, info.metadata))
+
+
+def _changes(mark: object) -> bool:
+    """Whether a mark of a field may give its value another form."""
+    kind = type(mark)
+    return (
+        isinstance(mark, Normalised)
+        or kind.__module__.startswith("pydantic")
+        or hasattr(kind, "__get_pydantic_core_schema__")
     )
 
 

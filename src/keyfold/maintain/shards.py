@@ -54,7 +54,7 @@ def shard_entity(table: Table) -> type[Entity]:
 
 def holder_text(holder: Ref[Any]) -> str:
     """The key of the item that a sharded counter belongs to, as text."""
-    return "/".join(next(iter(value.values())) for value in holder.wire().values())
+    return "/".join([text for value in holder.wire().values() for text in value.values()])
 
 
 def counter_name(holder: Ref[Any], field: str) -> str:

@@ -22,6 +22,7 @@ from keyfold.runtime.walk import Walk
 
 WireItem = dict[str, Any]
 Progress = Callable[[int], None]
+Placed = list[tuple[int, KeptStructure]]
 OnDrift = Callable[[Drift], Flow[None]]
 
 STRANGERS: Final = 100
@@ -85,15 +86,16 @@ class FactSurvey:
         self.indexes = structures.indexes and not numbers_alone
         self.undeclared = 0
         self.strangers: list[tuple[str, WireItem]] = []
-        self._said: dict[type[Entity], list[tuple[int, KeptStructure]]] = {}
-        self._shown: dict[type[Entity], list[tuple[int, KeptStructure]]] = {}
+        entities = structures.design.entities.values()
+        self._noted: dict[type[Entity], tuple[Placed, Placed]] = {e: ([], []) for e in entities}
+        """By entity: the structures that its items say something for, and that they show."""
         self._marked: list[tuple[int, MarkedStructure]] = []
         for place, structure in enumerate(structures.kept):
             if numbers_alone and not structure.compared.adds:
                 continue
-            self._said.setdefault(structure.source, []).append((place, structure))
+            self._noted[structure.source][0].append((place, structure))
             for entity in structure.shown_by:
-                self._shown.setdefault(entity, []).append((place, structure))
+                self._noted[entity][1].append((place, structure))
             if isinstance(structure, MarkedStructure):
                 self._marked.append((place, structure))
 
@@ -119,29 +121,32 @@ class FactSurvey:
         if spec is None:
             self._note_foreign(table, item)
             return None
-        key = key_of(table, item)
         try:
             entity: Entity = spec.decode(item)
             wrong = wrong_attributes(spec, entity, item) if self.indexes else None
-            self._note_entity(entity, address_bytes(spec.name, key))
+            said, shown = self._noted[spec.entity]
+            if said or shown:
+                own = address_bytes(spec.name, key_of(table, item))
+                self._note_entity(entity, own, said, shown)
         except KeyfoldError as problem:
             # What it would have said is not known, and it is named itself.
             self.causes.unread.add(spec.entity)
+            key = key_of(table, item)
             return Drift("undecodable", spec.name, table.name, key, None, str(problem))
         for audit in self.audits:
             audit.note(entity)
         return wrong
 
-    def _note_entity(self, entity: Entity, own: bytes) -> None:
-        kind, log = type(entity), self.log
-        for place, structure in self._said.get(kind, ()):
+    def _note_entity(self, entity: Entity, own: bytes, said: Placed, shown: Placed) -> None:
+        log = self.log
+        for place, structure in said:
             for fact in structure.facts(entity):
                 address, value = fact.row
                 if isinstance(value, Decimal):
                     log.count(place, address, SAID, value, own)
                 else:
                     log.add(place, address, SAID, value, own)
-        for place, structure in self._shown.get(kind, ()):
+        for place, structure in shown:
             for address, value, holder in structure.shows(entity, own):
                 if isinstance(value, Decimal):
                     log.count(place, address, FOUND, value, holder)
@@ -164,13 +169,13 @@ class FactSurvey:
 def wrong_attributes(spec: EntitySpec, entity: Entity, item: Mapping[str, Any]) -> Drift | None:
     """How an item's index keys or its own key differ from what its fields say."""
     table = spec.table.schema
-    key = key_of(spec.table, item)
     own = spec.key_of(entity.__dict__)
-    if own != key:
+    if not own.items() <= item.items():
+        key = key_of(spec.table, item)
         return Drift("key", f"key {spec.name}", table.name, key, own, key)
-    names = [n for index in table.indexes for n in (index.partition, index.sort) if n]
-    if not names:
+    if not table.indexes:
         return None
+    names = [n for index in table.indexes for n in (index.partition, index.sort) if n]
     whole = spec.index_attributes(entity.__dict__)
     if not {field.attribute for field in spec.fields.values()}.isdisjoint(names):
         whole = {**spec.attributes_of(entity.__dict__), **whole}
@@ -184,7 +189,7 @@ def wrong_attributes(spec: EntitySpec, entity: Entity, item: Mapping[str, Any]) 
         "index",
         f"index {spec.name}",
         table.name,
-        key,
+        own,
         {name: wanted[name] for name in differing},
         {name: found[name] for name in differing},
         entity.ref(),

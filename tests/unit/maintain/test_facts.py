@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Design, Entity, Id, Key, Pointer, Unique
-from keyfold.design.keys import KeyAttribute
+from keyfold.design.keys import Key as DeclaredKey
 from keyfold.errors import PlanError
 from keyfold.runtime.intent import Delete, Intent, Put, Update
 
@@ -102,13 +102,13 @@ def test_a_claim_in_another_spelling_is_the_same_claim() -> None:
 def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The attributes of keys that are rendered, in order."""
     seen: list[str] = []
-    render = KeyAttribute.render
+    render = DeclaredKey.render
 
-    def counted(self: KeyAttribute, values: Any, *, owner: str) -> Any:
-        seen.append(f"{owner} {self.attribute}")
+    def counted(self: Any, values: Any, *, owner: str) -> Any:
+        seen.extend(f"{owner} {one.attribute}" for one in self.attributes)
         return render(self, values, owner=owner)
 
-    monkeypatch.setattr(KeyAttribute, "render", counted)
+    monkeypatch.setattr(DeclaredKey, "render", counted)
     return seen
 
 
