@@ -1,4 +1,4 @@
-"""The hybrid feed beside pure pull and pure push: a page, a post, and a whole network."""
+"""The feed beside pure pull and pure push: a page, a post, and sixty days of networks."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from bench.harness import Budget, Case, Outcome, Row, Side, compare
+from bench.feed_days import Comparison, Deciding
+from bench.feed_days import compare as compare_ways
+from bench.harness import Budget, Case, Outcome, Side, compare
 from bench.lines import lines
-from bench.plot import bars
+from bench.networks import NAMES, TRIALS, make
+from bench.plot import groups
 from keyfold import Db, Entity
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
-from keyfold.limits import BATCH_WRITE_ITEMS, WRITE_UNIT_BYTES
-from keyfold.maintain.feed import Rates, ReaderRates, choose, choose_for_reader
+from keyfold.limits import BATCH_WRITE_ITEMS
+from keyfold.maintain.feed import FeedPolicy
+from keyfold.maintain.feed.policy import EdgeRates, FeedPrices, Tally, born
 from keyfold.maintain.feed.posting import fan_out
 from keyfold.maintain.feed.reading import read_page
 from keyfold.prices import prices
@@ -39,35 +43,18 @@ READS = 10.0
 PAGE = 50
 SIZES = (10, 100, 1000, 5000)
 TEXT = "Ten kilometres before breakfast, and the coffee after tasted of victory. " * 2
-MODES = ("pull", "push", "hybrid")
+MODES = ("pull", "push", "policy")
 POST_SIZES = (10, 100, 1000, 10_000, 100_000)
-MOST_FOLLOWEES = 5000
-DRAWN, READING = 2000, 60
-"""Readers who stand for a network: so many for its copies, so many of them for its pages."""
-
-
-@dataclass(frozen=True)
-class Network:
-    """Followers and posts are distributed by Zipf's law, each by a rank of its own."""
-
-    title: str
-    famous_post_most: bool = False
-    some_follow_thousands: bool = False
-
-
-NETWORKS = (
-    Network(""),
-    Network(", some follow thousands", some_follow_thousands=True),
-    Network(", the most followed post the most", famous_post_most=True),
-)
+PEOPLE, SEED = 500, 41
+TRIAL_PEOPLE = 200
 
 
 def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
     for followees in SIZES:
         yield _page(stack, budget, followees)
     yield _post(POST_SIZES)
-    for network in NETWORKS:
-        yield _day(network)
+    for name in (*NAMES, *TRIALS):
+        yield _days(name)
 
 
 @dataclass(frozen=True)
@@ -77,11 +64,6 @@ class Source:
     name: str
     followers: float
     posts: float
-
-    @cached_property
-    def is_pulled(self) -> bool:
-        rates = Rates(round(self.followers), self.posts, READS, item_bytes=ITEM_BYTES)
-        return choose(rates).mode == "pull"
 
 
 @cache
@@ -121,12 +103,18 @@ def _weights() -> list[float]:
 
 
 def _pulled(sources: Sequence[Source], mode: str) -> set[str]:
-    """What a reader pulls: of a hybrid feed, by the choices for each source and for the reader."""
-    if mode != "hybrid":
+    """What a reader of ten pages a day pulls, by the policy of production."""
+    if mode != "policy":
         return {source.name for source in sources} if mode == "pull" else set()
-    posts = {source.name: source.posts for source in sources if source.is_pulled}
-    copies = sum(source.posts for source in sources if not source.is_pulled)
-    return posts.keys() - choose_for_reader(ReaderRates(READS, copies, posts, ITEM_BYTES)).copied
+    window = min(30.0, PAGE / sum(source.posts for source in sources))
+    prices = FeedPrices(ITEM_BYTES, days=30)
+    reading = Tally(READS, 1.0)
+    return {
+        source.name
+        for source in sources
+        if born(EdgeRates(reading, Tally(source.posts, 1.0), window, PAGE, prices), FeedPolicy())
+        == "pull"
+    }
 
 
 def _page(stack: ExitStack, budget: Budget, followees: int) -> Outcome:
@@ -152,15 +140,8 @@ def _page(stack: ExitStack, budget: Budget, followees: int) -> Outcome:
         sides,
         budget,
         reference="keyfold push",
-        goal="hybrid within 2x of push",
-        met=lambda o: all(
-            hybrid <= 2 * push
-            for push, hybrid in zip(
-                (*costs["push"], o.time("keyfold push")),
-                (*costs["hybrid"], o.time("keyfold hybrid")),
-                strict=True,
-            )
-        ),
+        goal="policy within 2x of push in requests",
+        met=lambda _: costs["policy"][0] <= 2 * costs["push"][0],
     )
     outcome.figures.update(figures)
     return outcome
@@ -245,7 +226,7 @@ def _copying(followers: int) -> Copying:
         with db.work("post") as posted:
             home.post(db, activity)
         with db.work("copies") as copied:
-            db.run(fan_out(db.context, home, activity, to_all=True), "copies")
+            db.run(fan_out(db.context, home, activity), "copies")
         assert sum(1 for _ in db.scan(FeedItem)) == followers
     first, total = posted.total.write_units, copied.total
     return Copying(first, first + total.write_units, total.read_units, total.requests)
@@ -253,7 +234,11 @@ def _copying(followers: int) -> Copying:
 
 def _followed(followers: int) -> Db:
     db = design.open(EmbeddedClient(Engine.open(":memory:", clock=_clock())), clock=_clock())
-    _write(db, [Follow(follower_id=f"f{n:06d}", followee_id="star") for n in range(followers)])
+    listed = {"source": "star", "token": "0123456789", "reason": "9.8 pages for 0.2 posts a day"}
+    entries = [
+        home.support.subscription(follower_id=f"f{n:06d}", **listed) for n in range(followers)
+    ]
+    _write(db, entries)
     return db
 
 
@@ -264,68 +249,34 @@ def _write(db: Db, items: Sequence[Entity]) -> None:
         db.client.call("BatchWriteItem", {"RequestItems": {"gg_core": puts}})
 
 
-def _day(network: Network) -> Outcome:
-    """A day of a whole network, by the policy's own code and pages that are read."""
-    outcome = Outcome("feed", f"feed, a day of {USERS:,} users{network.title}", "push")
-    dollars = {}
-    for mode in MODES:
-        spent = _spent(network, mode)
-        dollars[mode] = spent.dollars
-        outcome.figures[mode] = (
-            f"{spent.writes:,.0f} write units, {spent.reads:,.0f} read units, "
-            f"${spent.dollars:.2f}; {spent.pulled:.1%} of follows pulled, "
-            f"{spent.reads / USERS / READS:.1f} units a page"
+def _days(name: str) -> Outcome:
+    """Sixty days of a network: what never changes, known afterwards, beside the policy."""
+    users = TRIAL_PEOPLE if name in TRIALS else PEOPLE
+    compared = _compared(name, users)
+    outcome = Outcome("feed", f"feed, 60 days of {users} users, {name}", "push")
+    for way, spent in compared.ways.items():
+        outcome.figures[way] = (
+            f"{spent.total:,.0f} read units; a page {spent.pages / spent.read:.1f} units, "
+            f"requests {spent.percentile(0.5)} (p50) {spent.percentile(0.95)} (p95) "
+            f"{spent.percentile(0.99)} (p99)"
         )
-    outcome.goal = "hybrid the cheapest"
-    outcome.met = dollars["hybrid"] <= min(dollars["pull"], dollars["push"])
+    ours = compared.ours
+    outcome.figures["policy"] += (
+        f"; counting {ours.counting / (ours.copies + ours.pages):.1%}, "
+        f"switching {ours.switching / ours.total:.1%}"
+    )
+    outcome.figures["policy over"] = (
+        f"{compared.over_fixed:.3f} of the best of push, pull and fixed by authors, "
+        f"{compared.over_edges:.3f} of the best for every edge"
+    )
+    outcome.goal = "policy within 1.05 of the best fixed by authors, 1.25 by edges"
+    outcome.met = compared.over_fixed <= 1.05 and compared.over_edges <= 1.25
     return outcome
 
 
-@dataclass(frozen=True)
-class Spent:
-    """What a network costs a day."""
-
-    writes: float
-    reads: float
-    pulled: float
-
-    @property
-    def dollars(self) -> float:
-        return (self.writes * prices().write + self.reads * prices().read) / 1e6
-
-
-def _spent(network: Network, mode: str) -> Spent:
-    readers = _draw_readers(network)
-    pulled = [_pulled(sources, mode) for sources in readers]
-    copies = sum(
-        source.posts
-        for sources, names in zip(readers, pulled, strict=True)
-        for source in sources
-        if source.name not in names
-    )
-    units = 0.0
-    for number in range(READING):
-        activities = _activities(readers[number], random.Random(number))
-        with _filled(readers[number], activities, pulled[number]) as db, db.work("") as work:
-            home.page(db, "reader", limit=PAGE)
-        units += work.total.read_units
-    return Spent(
-        writes=copies * USERS / DRAWN * -(-ITEM_BYTES // WRITE_UNIT_BYTES),
-        reads=units * USERS / READING * READS,
-        pulled=sum(map(len, pulled)) / sum(map(len, readers)),
-    )
-
-
 @cache
-def _draw_readers(network: Network) -> list[list[Source]]:
-    """Whom some of the users follow."""
-    dice = random.Random(7)
-    followees = [FOLLOWEES] * DRAWN
-    if network.some_follow_thousands:
-        most = FOLLOWEES * USERS / sum(1 / rank for rank in range(1, USERS + 1))
-        ranks = [dice.randint(1, USERS) for _ in range(DRAWN)]
-        followees = [min(MOST_FOLLOWEES, round(most / rank)) for rank in ranks]
-    return [_draw_sources(network.famous_post_most, number, dice) for number in followees]
+def _compared(name: str, users: int) -> Comparison:
+    return compare_ways(make(name, SEED, users), Deciding())
 
 
 def draw(folder: Path) -> None:
@@ -352,10 +303,9 @@ def draw(folder: Path) -> None:
                 "push": [(followers, one.units) for followers, one in copying],
             },
         ),
-        "feed-networks": bars(
-            f"A day of {USERS:,} users",
-            [Row(mode, _spent(NETWORKS[0], mode).dollars, 0) for mode in MODES],
-            "dollars",
+        "feed-networks": groups(
+            f"Sixty days of {PEOPLE} users: cost over the best of the fixed ways by authors",
+            {name: _compared(name, PEOPLE).shares for name in NAMES},
         ),
     }
     for name, plot in plots.items():

@@ -14,7 +14,6 @@ from keyfold_systems.gg_core.entities import (
     Group,
     GroupMember,
     Message,
-    Promotion,
     Quest,
     Role,
     Room,
@@ -149,10 +148,7 @@ async def fill(db: AsyncDb) -> int:
     made += await _activities(db, dice, people, groups, now)
     made += await _goals(db, dice, people[:12], now)
     made += await _chat(db, now)
-    # Two whom everybody reads and who post little: copying their activities is the cheaper way.
-    for source in people[2:4]:
-        await db.put(Promotion(user_id=source, fanout_enabled=True, reason="followers"))
-    return made + 2
+    return made
 
 
 async def _follows(db: AsyncDb, dice: random.Random, people: list[str]) -> int:

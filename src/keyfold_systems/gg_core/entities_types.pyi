@@ -425,7 +425,7 @@ class Activity(Entity):
         *_at: PathChange[of.Activity],
         where: collections.abc.Callable[[of.Activity], object] | None = ...,
         author_id: Given[str] = ...,
-        verb: Given[typing.Literal['post', 'comment', 'goal_update']] = ...,
+        verb: Given[str] = ...,
         object_type: Given[typing.Literal['Goal', 'Task', 'Group', 'Post']] = ...,
         object_id: Given[str] = ...,
         preview_text: Given[str] = ...,
@@ -439,7 +439,7 @@ class Activity(Entity):
         actor_id: str = ...,
         activity_id: str = ...,
         author_id: str = ...,
-        verb: typing.Literal['post', 'comment', 'goal_update'] = ...,
+        verb: str = ...,
         object_type: typing.Literal['Goal', 'Task', 'Group', 'Post'] = ...,
         object_id: str = ...,
         preview_text: str = ...,
@@ -466,7 +466,7 @@ class FeedItem(Entity):
         where: collections.abc.Callable[[of.FeedItem], object] | None = ...,
         actor_id: Given[str] = ...,
         author_id: Given[str] = ...,
-        verb: Given[typing.Literal['post', 'comment', 'goal_update']] = ...,
+        verb: Given[str] = ...,
         object_type: Given[typing.Literal['Goal', 'Task', 'Group', 'Post']] = ...,
         object_id: Given[str] = ...,
         preview_text: Given[str] = ...,
@@ -481,7 +481,7 @@ class FeedItem(Entity):
         activity_id: str = ...,
         actor_id: str = ...,
         author_id: str = ...,
-        verb: typing.Literal['post', 'comment', 'goal_update'] = ...,
+        verb: str = ...,
         object_type: typing.Literal['Goal', 'Task', 'Group', 'Post'] = ...,
         object_id: str = ...,
         preview_text: str = ...,
@@ -503,6 +503,7 @@ class Promotion(Entity):
         where: collections.abc.Callable[[of.Promotion], object] | None = ...,
         fanout_enabled: Given[bool] = ...,
         reason: Given[typing.Literal['followers', 'volume', 'manual']] = ...,
+        thresholds: Given[dict[str, float]] = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Promotion: ...
     def __moves__(
@@ -511,6 +512,7 @@ class Promotion(Entity):
         user_id: str = ...,
         fanout_enabled: bool = ...,
         reason: typing.Literal['followers', 'volume', 'manual'] = ...,
+        thresholds: dict[str, float] = ...,
         updated_at: datetime.datetime | None = ...,
     ) -> of.Promotion: ...
 

@@ -164,13 +164,34 @@ class Upload(Payload):
 
 
 class Reach(Payload):
-    """How a source reaches its followers, and what each way would cost a day."""
+    """How a source reaches its followers, as it was decided."""
+
+    posts: float
+    """A day, of late."""
+    followers: int
+    copied: int
+    """Followers who get copies of each post; both counts stop at 10,000."""
+    promoted: bool | None
+    """What an administrator decided: copies for all, or for nobody."""
+    reasons: list[Reason]
+    """For some who get copies, why."""
+
+
+class Reason(Payload):
+    """Why a follower gets copies."""
+
+    follower_id: Name
+    reason: str
+
+
+class Way(Payload):
+    """How one follower gets somebody's posts, and what the other way would save."""
 
     mode: Literal["pull", "push"]
-    push_units: float
-    pull_units: float
-    push_dollars: float
-    pull_dollars: float
+    saving: float
+    """Read units a day that the other way would save; negative if this one is cheaper."""
+    price: float
+    """Read units of a switch."""
     reason: str
 
 

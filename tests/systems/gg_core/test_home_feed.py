@@ -195,16 +195,50 @@ async def test_copies_expire_after_sixty_days_and_are_not_shown_before_they_are_
     )
     copy = await world.db.get(ref)
     assert copy.expires_at is not None
-    assert (copy.expires_at - activity.created_at).days == 60
-    world.clock.advance(61 * 86400)
+    assert (copy.expires_at - activity.created_at).days == 30
+    world.clock.advance(31 * 86400)
     assert await world.texts(OLGA) == []
 
 
-async def test_a_choice_between_push_and_pull_is_explained_with_its_cost(world: World) -> None:
+async def test_what_was_decided_is_shown_with_its_reason(world: World) -> None:
     await world.service.follow_user("mia", caller=OLGA)
-    for number in range(3):
-        await world.post(MIA, str(number))
-    reach = await world.service.explain_reach("mia", reads_per_follower=50)
-    assert reach.mode == "push"
-    assert reach.push_dollars < reach.pull_dollars
-    assert "1 followers read" in reach.reason
+    await world.settle()
+    reach = await world.service.explain_reach("mia")
+    # She has posted nothing yet: copies cost nothing, and a page saves a read.
+    assert (reach.followers, reach.copied, reach.promoted) == (1, 1, None)
+    assert "pages for" in reach.reasons[0].reason
+    way = await world.service.explain_way("mia", "olga")
+    assert (way.mode, way.saving < 0) == ("push", True)
+    with pytest.raises(Missing):
+        await world.service.explain_way("olga", "mia")
+
+
+async def test_the_policy_decides_again_once_a_promotion_is_over(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.promote("mia", fanout_enabled=False)
+    await world.settle()
+    assert (await world.service.explain_reach("mia")).promoted is False
+    assert (await world.service.explain_way("mia", "olga")).mode == "pull"
+    await world.service.end_promotion("mia")
+    assert (await world.service.explain_reach("mia")).promoted is None
+    with pytest.raises(Missing):
+        await world.service.end_promotion("mia")
+
+
+async def test_a_verb_that_nobody_knows_is_an_activity(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    told = NewActivity(verb="photo_shared", object_id="p1", preview_text="The summit")
+    await world.service.post_activity(told, caller=MIA)
+    await world.settle()
+    [entry] = await world.service.feed("olga", page=PageRequest(limit=5))
+    assert (entry.verb, entry.object_id) == ("photo_shared", "p1")
+
+
+async def test_nobody_needs_a_flag_for_copies(world: World) -> None:
+    """Somebody who reads all day gets copies of a source that posts now and then."""
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.settle()
+    await world.post(MIA, "hello")
+    await world.settle()
+    copies = await world.db.read(FeedItem.key.query(follower_id="olga"))
+    assert [copy.preview_text for copy in copies] == ["hello"]

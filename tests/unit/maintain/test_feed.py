@@ -174,28 +174,9 @@ def test_the_reason_of_a_promotion_is_kept_with_the_decision(
 ) -> None:
     _follow(db, "reader", "star")
     _promote(db, consumer, "star", reason)
-    state = db.get(feed.support.state.key(source="star"))
-    assert (state.mode, state.reason) == ("push", reason)
-
-
-def test_a_source_that_the_policy_switches_keeps_its_figures_as_the_reason(
-    db: Db, consumer: Consumer
-) -> None:
-    _follow(db, "reader", "star")
-    _post(db, "star", "news")
-    choice = feed.rebalance(db, "star", reads_per_follower=50)
-    consumer.drain()
-    state = db.get(feed.support.state.key(source="star"))
-    assert (state.mode, state.reason) == ("push", choice.reason)
-
-
-def _three_followers_of_a_daily_source(db: Db, clock: ManualClock) -> None:
-    for number in range(3):
-        _follow(db, f"r{number}", "daily")
-    for day in range(20):
-        at = START + timedelta(days=day, hours=12)
-        clock.advance(86_400)
-        _post(db, "daily", f"a{day}", at=at)
+    reach = feed.reach(db, "star")
+    assert (reach.promoted, reach.copied, reach.followers) == (True, 1, 1)
+    assert reach.reasons == {"reader": reason}
 
 
 def test_a_cursor_older_than_the_window_is_an_empty_page(db: Db, clock: ManualClock) -> None:
@@ -207,40 +188,3 @@ def test_a_cursor_older_than_the_window_is_an_empty_page(db: Db, clock: ManualCl
     after = feed.page(db, "reader", limit=1, cursor=first.cursor)
     assert first.cursor is not None
     assert (list(after), after.cursor) == ([], None)
-
-
-def test_explain_counts_followers_and_the_posts_of_a_week(db: Db, clock: ManualClock) -> None:
-    _three_followers_of_a_daily_source(db, clock)
-    choice = feed.explain(db, "daily", reads_per_follower=10)
-    # One post a day to three followers; ten pages a day of each, a read unit each.
-    assert (choice.push_units, choice.pull_units) == (3, 30)
-    # us-east-1: 0.625 dollars a million write units, 0.125 a million read units.
-    assert choice.push_dollars == pytest.approx(3 * 0.625e-6)
-    assert choice.pull_dollars == pytest.approx(30 * 0.125e-6)
-    assert choice.mode == "push"
-    assert choice.reason == (
-        "3 followers read 10.0 pages per post: pushing costs $0.000002 a day, pulling $0.000004"
-    )
-
-
-async def test_explain_changes_nothing_and_says_what_rebalance_would_do(
-    db: Db, engine: Engine, clock: ManualClock
-) -> None:
-    _three_followers_of_a_daily_source(db, clock)
-    explained = feed.explain(db, "daily", reads_per_follower=10)
-    assert db.find(feed.support.state.key(source="daily")) is None
-    client = AsyncEmbeddedClient(engine)
-    reading = await design.open_async(client, clock=clock)
-    assert await feed.explain(reading, "daily", reads_per_follower=10) == explained
-    assert feed.rebalance(db, "daily", reads_per_follower=10) == explained
-    assert db.get(feed.support.state.key(source="daily")).mode == "push"
-
-
-def test_explain_names_what_keeps_a_pushed_source_as_it_is(
-    db: Db, consumer: Consumer, clock: ManualClock
-) -> None:
-    _three_followers_of_a_daily_source(db, clock)
-    _promote(db, consumer, "daily")
-    choice = feed.explain(db, "daily", reads_per_follower=3)
-    assert choice.mode == "push"
-    assert choice.reason.endswith("; the difference is too small for a change")

@@ -391,7 +391,6 @@ def verification_of_a_feed(folder: Path, count: int) -> Iterator[Work]:
     """Everybody has followed one source, which pushes, and has copies of what it posted."""
     clock = ManualClock(NOW.timestamp())
     with _engine(folder, clock) as engine, social.open(EmbeddedClient(engine), clock=clock) as db:
-        db.transact(*feed.switching("star", "push", "manual", NOW))
         posts = [
             Activity(actor_id="star", created_at=NOW, activity_id=f"a{number}", text=TEXT)
             for number in range(5)
@@ -401,6 +400,8 @@ def verification_of_a_feed(folder: Path, count: int) -> Iterator[Work]:
             reader = f"{number:08d}"
             db.put_many([feed.copy(post, reader) for post in posts])
             db.put(Follow(follower_id=reader, followee_id="star"))
+            listed = {"follower_id": reader, "source": "star", "token": "", "reason": "manual"}
+            db.put(feed.support.subscription(**listed))
         yield lambda: _clean(verify(db))
 
 

@@ -10,6 +10,7 @@ import apsw
 import orjson
 
 from keyfold.design.entity import Entity
+from keyfold.design.template import HIGHEST
 from keyfold.runtime.context import Context
 
 if TYPE_CHECKING:
@@ -18,38 +19,37 @@ if TYPE_CHECKING:
 _PAIRS: Final = "(reader TEXT, source TEXT, PRIMARY KEY (reader, source)) WITHOUT ROWID"
 _SCHEMA: Final = f"""
 CREATE TABLE edges {_PAIRS};
-CREATE TABLE marks {_PAIRS};
+CREATE TABLE marks (reader TEXT, source TEXT, since TEXT,
+                    PRIMARY KEY (reader, source)) WITHOUT ROWID;
 CREATE TABLE subscriptions {_PAIRS};
-CREATE TABLE pushing (source TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE removed (source TEXT, position TEXT, PRIMARY KEY (source, position)) WITHOUT ROWID;
 CREATE TABLE activities (source TEXT, position TEXT, digest BLOB,
                          PRIMARY KEY (source, position)) WITHOUT ROWID;
 CREATE TABLE copies (reader TEXT, position TEXT, source TEXT, digest BLOB,
                      PRIMARY KEY (reader, position)) WITHOUT ROWID;
 """
-_BROUGHT: Final = """(
-    EXISTS (SELECT 1 FROM pushing p WHERE p.source = e.source)
-    OR EXISTS (SELECT 1 FROM subscriptions s WHERE s.reader = e.reader AND s.source = e.source))
+_LISTED: Final = """
+EXISTS (SELECT 1 FROM subscriptions s WHERE s.reader = e.reader AND s.source = e.source)
 """
-# A copy that is missing below a full feed was trimmed.
+_HIDDEN: Final = "m.reader = {0}.reader AND m.source = {0}.source AND m.since > {1}.position"
 _MISSING: Final = f"""
 SELECT e.reader, e.source, a.position FROM edges e JOIN activities a USING (source)
 LEFT JOIN copies c ON c.reader = e.reader AND c.position = a.position
-WHERE c.digest IS NOT a.digest AND {_BROUGHT}
-AND NOT EXISTS (SELECT 1 FROM marks m WHERE m.reader = e.reader AND m.source = e.source)
-AND (c.digest IS NOT NULL OR (SELECT count(*) FROM (SELECT 1 FROM copies n
-     WHERE n.reader = e.reader AND n.position > a.position LIMIT :cap)) < :cap)
+WHERE c.digest IS NOT a.digest AND {_LISTED}
+AND NOT EXISTS (SELECT 1 FROM marks m WHERE {_HIDDEN.format("e", "a")})
 """
-_EXTRA: Final = """
+_EXTRA: Final = f"""
 SELECT c.reader, c.source, c.position FROM copies c
-WHERE NOT EXISTS (SELECT 1 FROM marks m WHERE m.reader = c.reader AND m.source = c.source)
+WHERE NOT EXISTS (SELECT 1 FROM marks m WHERE {_HIDDEN.format("c", "c")})
 AND NOT EXISTS (SELECT 1 FROM removed r WHERE r.source = c.source AND r.position = c.position)
 AND NOT EXISTS (SELECT 1 FROM edges e JOIN activities a USING (source)
     WHERE e.reader = c.reader AND e.source = c.source AND a.position = c.position)
 """
+# Copies without a list that brings new ones: the mark that says "push" is no help then.
 _UNMARKED: Final = f"""
-SELECT e.reader, e.source FROM edges e WHERE NOT {_BROUGHT}
-AND NOT EXISTS (SELECT 1 FROM marks m WHERE m.reader = e.reader AND m.source = e.source)
+SELECT e.reader, e.source FROM edges e WHERE NOT {_LISTED}
+AND NOT EXISTS (SELECT 1 FROM marks m
+    WHERE m.reader = e.reader AND m.source = e.source AND m.since = :all)
 """
 _WAITING: Final = 4_000
 
@@ -75,7 +75,6 @@ class Audit:
             feed.item: self._note_copy,
             feed.support.source: self._note_mark,
             feed.support.subscription: self._note_subscription,
-            feed.support.state: self._note_state,
             feed.support.removed: self._note_removed,
             **dict.fromkeys(feed.edges, self._note_edge),
         }
@@ -91,27 +90,24 @@ class Audit:
     def doubtful_copies(self) -> Iterator[tuple[str, str, str]]:
         """Reader, source and position of what is missing, wrong, or should not be there."""
         self._flush()
-        yield from self._database.execute(_MISSING, {"cap": self.feed.cap})
+        yield from self._database.execute(_MISSING)
         yield from self._database.execute(_EXTRA)
 
     def unmarked(self) -> Iterator[tuple[str, str]]:
         """Readers and sources whose copies nobody brings, and who do not pull."""
         self._flush()
-        yield from self._database.execute(_UNMARKED)
+        yield from self._database.execute(_UNMARKED, {"all": HIGHEST})
 
     def _note_edge(self, edge: Entity) -> None:
         self._add("edges", self.feed.ends(edge))
 
     def _note_mark(self, mark: Any) -> None:
         if mark.expires_at is None or mark.expires_at.timestamp() > self._now:
-            self._add("marks", (getattr(mark, self.feed.reader_field), mark.source))
+            since = mark.since if mark.state == "push" else HIGHEST
+            self._add("marks", (getattr(mark, self.feed.reader_field), mark.source, since))
 
     def _note_subscription(self, one: Any) -> None:
         self._add("subscriptions", (getattr(one, self.feed.reader_field), one.source))
-
-    def _note_state(self, state: Any) -> None:
-        if state.pushing:
-            self._add("pushing", (state.source,))
 
     def _note_removed(self, entry: Any) -> None:
         self._add("removed", (entry.source, entry.position))

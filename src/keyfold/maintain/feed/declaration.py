@@ -14,16 +14,16 @@ from keyfold.design.place import caller
 from keyfold.design.read import Page
 from keyfold.errors import DeclarationError
 from keyfold.maintain.feed import edges, support
-from keyfold.maintain.feed.policy import Decision, ReaderChoice
+from keyfold.maintain.feed.policy import Decision, FeedPolicy
+from keyfold.maintain.feed.reaching import Reach
 from keyfold.runtime.async_db import AsyncDb
-from keyfold.runtime.changes import Set
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Delete, Intent, Put, Update
+from keyfold.runtime.intent import Delete, Intent, Put
 
 I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
 A = TypeVar("A", bound=Entity)
-RESERVED = ("", support.SOURCE_PREFIX, support.SUBSCRIPTION_PREFIX)
+RESERVED = ("", support.SOURCE_PREFIX, support.READER)
 
 
 class Feed(Generic[I]):
@@ -32,7 +32,8 @@ class Feed(Generic[I]):
     `activity` has its source in the partition and the time and an id in the sort key; `item` is
     the copy in a reader's partition, with the same sort key; `edge` is who follows whom, with a
     key `followers` that lists it from the source's side. Several kinds of edges, or another name
-    of that key, are given as `edge={Follow: "followers", GroupMember: "key"}`.
+    of that key, are given as `edge={Follow: "followers", GroupMember: "key"}`. `policy` decides who
+    gets copies; with None only promotion flags do.
     """
 
     def __init__(
@@ -44,10 +45,11 @@ class Feed(Generic[I]):
         item: type[I],
         promotion: type[Entity] | None = None,
         cap: int = 1000,
-        ttl: timedelta = timedelta(days=60),
+        ttl: timedelta = timedelta(days=30),
+        policy: FeedPolicy | None = FeedPolicy(),  # noqa: B008 - it is frozen
     ) -> None:
         self.name, self.activity, self.item = name, activity, item
-        self.promotion, self.cap, self.ttl = promotion, cap, ttl
+        self.promotion, self.cap, self.ttl, self.policy = promotion, cap, ttl, policy
         self.place = caller()
         self.source_field = self._only(activity, "partition")
         self.reader_field = self._only(item, "partition")
@@ -59,7 +61,7 @@ class Feed(Generic[I]):
         self.support = support.declare(name, item.__table__, partition, self.reader_field)
         subscription = self.support.subscription
         self.subscribed = edges.FollowEdges(
-            subscription, self.reader_field, "source", subscription.subscribers
+            subscription, self.reader_field, "source", subscription.key
         )
         self.design = item.__table__.design
         self._maintain()
@@ -98,60 +100,24 @@ class Feed(Generic[I]):
         return db.run(post(db.context, self, activity), f"feed {self.name} post")
 
     @overload
-    def explain(self, db: Db, source: str, *, reads_per_follower: float = 5) -> Decision: ...
+    def explain(self, db: Db, reader: str, source: str) -> Decision: ...
     @overload
-    def explain(
-        self, db: AsyncDb, source: str, *, reads_per_follower: float = 5
-    ) -> Awaitable[Decision]: ...
-    def explain(
-        self, db: Db | AsyncDb, source: str, *, reads_per_follower: float = 5
-    ) -> Decision | Awaitable[Decision]:
-        """Whether to push or pull a source, and why; reads are pages a day of one follower."""
-        from keyfold.maintain.feed.measuring import explain
+    def explain(self, db: AsyncDb, reader: str, source: str) -> Awaitable[Decision]: ...
+    def explain(self, db: Db | AsyncDb, reader: str, source: str) -> Decision | Awaitable[Decision]:
+        """Whether a reader gets copies of a source or pulls it, and why."""
+        from keyfold.maintain.feed.looking import explain
 
-        return db.run(explain(db.context, self, source, reads_per_follower))
+        return db.run(explain(db.context, self, reader, source))
 
     @overload
-    def rebalance(self, db: Db, source: str, *, reads_per_follower: float = 5) -> Decision: ...
+    def reach(self, db: Db, source: str) -> Reach: ...
     @overload
-    def rebalance(
-        self, db: AsyncDb, source: str, *, reads_per_follower: float = 5
-    ) -> Awaitable[Decision]: ...
-    def rebalance(
-        self, db: Db | AsyncDb, source: str, *, reads_per_follower: float = 5
-    ) -> Decision | Awaitable[Decision]:
-        """Switch a source to what `explain` says, unless a promotion flag decides."""
-        from keyfold.maintain.feed.measuring import rebalance
+    def reach(self, db: AsyncDb, source: str) -> Awaitable[Reach]: ...
+    def reach(self, db: Db | AsyncDb, source: str) -> Reach | Awaitable[Reach]:
+        """How a source's posts reach its followers: what was decided, and why."""
+        from keyfold.maintain.feed.reaching import reach
 
-        return db.run(rebalance(db.context, self, source, reads_per_follower))
-
-    @overload
-    def explain_reader(self, db: Db, reader: str, *, pages: float = 5) -> ReaderChoice: ...
-    @overload
-    def explain_reader(
-        self, db: AsyncDb, reader: str, *, pages: float = 5
-    ) -> Awaitable[ReaderChoice]: ...
-    def explain_reader(
-        self, db: Db | AsyncDb, reader: str, *, pages: float = 5
-    ) -> ReaderChoice | Awaitable[ReaderChoice]:
-        """Which pulled sources to copy for a reader of so many pages a day, and why."""
-        from keyfold.maintain.feed.measuring import explain_reader
-
-        return db.run(explain_reader(db.context, self, reader, pages))
-
-    @overload
-    def rebalance_reader(self, db: Db, reader: str, *, pages: float = 5) -> ReaderChoice: ...
-    @overload
-    def rebalance_reader(
-        self, db: AsyncDb, reader: str, *, pages: float = 5
-    ) -> Awaitable[ReaderChoice]: ...
-    def rebalance_reader(
-        self, db: Db | AsyncDb, reader: str, *, pages: float = 5
-    ) -> ReaderChoice | Awaitable[ReaderChoice]:
-        """Copy for a reader what `explain_reader` says; the others go on being pulled."""
-        from keyfold.maintain.feed.measuring import rebalance_reader
-
-        return db.run(rebalance_reader(db.context, self, reader, pages))
+        return db.run(reach(db.context, self, source))
 
     @overload
     def renew(self, db: Db) -> int: ...
@@ -189,14 +155,6 @@ class Feed(Generic[I]):
         ]
         return [Delete(activity.ref(), must_exist=True), *listed]
 
-    def switching(self, source: str, mode: support.Mode, reason: str, at: Any) -> list[Intent]:
-        """The write that starts switching a source to push or pull."""
-        ref = self.support.state.key(source=source)
-        changes = {"mode": Set(mode), "reason": Set(reason), "changed_at": Set(at)}
-        if mode == "push":
-            changes["pushing"] = Set(True)
-        return [Update(ref, changes, upsert=True)]
-
     def ends(self, edge: Entity) -> tuple[str, str]:
         """The reader and the source of an edge."""
         declared = self.edges[type(edge)]
@@ -204,9 +162,30 @@ class Feed(Generic[I]):
 
     def source_item(self, reader: str, source: str, state: support.SourceState) -> Entity:
         item: Entity = self.support.source(
-            **{self.reader_field: reader}, source=source, state=state
+            **{self.reader_field: reader},
+            source=source,
+            state=state,
+            token=support.new_token(),
         )
         return item
+
+    def reader_ref(self, reader: str) -> Ref[Any]:
+        return Ref(self.support.reader, {self.reader_field: reader})
+
+    def promotion_ref(self, source: str) -> Ref[Any]:
+        assert self.promotion is not None, "asked only where one is declared"
+        [field] = self.promotion.__spec__.key.templates.partition.fields
+        return Ref(self.promotion, {field: source})
+
+    def promoted(self, flag: Entity) -> str:
+        """The source that a promotion flag is about."""
+        source: str = getattr(flag, flag.__spec__.key.templates.partition.fields[0])
+        return source
+
+    @property
+    def chosen_policy(self) -> FeedPolicy:
+        """The policy, or the one that would decide if it were not switched off."""
+        return self.policy or FeedPolicy()
 
     def source_ref(self, reader: str, source: str) -> Ref[Any]:
         return Ref(self.support.source, {self.reader_field: reader, "source": source})

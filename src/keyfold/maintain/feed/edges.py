@@ -15,17 +15,15 @@ from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.address import raw
 from keyfold.maintain.edge import sharded_fields
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Flow, Pause
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Check
 from keyfold.runtime.query import query_request
-from keyfold.runtime.reads import find, read
 from keyfold.runtime.walk import Walk
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 FOLLOWERS_AT_ONCE = 8 * BATCH_WRITE_ITEMS
-INDEX_WAITS = 6
 Place = list[Any]
 """Where to go on among the followers: a partition's number and a key, or None for its start."""
 
@@ -90,10 +88,10 @@ def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
     return FollowEdges(entity, readers[0], sources[0], followers)
 
 
-def followers(
+def listed(
     context: Context, edges: Iterable[FollowEdges], source: str, start: Place | None
-) -> Flow[tuple[list[str], Place | None]]:
-    """Some of those who follow a source by these edges, and where to go on."""
+) -> Flow[tuple[list[Any], Place | None]]:
+    """Some of the edges of these kinds that lead to a source, and where to go on."""
     partitions = [(edge, v) for edge in edges for v in edge.partitions(source)]
     number, key = start if start is not None else (0, None)
     edge, values = partitions[number]
@@ -105,7 +103,7 @@ def followers(
     walk = Walk("Query", request, key)
     answer = yield from walk.next(FOLLOWERS_AT_ONCE)
     spec = edge.followers.entity.__spec__
-    found = [getattr(spec.decode(item), edge.reader) for item in answer["Items"]]
+    found = [spec.decode(item) for item in answer["Items"]]
     if not walk.ended:
         return found, [number, walk.position]
     return found, [number + 1, None] if number + 1 < len(partitions) else None
@@ -119,19 +117,3 @@ def edge_between(
         if (yield from raw(context, edge.ref(reader, source))) is not None:
             return edge
     return None
-
-
-def is_listed(context: Context, edge: FollowEdges, reader: str, source: str) -> Flow[bool]:
-    """Whether a fan-out would meet the reader: an index may be behind its table."""
-    declared = edge.followers.declared
-    if declared.index is None:
-        return True
-    for attempt in range(INDEX_WAITS):
-        found = yield from find(context, edge.ref(reader, source))
-        if found is None:
-            return False
-        wanted = declared.parts_of(found)
-        if (yield from read(context, edge.followers.query(**wanted).exists(), {})):
-            return True
-        yield Pause(0.01 * 2**attempt)
-    return False

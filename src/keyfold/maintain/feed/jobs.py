@@ -1,4 +1,4 @@
-"""Work over all followers of a source that goes on where an earlier attempt stopped."""
+"""Work over all who follow a source that goes on where an earlier attempt stopped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keyfold.maintain.feed.edges import FollowEdges, followers
+from keyfold.maintain.feed.edges import FollowEdges, listed
 from keyfold.runtime.batch import delete_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -18,37 +18,39 @@ from keyfold.runtime.writes import commit
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
-Step = Callable[[list[str]], Flow[bool]]
-"""Does something for some readers, and says whether to go on."""
+Step = Callable[[list[Any]], Flow[bool]]
+"""Does something for some edges, and says whether to go on."""
 
 
-def for_all_followers(
+def for_all(
     context: Context,
     feed: Feed[Any],
     source: str,
     name: str,
     step: Step,
-    edges: Iterable[FollowEdges] | None = None,
-) -> Flow[bool]:
-    """Take the step for every follower, or for those by some edges, remembering how far it came.
+    edges: Iterable[FollowEdges],
+) -> Flow[None]:
+    """Take the step for every edge of these kinds, remembering how far it came.
 
-    Gives False when a step ended it.
+    Only within a long list: short ones are done again, and doing it twice is doing it once.
     """
-    edges = list(feed.edges.values() if edges is None else edges)
+    edges = list(edges)
     ref = feed.support.job.key(job=name)
-    saved = yield from find(context, ref)
-    start = orjson.loads(saved.progress) if saved is not None else None
-    remembered = saved is not None
+    is_long = False
+    found, start = yield from listed(context, edges, source, None)
     while True:
-        readers, start = yield from followers(context, edges, source, start)
-        wanted = yield from step(readers)
-        if start is None or not wanted:
+        if start is not None and start[1] is not None and not is_long:
+            is_long, saved = True, (yield from find(context, ref))
+            if saved is not None:
+                place = orjson.loads(saved.progress)
+                found, start = yield from listed(context, edges, source, place)
+        if not (yield from step(found)) or start is None:
             break
-        progress = orjson.dumps(start).decode()
-        expiry = context.now() + feed.ttl
-        job = feed.support.job(job=name, progress=progress, expires_at=expiry)
-        yield from commit(context, [Put(job, absent=False)])
-        remembered = True
-    if remembered:
+        if is_long:
+            progress = orjson.dumps(start).decode()
+            expiry = context.now() + feed.ttl
+            job = feed.support.job(job=name, progress=progress, expires_at=expiry)
+            yield from commit(context, [Put(job, absent=False)])
+        found, start = yield from listed(context, edges, source, start)
+    if is_long:
         yield from delete_many(context, [ref])
-    return wanted

@@ -14,11 +14,14 @@ from keyfold.design.source import Silence
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift
+from keyfold.maintain.feed.contents import copies_of
+from keyfold.maintain.feed.counting import hint
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
-from keyfold.maintain.feed.jobs import for_all_followers
-from keyfold.maintain.feed.posting import copies_of, fan_out, hint
-from keyfold.maintain.feed.support import REPLICAS, Mode
-from keyfold.maintain.feed.switching import pull_all, settle, settle_all
+from keyfold.maintain.feed.jobs import for_all
+from keyfold.maintain.feed.looking import begin, consider, reason_of
+from keyfold.maintain.feed.posting import fan_out
+from keyfold.maintain.feed.support import REPLICAS
+from keyfold.maintain.feed.switching import pull, push
 from keyfold.maintain.feed.verifying import Verifying, fix
 from keyfold.maintain.job import StreamWork
 from keyfold.maintain.structure import Audited
@@ -62,10 +65,6 @@ class FeedMaintainer(StreamWork):
             place=self.feed.place,
         )
 
-    def is_pushing(self, context: Context, source: str) -> Flow[bool]:
-        state = yield from find(context, self.feed.support.state.key(source=source))
-        return state is not None and bool(state.pushing)
-
 
 class Activities(FeedMaintainer, Audited):
     """A new or changed activity goes to the feeds that rely on copies."""
@@ -89,7 +88,7 @@ class Activities(FeedMaintainer, Audited):
             mode="hybrid",
             cap=feed.cap,
             support=tuple((role, made.__name__) for role, made in vars(feed.support).items()),
-            trimmed_by=self.label,
+            trimmed_by="TTL and a window on read",
             description=(
                 f"Up to {feed.cap} items of the last {feed.ttl.days} days, from "
                 f"{' and '.join(edge.__name__ for edge in feed.edges)}."
@@ -101,20 +100,12 @@ class Activities(FeedMaintainer, Audited):
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is None:
             return
-        source = getattr(new, self.feed.source_field)
-        if old is None:
-            yield from self._catch_up(context, source, new)
-        pushing = yield from self.is_pushing(context, source)
-        item = yield from raw(context, new.ref())
-        if item is not None:
-            present = self.source.__spec__.decode(item)
-            yield from fan_out(context, self.feed, present, to_all=pushing)
-
-    def _catch_up(self, context: Context, source: str, new: Entity) -> Flow[None]:
-        """An activity that was not posted through the feed has no hint yet."""
-        found = yield from find(context, self.feed.support.hint.key(source=source))
-        if found is None or found.last < self.feed.position(new):
+        ref = self.feed.support.hint.key(source=getattr(new, self.feed.source_field))
+        known = yield from find(context, ref, consistent=False)
+        if old is None and (known is None or known.last < self.feed.position(new)):
+            # An activity that was not posted through the feed has no hint yet.
             yield from hint(context, self.feed, new)
+        yield from fan_out(context, self.feed, new, known)
 
 
 class Edges(FeedMaintainer):
@@ -136,11 +127,11 @@ class Edges(FeedMaintainer):
         # An edge that was written past the feed has no mark, and maybe no copies.
         mark = self.feed.source_item(reader, source, "pull")
         if (yield from find(context, mark.ref())) is None:
+            if (yield from find(context, self.feed.subscription_ref(reader, source))) is not None:
+                return
             with suppress(AlreadyExists, ConditionFailed, NotFound):
                 yield from commit(context, [Put(mark), Check(edge.ref())])
-        subscribed = yield from find(context, self.feed.subscription_ref(reader, source))
-        if subscribed is not None or (yield from self.is_pushing(context, source)):
-            yield from settle(context, self.feed, reader, source)
+        yield from begin(context, self.feed, reader, source)
 
 
 class Sources(FeedMaintainer):
@@ -156,7 +147,7 @@ class Sources(FeedMaintainer):
         endings: list[Intent] = []
         subscription = yield from find(context, self.feed.subscription_ref(reader, new.source))
         if subscription is not None:
-            endings.append(Delete(subscription.ref(), known=subscription))
+            endings.append(Delete(subscription.ref()))
         copies = yield from copies_of(context, self.feed, reader, new.source)
         endings += [Delete(copy.ref()) for copy in copies]
         gone = FieldComparison(FieldPath(("state",)), "=", "gone")
@@ -170,44 +161,36 @@ class Sources(FeedMaintainer):
                 yield from commit(context, [Update(new.ref(), expiry, gone)])
 
 
-class Subscriptions(FeedMaintainer):
-    """A new subscriber's feed relies on copies once it has them all."""
+class Readers(FeedMaintainer):
+    """A sampled page says what is worth pushing to its reader."""
 
     def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
-        if new is not None and (yield from find(context, new.ref())) is not None:
-            reader = getattr(new, self.feed.reader_field)
-            yield from settle(context, self.feed, reader, new.source)
+        if new is not None:
+            yield from consider(context, self.feed, new)
 
 
-class FeedStates(FeedMaintainer):
-    """A source that was told to switch is switched for all its followers."""
+class Promotions(FeedMaintainer):
+    """The flag that people set overrules the policy, for all followers."""
 
     def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
         if new is None:
             return
-        present = yield from find(context, new.ref())
-        if present is None:
-            return
-        if present.mode == "push":
-            yield from settle_all(context, self.feed, present)
-        elif present.pushing:
-            yield from pull_all(context, self.feed, present)
+        feed, source = self.feed, self.feed.promoted(new)
 
+        def each(edges: list[Any]) -> Flow[bool]:
+            flag = yield from find(context, new.ref())
+            if flag is None or flag.fanout_enabled != new.fanout_enabled:
+                return False
+            for edge in edges:
+                reader, _ = feed.ends(edge)
+                if flag.fanout_enabled:
+                    yield from push(context, feed, reader, source, reason_of(flag))
+                else:
+                    yield from pull(context, feed, reader, source)
+            return True
 
-class Promotions(FeedMaintainer):
-    """The flag that people set overrides the policy."""
-
-    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
-        flag = new or old
-        assert flag is not None, "a change has an item before or after"
-        present = yield from find(context, flag.ref())
-        source = getattr(flag, self.source.__spec__.key.templates.partition.fields[0])
-        wanted: Mode = "push" if present is not None and present.fanout_enabled else "pull"
-        state = yield from find(context, self.feed.support.state.key(source=source))
-        if (state.mode if state is not None else "pull") == wanted:
-            return
-        reason = str(getattr(present, "reason", None) or "manual")
-        yield from commit(context, self.feed.switching(source, wanted, reason, context.now()))
+        name = f"{'push' if new.fanout_enabled else 'pull'} {source}"
+        yield from for_all(context, feed, source, name, each, feed.edges.values())
 
 
 class Removals(FeedMaintainer):
@@ -217,12 +200,22 @@ class Removals(FeedMaintainer):
         if new is None or new.replica != 0:
             return
 
-        def delete_from(readers: list[str]) -> Flow[bool]:
-            yield from self._delete(context, readers, new.position)
+        feed = self.feed
+
+        def delete_from(edges: list[Any]) -> Flow[bool]:
+            readers = {
+                getattr(edge, feed.reader_field)
+                if isinstance(edge, feed.support.subscription)
+                else feed.ends(edge)[0]
+                for edge in edges
+            }
+            yield from self._delete(context, sorted(readers), new.position)
             return True
 
+        # Subscribers once more: an index of followers may be behind.
+        everybody = [*feed.edges.values(), feed.subscribed]
         name = f"remove {new.source} {new.position}"
-        yield from for_all_followers(context, self.feed, new.source, name, delete_from)
+        yield from for_all(context, feed, new.source, name, delete_from, everybody)
         entries = [
             self.feed.support.removed.key(replica=replica, position=new.position, source=new.source)
             for replica in range(REPLICAS)
@@ -252,8 +245,7 @@ def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
     for edge in feed.edges:
         yield Edges(feed, edge)
     yield Sources(feed, feed.support.source)
-    yield Subscriptions(feed, feed.support.subscription)
-    yield FeedStates(feed, feed.support.state)
+    yield Readers(feed, feed.support.reader)
     yield Removals(feed, feed.support.removed)
     if feed.promotion is not None:
         yield Promotions(feed, feed.promotion)

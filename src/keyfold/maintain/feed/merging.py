@@ -97,6 +97,10 @@ def next_newest(streams: Sequence[PartitionRead], missing: int) -> Flow[list[Pla
         cut = _position_at(streams, missing)
         batch = sorted((s for s in unread if s.bound >= cut), key=lambda s: s.bound, reverse=True)
         batch = batch[:CONCURRENCY]
+        end = _end(streams, missing)
+        for stream in batch:
+            if end < stream.bound:
+                stream.floor = max(stream.floor, end)
         answers = yield Parallel([stream.next_call() for stream in batch])
         for stream, answer in zip(batch, answers, strict=True):
             stream.take(answer)
@@ -122,6 +126,12 @@ def _just_older(position: str) -> str:
     if position.endswith(LOWEST):
         return position.removesuffix(LOWEST)
     return f"{position[:-1]}{chr(ord(position[-1]) - 1)}{HIGHEST}"
+
+
+def _end(streams: Sequence[PartitionRead], missing: int) -> str:
+    """The position at which the page ends at the latest, by what is there; nothing if unknown."""
+    positions: list[str] = [item[s.sort]["S"] for s in streams for item in s.waiting]
+    return sorted(positions, reverse=True)[missing - 1] if len(positions) >= missing else ""
 
 
 def _position_at(streams: Sequence[PartitionRead], place: int) -> str:

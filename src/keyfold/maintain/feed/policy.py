@@ -1,124 +1,258 @@
-"""Push or pull: which is cheaper for one source, and what one reader may pull.
+"""Push or pull, for one reader and one source: what is cheaper, and whether a switch pays.
 
-Pushing writes one item for every follower of every post. Pulling reads the source's partition for
-every page that any follower reads. Both grow with the number of followers, so that it cancels out:
-what decides is how often a follower reads for each post. A write unit costs five read units, and
-pulled partitions are read consistently, so pushing is the cheaper one from five reads a post on.
-Pushing a busy account to a million followers is the expensive direction, however famous it is.
+Pushing writes a copy for each post. Pulling reads the source for each page. Both are counted with
+weights that fade over a month, and compared in read units with everything that belongs to them. A
+switch must pay for itself within the horizon, even if the rates are a standard error worse than
+counted. The regret is what the other way would have saved since the last switch: below `least`
+round trips nothing is switched a second time, from `guard` on it is switched whatever the rates
+say. So no edge ever costs more than 1 + (guard + 1) / least times its better fixed way, and a few
+round trips for its start and its end. ADR 18 has the proof.
 
-A page costs more with every source that its reader pulls. Few readers follow so many that they pull
-more than a handful. Those get copies of all but the busiest, unless it would cost too much.
+All of this is arithmetic: the consumer and the simulator run the same lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from math import ceil
-from typing import Literal
+from dataclasses import dataclass, field
+from math import ceil, exp, sqrt
+from typing import Final, Literal
 
 from keyfold.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
 from keyfold.prices import prices
 
-PULL_FROM = 2.0
-"""A source is pushed where that is no dearer, and pulled again from so many times the price on."""
-
-MOST_PULLED = 2
-"""With so many pulled sources a page is within twice the requests, units and time of none."""
-DEARER_FEED = 1.0
-"""Copies for a reader may add so many times what their feed costs anyway."""
-STAYING = 2.0
-"""What is copied, or pulled, stays so until the difference is so many times as large."""
-PAGE = 50
-
 Mode = Literal["pull", "push"]
+
+MEMORY: Final = 28.0
+"""Days after which an event counts for about a third. Stored counts depend on it."""
+OVERHEAD_BYTES: Final = 100
+"""What DynamoDB adds to each stored item."""
+MARK_BYTES: Final = 100
+COPY_READS: Final = 0.1
+"""The list of subscribers, and the look whether the post still exists, for each copy."""
+UP_WRITES: Final = 2.0
+UP_READS: Final = 4.5
+DOWN_WRITES: Final = 2.0
+DOWN_READS: Final = 3.0
+DAYS_A_MONTH: Final = 30.4
+QUIET: Final = 25.0
+"""The variance of having seen no sample: one may stand for about so many pages."""
 
 
 @dataclass(frozen=True)
-class Rates:
-    """What is known of a source and its followers, per day."""
+class FeedPolicy:
+    """How a feed decides, and the bounds within which it may.
 
-    followers: int
+    `pages` and `days` are the first guess: what nobody has counted yet is taken for a reader of so
+    many pages a day, watched for so many days. Guess high: too low a guess costs more.
+    """
+
+    pages: float = 8.0
+    days: float = 1.0
+    horizon: float = 20.0
+    """Days within which a switch must pay for itself."""
+    doubt: float = 1.0
+    """Standard errors that are taken off a saving."""
+    least: float = 2.0
+    guard: float = 4.0
+    samples: float = 0.01
+    """What counting pages may cost, as a share of what it steers."""
+    looks: int = 6
+    """One copy in so many looks whether its reader still reads."""
+    at_once: int = 12
+    """Switches that follow from one page, at most."""
+    busiest: float | None = None
+    """Sources with more posts a day are never pushed."""
+    widest: int | None = None
+    """Sources are pushed to so many readers at most."""
+
+
+@dataclass(frozen=True)
+class FeedPrices:
+    """What the parts of a feed cost, in read units."""
+
+    item_bytes: float = 400.0
+    days: float = 30.0
+    """How long a copy is kept."""
+
+    @property
+    def write(self) -> float:
+        asked = prices()
+        return asked.write / asked.read
+
+    @property
+    def copy(self) -> float:
+        """A copy with its share of the fan-out, kept until it expires."""
+        asked = prices()
+        gigabytes = (self.item_bytes + OVERHEAD_BYTES) / 2**30
+        kept = gigabytes * asked.storage * self.days / DAYS_A_MONTH / (asked.read / 1e6)
+        return self.write * ceil(self.item_bytes / WRITE_UNIT_BYTES) + COPY_READS + kept
+
+    @property
+    def item(self) -> float:
+        """One more item on a page."""
+        return self.item_bytes / READ_UNIT_BYTES
+
+    @property
+    def down(self) -> float:
+        return DOWN_WRITES * self.write + DOWN_READS
+
+    def up(self, shown: float) -> float:
+        return UP_WRITES * self.write + UP_READS + ceil(shown) * self.copy
+
+    def pulled(self, shown: float) -> float:
+        """What a page pays for pulling a source of which it shows so much, beside copies of it."""
+        units = max(1, ceil(ceil(shown - 1e-3) * self.item - 1e-6))
+        return units - shown * self.item + MARK_BYTES / READ_UNIT_BYTES
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Events counted with fading weights, and for how many fading days."""
+
+    seen: float
+    days: float
+    total: float = 0.0
+    """Without fading, since counting began."""
+    noise: float = 0.0
+    """The variance of `seen` by sampling."""
+
+    @property
+    def rate(self) -> float:
+        return self.seen / self.days
+
+    def aged(self, days: float) -> Tally:
+        """The same some days later."""
+        kept = fading(days)
+        return Tally(
+            self.seen * kept,
+            self.days * kept + MEMORY * (1 - kept),
+            self.total,
+            self.noise * kept * kept,
+        )
+
+    def sampled(self, share: float) -> Tally:
+        """With one more event, which stands for all that were not sampled."""
+        more = 1 / share
+        return Tally(self.seen + more, self.days, self.total + more, self.noise + more * more)
+
+
+def fading(days: float) -> float:
+    """What is left of a count after so many days."""
+    return exp(-max(0.0, days) / MEMORY)
+
+
+def posting(seen: float, days: float, total: float) -> Tally:
+    """Posts of a source that has been counted for so many days."""
+    return Tally(seen + 0.1, MEMORY * (1 - fading(days)) + 0.5, total)
+
+
+def guessed(policy: FeedPolicy, days: float = 0.0) -> Tally:
+    """Pages of a reader of whom none was counted for so many days."""
+    return Tally(policy.pages * policy.days, policy.days).aged(days)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Both counts as they were when an edge began or was switched, and how many days ago."""
+
+    pages: float
+    pages_total: float
     posts: float
-    reads_per_follower: float
-    item_bytes: int = 400
+    posts_total: float
+    days: float = 0.0
+    moved: bool = True
+    """Whether it was switched; else it is as it began."""
+
+
+@dataclass(frozen=True)
+class EdgeRates:
+    """All that is known of one reader and one source."""
+
+    reading: Tally
+    posting: Tally
+    window: float = 1.0
+    """Days that a page goes back."""
+    page: int = 50
+    prices: FeedPrices = field(default_factory=FeedPrices)
+    switched: Snapshot | None = None
+    """The last switch; None where nobody counted."""
+
+    @property
+    def shown(self) -> float:
+        """Posts of the source on a page."""
+        return min(float(self.page), self.posting.rate * self.window)
+
+    def saving(self, pages: float, posts: float) -> float:
+        """What pushing saves over so many pages and posts."""
+        return pages * self.prices.pulled(self.shown) - posts * self.prices.copy
+
+    @property
+    def error(self) -> float:
+        """The standard error of a day's saving."""
+        pages = (self.reading.noise + QUIET) / self.reading.days**2
+        posts = (self.posting.rate + 0.02) / (2 * self.posting.days)
+        return sqrt(pages + self.prices.copy**2 * posts)
+
+    def regrets(self, mode: Mode) -> tuple[float, float]:
+        """What the other way would have saved since the last switch: all told, and lately."""
+        then = self.switched
+        if then is None:
+            return 0.0, 0.0
+        kept = fading(then.days)
+        whole = self.saving(
+            self.reading.total - then.pages_total, self.posting.total - then.posts_total
+        )
+        lately = self.saving(
+            self.reading.seen - then.pages * kept, self.posting.seen - then.posts * kept
+        )
+        return (whole, lately) if mode == "pull" else (-whole, -lately)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision with its reasons, in units and dollars a day."""
+    """Which way a reader gets a source's posts from now on, and why."""
 
     mode: Mode
-    push_units: float
-    pull_units: float
-    push_dollars: float
-    pull_dollars: float
+    saving: float
+    """Read units a day that the other way would save; negative if this one is cheaper."""
+    price: float
+    """Read units of a switch."""
+    switch: bool
     reason: str
 
 
-def choose(rates: Rates, current: Mode = "pull") -> Decision:
-    """What is cheaper; what is pushed stays so while it is not much dearer."""
-    push_units = rates.posts * rates.followers * ceil(rates.item_bytes / WRITE_UNIT_BYTES)
-    recent = max(1.0, min(rates.posts, 20.0))
-    page_units = ceil(recent * rates.item_bytes / READ_UNIT_BYTES)
-    pull_units = rates.reads_per_follower * rates.followers * page_units
-    asked = prices()
-    push, pull = push_units * asked.write / 1e6, pull_units * asked.read / 1e6
-    dearer = push / pull if pull else float("inf")
-    worth = 1.0 if current == "pull" else PULL_FROM
-    mode: Mode = "push" if push == 0 or dearer <= worth else "pull"
-    per_post = rates.reads_per_follower / rates.posts if rates.posts else float("inf")
-    reason = (
-        f"{rates.followers} followers read {per_post:.1f} pages per post: pushing costs "
-        f"${push:.6f} a day, pulling ${pull:.6f}"
-    )
-    if mode == "push" and dearer > 1:
-        reason += "; the difference is too small for a change"
-    return Decision(mode, push_units, pull_units, push, pull, reason)
-
-
-@dataclass(frozen=True)
-class ReaderRates:
-    """What is known of a reader, per day."""
-
-    pages: float
-    copies: float
-    """Items that reach the feed from sources that push to everybody."""
-    posts: Mapping[str, float]
-    """Of each source that does not."""
-    item_bytes: int = 400
-
-
-@dataclass(frozen=True)
-class ReaderChoice:
-    """Which sources are copied for a reader, in dollars a day beside what the feed costs anyway."""
-
-    copied: frozenset[str]
-    extra_dollars: float
-    feed_dollars: float
-    reason: str
-
-
-def choose_for_reader(rates: ReaderRates, copied: frozenset[str] = frozenset()) -> ReaderChoice:
-    """Copy all but the busiest pulled sources where that is affordable, and else none."""
-
-    def busy(source: str) -> float:
-        return rates.posts[source] * (1 if source in copied else STAYING)
-
-    asked, write = prices(), ceil(rates.item_bytes / WRITE_UNIT_BYTES)
-    rest = sorted(rates.posts, key=busy, reverse=True)[MOST_PULLED:]
-    page_units = ceil(PAGE * rates.item_bytes / READ_UNIT_BYTES) + 2
-    feed = (rates.copies * write * asked.write + rates.pages * page_units * asked.read) / 1e6
-    posts = sum(rates.posts[source] for source in rest)
-    extra = (posts * write * asked.write - rates.pages * len(rest) * asked.read) / 1e6
-    worth = DEARER_FEED * (STAYING if copied else 1)
-    affordable = extra <= worth * feed
-    if not rest:
-        reason = f"{len(rates.posts)} pulled sources make no page long"
+def decide(rates: EdgeRates, mode: Mode, policy: FeedPolicy) -> Decision:
+    """Stay, or switch."""
+    gain, prices = rates.saving(rates.reading.rate, rates.posting.rate), rates.prices
+    up, down = prices.up(rates.shown), prices.down
+    better, price = (gain, up) if mode == "pull" else (-gain, down)
+    said = f"{rates.reading.rate:.2g} pages for {rates.posting.rate:.2g} posts a day"
+    bounded = policy.busiest is not None and rates.posting.rate > policy.busiest
+    if bounded:
+        switch, why = mode == "push", f"more than {policy.busiest:g} posts a day are pulled"
     else:
-        reason = (
-            f"copying {len(rest)} of {len(rates.posts)} pulled sources costs ${extra:.6f} a day "
-            f"more, the feed ${feed:.6f}"
-        )
-        reason += "" if affordable else ": too much for shorter pages"
-    return ReaderChoice(frozenset(rest if affordable else ()), extra, feed, reason)
+        whole, lately = rates.regrets(mode)
+        trip = up + down
+        pays = (better - policy.doubt * rates.error) * policy.horizon > price
+        moved = rates.switched is not None and rates.switched.moved
+        free = not moved or max(whole, lately) >= policy.least * trip
+        switch = (pays and free) or whole >= policy.guard * trip
+        why = f"{'push' if gain > 0 else 'pull'} saves {abs(gain):.2g} read units a day"
+    other: Mode = "push" if mode == "pull" else "pull"
+    return Decision(other if switch else mode, better, price, switch, f"{said}: {why}")
+
+
+def born(rates: EdgeRates, policy: FeedPolicy) -> Mode:
+    """How a new follow begins: by the rates alone, since there is nothing to give up yet."""
+    if policy.busiest is not None and rates.posting.rate > policy.busiest:
+        return "pull"
+    gain = rates.saving(rates.reading.rate, rates.posting.rate)
+    return "push" if gain * policy.horizon > rates.prices.up(rates.shown) else "pull"
+
+
+def sampling(
+    policy: FeedPolicy, prices: FeedPrices, pulled: int, copies: float, pages: float
+) -> float:
+    """The share of a reader's pages to count: copies and pages are those of a day."""
+    steered = pulled + prices.copy * copies / max(pages, 0.05)
+    return min(0.5, max(1 / 256, policy.samples * steered / prices.write))

@@ -8,7 +8,7 @@ sources are opened only when their newest activity can be on the page.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,20 +17,20 @@ from keyfold.design.entity import Entity
 from keyfold.design.read import Page
 from keyfold.design.template import HIGHEST
 from keyfold.errors import PlanError
-from keyfold.limits import BATCH_GET_ITEMS
+from keyfold.maintain.feed.contents import glance
 from keyfold.maintain.feed.merging import (
-    CONCURRENCY,
     LOWEST,
     PartitionRead,
     backwards,
     is_left,
     next_newest,
 )
-from keyfold.maintain.feed.support import REPLICAS, SOURCE_PREFIX
+from keyfold.maintain.feed.sampling import Seen, sample
+from keyfold.maintain.feed.support import READER, REPLICAS
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
-from keyfold.runtime.flow import Call, Flow, Parallel
-from keyfold.runtime.walk import Walk, rest, unprocessed_keys
+from keyfold.runtime.flow import Flow, Parallel
+from keyfold.runtime.walk import Walk, rest
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
@@ -39,20 +39,22 @@ I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
 Item = dict[str, Any]
 
 MOST = 100
-HINTS_FROM = 24
-"""With more pulled sources than this, their hints are read first."""
-FIRST_READ = 8
+FIRST_READ = 11
 """About as many activities as one read unit holds; asking for fewer would cost the same."""
+HINTS_FROM = 24
+"""With more pulled sources than this, and no page before to go by, their hints are read first."""
 
 
 @dataclass(frozen=True)
 class _Known:
     """What one round of requests says about a reader."""
 
-    pulled: Sequence[str]
-    shadowed: frozenset[str]
-    """Sources whose copies do not count: they are pulled, or hidden."""
+    pulled: Mapping[str, str]
+    """Sources, and the position from which on they are read: the newest, or what copies lack."""
+    shadowed: Mapping[str, str]
+    """Sources whose copies do not count, and up to which position."""
     removed: frozenset[tuple[str, str]]
+    person: Any | None
 
 
 def read_page(
@@ -72,20 +74,19 @@ def read_page(
     if before is not None and before <= oldest:
         return Page([])
     copies = _copies(context, feed, reader, before or feed.prefix + HIGHEST, oldest, limit)
-    newest = copies.bound
     known = yield from _look_around(context, feed, reader, copies)
-    pulled = yield from _pulled(context, feed, known, newest, copies, limit)
-    streams = [copies, *pulled]
+    streams = [copies, *(yield from _pulled(context, feed, known, copies, limit))]
     page: list[I] = []
-    last = ""
-    while found := (yield from next_newest(streams, limit - len(page))):
+    last, more = "", False
+    while not more and (found := (yield from next_newest(streams, limit - len(page)))):
         for place, one in enumerate(found):
             if one.position == last:
                 continue
             activity = one.stream.spec.decode(one.item)
             if one.stream is copies:
                 source = getattr(activity, feed.source_field)
-                if source in known.shadowed or (source, one.position) in known.removed:
+                hidden = one.position < known.shadowed.get(source, "")
+                if hidden or (source, one.position) in known.removed:
                     continue
                 page.append(activity)
             else:
@@ -93,15 +94,21 @@ def read_page(
             last = one.position
             if len(page) == limit:
                 given += limit
-                more = given < feed.cap and (place + 1 < len(found) or is_left(streams))
-                return Page(page, seal(context.cursor_key, scope, [last, given]) if more else None)
-    return Page(page)
+                more = place + 1 < len(found) or is_left(streams)
+                break
+        if len(page) == limit:
+            break
+    if feed.policy is not None:
+        yield from sample(context, feed, reader, known.person, Seen(page, known.pulled, limit))
+    more = more and given < feed.cap
+    return Page(page, seal(context.cursor_key, scope, [last, given]) if more else None)
 
 
 def _look_around(
     context: Context, feed: Feed[Any], reader: str, copies: PartitionRead
 ) -> Flow[_Known]:
-    """One round: the newest copies, the sources that are pulled or hidden, the removed list."""
+    """One round: the newest copies, the reader with their sources, the removed list."""
+    newest = copies.bound
     sources = _everything(context, feed.support.source, feed.source_ref(reader, "x").wire())
     replica = random.randrange(REPLICAS)
     listed = feed.support.removed.key(replica=replica, position="x", source="x")
@@ -112,20 +119,22 @@ def _look_around(
     around = yield from rest(lists[0], answers[1])
     gone = yield from rest(lists[1], answers[2])
     spec, removals = feed.support.source.__spec__, feed.support.removed.__spec__
-    now = context.clock.now()
+    person, now = None, context.clock.now()
+    if around and around[0][spec.table.schema.sort]["S"] == READER:
+        person = feed.support.reader.__spec__.decode(around.pop(0))
     found = [spec.decode(item) for item in around]
     live = [s for s in found if s.expires_at is None or s.expires_at.timestamp() > now]
     entries = [removals.decode(item) for item in gone]
+    since = {s.source: s.since if s.state == "push" else HIGHEST for s in live}
     return _Known(
-        pulled=[s.source for s in live if s.state == "pull"],
-        shadowed=frozenset(s.source for s in live),
+        pulled={s.source: min(newest, since[s.source]) for s in live if s.state != "gone"},
+        shadowed=since,
         removed=frozenset((entry.source, entry.position) for entry in entries),
+        person=person,
     )
 
 
-def _everything(
-    context: Context, entity: type[Entity], key: Item, prefix: str = SOURCE_PREFIX
-) -> Item:
+def _everything(context: Context, entity: type[Entity], key: Item, prefix: str = READER) -> Item:
     table = entity.__table__.schema
     request: Item = {
         "TableName": context.physical(table),
@@ -142,20 +151,21 @@ def _everything(
 
 
 def _pulled(
-    context: Context, feed: Feed[Any], known: _Known, newest: str, copies: PartitionRead, limit: int
+    context: Context, feed: Feed[Any], known: _Known, copies: PartitionRead, limit: int
 ) -> Flow[list[PartitionRead]]:
     """The pulled sources that may have something to show.
 
-    A whole page of copies says how far back the page can go, so that no more is asked for.
+    A whole page of copies says how far back the page can go, so that no more is asked for. A source
+    that was busy on an earlier page is asked for a quarter more than it had there.
     """
-    bounds = dict.fromkeys(known.pulled, newest)
-    if len(bounds) > HINTS_FROM:
-        hints = yield from _hints(context, feed, known.pulled)
-        bounds = {s: min(newest, hints.get(s, newest) + LOWEST) for s in known.pulled}
+    bounds = dict(known.pulled)
+    if _are_mostly_quiet(known):
+        hints = yield from _hints(context, feed, list(bounds))
+        bounds = {s: min(bound, hints.get(s, bound) + LOWEST) for s, bound in bounds.items()}
     opened = [source for source, bound in bounds.items() if bound > copies.oldest]
-    floor, size = copies.oldest, max(FIRST_READ, ceil(limit / max(1, len(opened))))
-    if not copies.exhausted:
-        floor, size = copies.bound, limit
+    floor = copies.oldest if copies.exhausted else copies.bound
+    first = max(FIRST_READ, ceil(limit / max(1, len(opened))) if copies.exhausted else 0)
+    busy: Mapping[str, int] = known.person.busy if known.person is not None else {}
     spec = feed.activity.__spec__
     partition, request = spec.key.attributes[0], backwards(context, spec)
     return [
@@ -166,10 +176,17 @@ def _pulled(
             bounds[source],
             floor if bounds[source] > floor else copies.oldest,
             copies.oldest,
-            size,
+            min(limit + 1, max(first, ceil(1.25 * busy.get(source, 0)))),
         )
         for source in opened
     ]
+
+
+def _are_mostly_quiet(known: _Known) -> bool:
+    """Whether hints, half a unit each, are cheaper than asking every source."""
+    if known.person is None:
+        return len(known.pulled) > HINTS_FROM
+    return bool(2 * known.person.lively < len(known.pulled))
 
 
 def _hints(context: Context, feed: Feed[Any], sources: Sequence[str]) -> Flow[dict[str, str]]:
@@ -178,27 +195,8 @@ def _hints(context: Context, feed: Feed[Any], sources: Sequence[str]) -> Flow[di
     Read eventually consistent, for half the price: a hint that is a moment old only makes an
     activity of this moment come with the next look. It never shows what is gone.
     """
-    spec = feed.support.hint.__spec__
-    table = context.physical(spec.table.schema)
-    calls, found = [], dict.fromkeys(sources, "")
-    for start in range(0, len(sources), BATCH_GET_ITEMS):
-        chunk = sources[start : start + BATCH_GET_ITEMS]
-        keys = [_hint_key(feed, source) for source in chunk]
-        calls.append(Call("BatchGetItem", {"RequestItems": {table: {"Keys": keys}}}))
-    for start in range(0, len(calls), CONCURRENCY):
-        for answer in (yield Parallel(calls[start : start + CONCURRENCY])):
-            for item in answer["Responses"].get(table, ()):
-                hint = spec.decode(item)
-                found[hint.source] = hint.last
-            left = unprocessed_keys(answer, table)
-            for source in [s for s in sources if left and _hint_key(feed, s) in left]:
-                del found[source]
-    return found
-
-
-def _hint_key(feed: Feed[Any], source: str) -> Item:
-    key: Item = feed.support.hint.key(source=source).wire()
-    return key
+    found = yield from glance(context, [feed.support.hint.key(source=s) for s in sources])
+    return {sources[place]: "" if one is None else one.last for place, one in found.items()}
 
 
 def _copies(

@@ -1,18 +1,22 @@
 """The support items of a feed, in the table of its items.
 
-- `Source`: in the reader's own feed partition, one for each source that must be pulled (`pull`)
-  or hidden (`gone`). A source without one is pushed: its copies in the feed count.
-- `Subscription`: a reader who gets copies of a source that most others pull; `subscribers` lists
-  it from the source's side.
-- `State`: whether a source pushes, and what it is being switched to.
-- `Hint`: when a source was last active, never too early.
+- `Source`: in the reader's own feed partition, one for each source that must be pulled (`pull`),
+  is hidden (`gone`), or has copies from some position on only (`push`). A source without one is
+  pushed: its copies in the feed count.
+- `Subscription`: a reader who gets copies of a source, in the source's list.
+- `Hint`: when a source was last active, never too early, and how often it posts.
+- `Reader`: how often somebody reads, counted by samples; every page reads it with the sources.
 - `Removed`: activities that were deleted while copies of them may still be in feeds.
 - `Job`: how far a fan-out has come.
+
+A `token` is new with every switch. What was decided by one state is written only on that state, so
+that two consumers cannot both win.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import getrandbits
 from types import new_class
 from typing import Annotated, Any, Literal
 
@@ -21,12 +25,11 @@ from keyfold.design.entity import Entity
 from keyfold.design.keys import Key
 from keyfold.design.markers import Id, Timestamp
 from keyfold.design.table import Table
-from keyfold.maintain.edge import Edge, Mirror
 
-SourceState = Literal["pull", "gone"]
-Mode = Literal["pull", "push"]
-SOURCE_PREFIX = "SOURCE#"
-SUBSCRIPTION_PREFIX = "SUBSCRIPTION#"
+SourceState = Literal["pull", "push", "gone"]
+READER = "SOURCE"
+"""The sort key of the reader's own item: a page reads all that begins with it."""
+SOURCE_PREFIX = f"{READER}#"
 REPLICAS = 4
 """Copies of the removed list, so that no partition is read by every reader of every feed."""
 
@@ -37,79 +40,100 @@ class Support:
 
     source: Any
     subscription: Any
-    state: Any
     hint: Any
+    reader: Any
     removed: Any
     job: Any
+
+
+def new_token() -> str:
+    return f"{getrandbits(40):010x}"
 
 
 def declare(name: str, table: Table, partition: str, reader: str) -> Support:
     """Declare the support entities; `partition` is the items' partition template."""
     expires = Annotated[Timestamp | None, markers.Ttl()]
     title = "".join(part.capitalize() for part in name.split("_"))
+    prefix = f"FEED_{name.upper()}"
 
     def entity(
-        kind: str,
-        doc: str,
-        fields: dict[str, Any],
-        key: Key,
-        subscribers: Mirror | None = None,
+        kind: str, doc: str, fields: dict[str, Any], key: Key, defaults: dict[str, Any]
     ) -> type[Entity]:
         def body(namespace: dict[str, Any]) -> None:
             namespace["__doc__"] = doc
             namespace["__module__"] = __name__
-            namespace["__annotations__"] = {k: v for k, v in fields.items() if k != "expires_at"}
-            if "expires_at" in fields:
-                namespace["__annotations__"]["expires_at"] = expires
-                namespace["expires_at"] = None
+            namespace["__annotations__"] = fields
             namespace["key"] = key
-            if subscribers is not None:
-                namespace["subscribers"] = subscribers
+            namespace.update(defaults)
 
-        kinds = (Entity if subscribers is None else Edge,)
-        made: type[Entity] = new_class(f"{title}{kind}", kinds, {"table": table}, body)
+        made: type[Entity] = new_class(f"{title}{kind}", (Entity,), {"table": table}, body)
         made.__spec__.role = "support"
-        if subscribers is not None:
-            subscribers.entity.__spec__.role = "support"
         return made
 
-    prefix = f"FEED_{name.upper()}"
+    switched = {"at": Timestamp | None, "counts": list[float], "moved": bool}
+    unswitched: dict[str, Any] = {"at": None, "counts": [], "moved": False}
     return Support(
         source=entity(
             "Source",
-            "A source that a reader's feed pulls or hides.",
-            {reader: Id, "source": Id, "state": SourceState, "expires_at": None},
+            "A source that a reader's feed pulls or hides, or has the newest copies of.",
+            {reader: Id, "source": Id, "state": SourceState, "token": str, "since": str}
+            | switched
+            | {"expires_at": expires},
             Key(partition, f"{SOURCE_PREFIX}{{source}}", escape=True),
+            {"token": "", "since": "", "expires_at": None, **unswitched},
         ),
         subscription=entity(
             "Subscription",
-            "A reader who gets copies of a source that most others pull.",
-            {reader: Id, "source": Id},
-            Key(partition, f"{SUBSCRIPTION_PREFIX}{{source}}", escape=True),
-            Mirror(f"{prefix}_SUBSCRIBERS#{{source}}", f"READER#{{{reader}}}", escape=True),
-        ),
-        state=entity(
-            "State",
-            "Whether a source pushes its activities to its followers' feeds.",
-            {"source": Id, "mode": Mode, "pushing": bool, "reason": str, "changed_at": Timestamp},
-            Key(f"{prefix}_STATE#{{source}}", "STATE", escape=True),
+            "A reader who gets copies of a source.",
+            {reader: Id, "source": Id, "token": str, "reason": str} | switched,
+            Key(f"{prefix}_SUBSCRIBERS#{{source}}", f"READER#{{{reader}}}", escape=True),
+            unswitched,
         ),
         hint=entity(
             "Hint",
-            "When a source was last active.",
-            {"source": Id, "last": str},
+            "When a source was last active, and how often it posts.",
+            {
+                "source": Id,
+                "last": str,
+                "begun": Timestamp | None,
+                "posts": int,
+                "weight": float,
+                "item_bytes": int,
+                "wide": bool,
+            },
             Key(f"{prefix}_HINT#{{source}}", "HINT", escape=True),
+            {"begun": None, "posts": 0, "weight": 0.0, "item_bytes": 0, "wide": False},
+        ),
+        reader=entity(
+            "Reader",
+            "How often somebody reads the feed, by samples, and what a page was like.",
+            {
+                reader: Id,
+                "at": Timestamp,
+                "seen": float,
+                "days": float,
+                "noise": float,
+                "total": float,
+                "window": float,
+                "lively": int,
+                "busy": dict[str, int],
+                "want": list[str],
+            },
+            Key(partition, READER),
+            {"window": 1.0, "lively": 0, "busy": {}, "want": []},
         ),
         removed=entity(
             "Removed",
             "An activity that was deleted while copies of it may still be in feeds.",
-            {"replica": int, "source": Id, "position": str, "expires_at": None},
+            {"replica": int, "source": Id, "position": str, "expires_at": expires},
             Key(f"{prefix}_REMOVED#{{replica:02d}}", "{position}#{source}", escape=True),
+            {"expires_at": None},
         ),
         job=entity(
             "Job",
             "How far a fan-out has come.",
-            {"job": Id, "progress": str, "expires_at": None},
+            {"job": Id, "progress": str, "expires_at": expires},
             Key(f"{prefix}_JOB#{{job}}", "JOB", escape=True),
+            {"expires_at": None},
         ),
     )

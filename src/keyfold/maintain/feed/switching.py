@@ -1,149 +1,153 @@
-"""Switching a source between pull and push, for one reader and for all of them.
+"""Switching one reader and source between pull and push, and back.
 
-A reader's `Source` item goes only when their feed has all of the source's copies, and comes back
-before the source stops pushing. In between both ways are open, and the reader sees each activity
-once.
+To push, the reader is put on the source's list, gets one page's worth of copies, and only then
+relies on them; what is older is pulled still. To pull, the reader stops relying on copies before
+they are taken off the list. Each write is made on the token of the state that it was decided on,
+so that a follow, an unfollow or another consumer in between wins.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from keyfold.design.formats import iso
-from keyfold.design.predicate import FieldComparison, FieldPath
+from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
-from keyfold.maintain.feed.edges import edge_between, is_listed
-from keyfold.maintain.feed.jobs import for_all_followers
-from keyfold.maintain.feed.posting import activities_of, copies_of
+from keyfold.maintain.feed.contents import newest_of
+from keyfold.maintain.feed.edges import edge_between
+from keyfold.maintain.feed.support import new_token
 from keyfold.runtime.batch import delete_many, put_many, scan_page
-from keyfold.runtime.changes import Set
+from keyfold.runtime.changes import Change, Set, clear
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Check, Delete, Put, Update
+from keyfold.runtime.intent import Delete, Put, Update
 from keyfold.runtime.reads import find
 from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
+PAGE = 50
+"""Copies that a switch to push brings at most: what one page can show."""
+NOTHING: Mapping[str, Any] = {}
 
-def settle(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
-    """Let a reader's feed rely on the copies of a source that pushes, or that they subscribed."""
-    mark = feed.source_ref(reader, source)
-    around = yield from find(context, mark)
-    if around is None or around.state != "pull":
-        return
-    edge = yield from edge_between(context, feed, reader, source)
-    if edge is None or not (yield from is_listed(context, edge, reader, source)):
-        return
-    supply = Check(
-        feed.support.state.key(source=source), FieldComparison(FieldPath(("mode",)), "=", "push")
+
+def push(
+    context: Context,
+    feed: Feed[Any],
+    reader: str,
+    source: str,
+    reason: str,
+    count: int = PAGE,
+    switched: Mapping[str, Any] = NOTHING,
+) -> Flow[bool]:
+    """Have a source's activities copied to one follower who pulls them; gives whether it was."""
+    mark = yield from find(context, feed.source_ref(reader, source))
+    if mark is None or mark.state != "pull":
+        if mark is not None and mark.state == "gone":
+            # An attempt that died may have left its entry in the list.
+            yield from _take_off(context, feed, reader, source)
+        return False
+    subscription = feed.support.subscription(
+        **{feed.reader_field: reader}, source=source, token=new_token(), reason=reason, **switched
     )
-    if (yield from find(context, feed.subscription_ref(reader, source))) is not None:
-        supply = Check(feed.subscription_ref(reader, source))
-    activities = yield from activities_of(context, feed, source)
-    yield from put_many(context, [feed.copy(activity, reader) for activity in activities])
-    # Read again: what was deleted since, and what an earlier time left behind, must not come up.
-    present = yield from activities_of(context, feed, source)
-    kept = {feed.position(activity) for activity in present}
-    copies = yield from copies_of(context, feed, reader, source)
-    stale = [copy.ref() for copy in copies if feed.position(copy) not in kept]
-    yield from delete_many(context, stale)
-    pulled = FieldComparison(FieldPath(("state",)), "=", "pull")
+    yield from commit(context, [Put(subscription, absent=False)])
+    since, expires_at = yield from _bring(context, feed, reader, source, max(1, min(count, PAGE)))
+    same = _token(mark.token)
+    try:
+        if not since:
+            yield from commit(context, [Delete(mark.ref(), same, must_exist=True)])
+        else:
+            changes: dict[str, Change] = {
+                "state": Set("push"),
+                "since": Set(since),
+                "token": Set(new_token()),
+                "expires_at": Set(expires_at),
+                "at": clear,
+                "counts": Set([]),
+            }
+            yield from commit(context, [Update(mark.ref(), changes, same)])
+    except (ConditionFailed, NotFound):
+        around = yield from find(context, mark.ref())
+        if around is not None and around.state == "gone":
+            yield from _take_off(context, feed, reader, source, subscription.token)
+        return False
+    return True
+
+
+def _bring(
+    context: Context, feed: Feed[Any], reader: str, source: str, count: int
+) -> Flow[tuple[str, datetime | None]]:
+    """Copy the newest activities; gives the position they go back to, nothing if that is all."""
+    found = yield from newest_of(context, feed, source, count + 1)
+    some, since, expires_at = found[:count], "", None
+    if len(found) > count:
+        since = feed.position(some[-1])
+        expires_at = getattr(some[-1], feed.time_field) + feed.ttl
+    yield from put_many(context, [feed.copy(activity, reader) for activity in some])
+    if some:
+        # Read again: what was deleted since must not come up.
+        oldest = feed.position(some[-1])
+        present = yield from newest_of(context, feed, source, PAGE + 1, oldest)
+        kept = {feed.position(activity) for activity in present}
+        stale = [a for a in some if feed.position(a) not in kept and len(present) <= PAGE]
+        yield from delete_many(context, [feed.copy(activity, reader).ref() for activity in stale])
+    return since, expires_at
+
+
+def pull(
+    context: Context,
+    feed: Feed[Any],
+    reader: str,
+    source: str,
+    switched: Mapping[str, Any] = NOTHING,
+) -> Flow[bool]:
+    """Let one follower pull, and get no more copies; gives whether that is new."""
+    listed = yield from find(context, feed.subscription_ref(reader, source))
+    mark = yield from find(context, feed.source_ref(reader, source))
+    pulled = feed.source_item(reader, source, "pull").model_copy(update=dict(switched))
+    try:
+        if mark is None:
+            if (yield from edge_between(context, feed, reader, source)) is not None:
+                yield from commit(context, [Put(pulled)])
+        elif mark.state == "push":
+            same = _token(mark.token)
+            yield from commit(context, [Put(pulled, absent=False, condition=same)])
+    except (AlreadyExists, ConditionFailed):
+        return False
+    if listed is not None:
+        yield from _take_off(context, feed, reader, source, listed.token)
+    return mark is None or mark.state == "push"
+
+
+def _take_off(
+    context: Context, feed: Feed[Any], reader: str, source: str, token: str | None = None
+) -> Flow[None]:
+    """Off the source's list; with a token, only that very entry."""
+    ref = feed.subscription_ref(reader, source)
     with suppress(ConditionFailed, NotFound):
-        yield from commit(
-            context,
-            [
-                Delete(mark, pulled, must_exist=True),
-                Check(edge.ref(reader, source)),
-                supply,
-            ],
-        )
+        yield from commit(context, [Delete(ref, None if token is None else _token(token))])
 
 
-def settle_all(context: Context, feed: Feed[Any], state: Any) -> Flow[None]:
-    """The same for every follower."""
-
-    def each(readers: list[str]) -> Flow[bool]:
-        for reader in readers:
-            yield from settle(context, feed, reader, state.source)
-        return True
-
-    yield from for_all_followers(context, feed, state.source, _job(state), each)
-
-
-def pull_all(context: Context, feed: Feed[Any], state: Any) -> Flow[None]:
-    """Let every follower pull; only then the source stops pushing."""
-
-    def each(readers: list[str]) -> Flow[bool]:
-        for reader in readers:
-            yield from pull(context, feed, reader, state.source)
-        return True
-
-    yield from for_all_followers(context, feed, state.source, _job(state), each)
-    same = FieldComparison(FieldPath(("changed_at",)), "=", state.changed_at)
-    with suppress(ConditionFailed, NotFound):
-        yield from commit(context, [Update(state.ref(), {"pushing": Set(False)}, same)])
-
-
-def pull(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
-    """Let one follower pull, and get no more copies of their own."""
-    edge = yield from edge_between(context, feed, reader, source)
-    if edge is None:
-        return
-    mark = feed.source_item(reader, source, "pull")
-    marked = yield from find(context, mark.ref())
-    subscription = yield from find(context, feed.subscription_ref(reader, source))
-    ending = [] if subscription is None else [Delete(subscription.ref(), known=subscription)]
-    with suppress(AlreadyExists, ConditionFailed, NotFound):
-        if marked is None:
-            yield from commit(context, [Put(mark), Check(edge.ref(reader, source)), *ending])
-        elif ending:
-            yield from commit(context, [Check(mark.ref()), *ending])
-
-
-def subscribe(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
-    """Have a pulled source's activities copied to one follower; the consumer brings the first."""
-    edge = yield from edge_between(context, feed, reader, source)
-    if edge is None:
-        return
-    subscription = feed.support.subscription(**{feed.reader_field: reader}, source=source)
-    with suppress(AlreadyExists, ConditionFailed, NotFound):
-        yield from commit(context, [Put(subscription), Check(edge.ref(reader, source))])
+def _token(token: str) -> Predicate:
+    return FieldComparison(FieldPath(("token",)), "=", token)
 
 
 def renew(context: Context, feed: Feed[Any]) -> Flow[int]:
-    """Make all copies of all pushing sources and for all subscribers anew; gives how many.
+    """Bring the copies of all subscribers anew; gives how many.
 
-    Followers pull until their copies are complete again, so that nothing is missing meanwhile.
+    Each pulls until their copies are complete again, so that nothing is missing meanwhile.
     """
-    spec, renewed, start = feed.support.state.__spec__, 0, None
-    while True:
-        states, start = yield from scan_page(context, spec, start)
-        for found in states:
-            if found.mode == "push":
-                pulled = found.model_copy(update={"mode": "pull", "changed_at": context.now()})
-                yield from commit(context, [Put(pulled, absent=False)])
-                yield from pull_all(context, feed, pulled)
-                pushed = found.model_copy(update={"pushing": True, "changed_at": context.now()})
-                yield from commit(context, [Put(pushed, absent=False)])
-                yield from settle_all(context, feed, pushed)
-                renewed += 1
-        if start is None:
-            break
-    spec = feed.support.subscription.__spec__
+    spec, renewed, start = feed.support.subscription.__spec__, 0, None
     while True:
         subscriptions, start = yield from scan_page(context, spec, start)
-        for found in subscriptions:
-            reader, source = getattr(found, feed.reader_field), found.source
-            yield from pull(context, feed, reader, source)
-            yield from subscribe(context, feed, reader, source)
-            yield from settle(context, feed, reader, source)
+        for one in subscriptions:
+            reader = getattr(one, feed.reader_field)
+            kept = {"at": one.at, "counts": one.counts, "moved": one.moved}
+            yield from pull(context, feed, reader, one.source)
+            yield from push(context, feed, reader, one.source, one.reason, switched=kept)
             renewed += 1
         if start is None:
             return renewed
-
-
-def _job(state: Any) -> str:
-    return f"{state.mode} {state.source} {iso(state.changed_at)}"

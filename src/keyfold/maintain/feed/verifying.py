@@ -110,19 +110,18 @@ def _look(
         if activity is not None:
             wanted = feed.copy(feed.activity.__spec__.decode(activity), reader)
     listed = feed.support.removed.key(replica=0, position=position, source=source)
-    counts = mark is None and (yield from raw(context, listed)) is None
+    relied = mark is None or (mark.state == "push" and mark.since <= position)
+    counts = relied and (yield from raw(context, listed)) is None
     return _Copy(key, edge, wanted, found, counts)
 
 
 def _lacks_mark(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[bool]:
     if (yield from edge_between(context, feed, reader, source)) is None:
         return False
-    if (yield from find(context, feed.source_ref(reader, source))) is not None:
-        return False
     if (yield from find(context, feed.subscription_ref(reader, source))) is not None:
         return False
-    state = yield from find(context, feed.support.state.key(source=source))
-    return state is None or not state.pushing
+    mark = yield from find(context, feed.source_ref(reader, source))
+    return mark is None or mark.state == "push"
 
 
 def _activity_ref(feed: Feed[Any], copy: Entity) -> Ref[Any]:

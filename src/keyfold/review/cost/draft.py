@@ -64,7 +64,7 @@ def _feeds(schema: Schema, seen: Workload | None) -> Iterator[str]:
     for feed in schema.feeds:
         load = seen.feeds.get(feed.name) if seen else None
         rate = _rate(load.rate, load.peak) if load else f"rate: {'0' if seen else '1'}"
-        yield f"  {_key(feed.name)}: {{{rate}, page: 20, pushed: 0.1}}"
+        yield f"  {_key(feed.name)}: {{{rate}, page: 20}}"
 
 
 def _counted(stated: EntityLoad) -> str:

@@ -1,20 +1,29 @@
-"""Feeds: what a page, a post and a follow cost, by the share of sources that push copies."""
+"""Feeds: what a page, a post and a follow cost, by the share of follows that are pushed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
+from functools import cache
+from math import ceil, exp
+from statistics import NormalDist
+from typing import Final
 
 from keyfold.design.schema import Effect, EntitySchema, FeedSchema
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
-from keyfold.maintain.feed.posting import TRIM_EVERY
+from keyfold.maintain.feed.policy import EdgeRates, FeedPolicy, FeedPrices, Tally, born
 from keyfold.maintain.feed.reading import FIRST_READ, HINTS_FROM
 from keyfold.maintain.feed.support import REPLICAS
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
-from keyfold.review.cost.part import Part, Store, in_transaction, times
+from keyfold.review.cost.item import APPEARS, listed, looked_up, written
+from keyfold.review.cost.part import Part, Store, times
 from keyfold.values.units import read_units
+
+DAY_SECONDS: Final = 86_400
+FEED_DAYS: Final = 30.0
+PARTS: Final = 20
+READING_SPREAD: Final = 1.0
+POSTING_SPREAD: Final = 1.6
 
 
 @dataclass(frozen=True)
@@ -37,24 +46,68 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
     if item is None or source is None or removed is None or hint is None:
         return None
     load = figures.feed(feed)
-    pulled = figures.sources(feed) * (1 - load.pushed) * (1 - load.subscribed)
+    pulled = figures.sources(feed) * (1 - pushed_share(figures, feed))
     copied = min(load.page + 1, figures.matched(item, _partition(item)))
     parts = [
         listed(figures, item, copied, "feed", page=copied + 1),
         listed(figures, source, pulled, "feed", page=pulled + 1),
         listed(figures, removed, figures.items(removed) / REPLICAS, "feed", page=10_000),
     ]
-    requests = 3.0
-    asked = pulled
-    if pulled > HINTS_FROM:
+    requests, asked = 3.0, pulled
+    # Hints are half a unit each: they pay where less than half of the sources is on a page.
+    if pulled > HINTS_FROM and load.page < pulled / 2:
         units = pulled * read_units(figures.item_bytes(hint), consistent=False)
         parts.append(Part(Store(hint.table), hint.name, units, "feed", True))
-        asked = min(pulled, load.page)
+        asked = load.page
         requests += ceil(pulled / 100)
     taken = min(FIRST_READ, load.page, figures.matched(post, _partition(post)))
     once = listed(figures, post, taken, "feed", page=taken + 1)
     parts += times([once], asked)
     return FeedPage(tuple(parts), requests + asked)
+
+
+def pushed_share(figures: Figures, feed: FeedSchema) -> float:
+    """The share of follows that are pushed: stated, or what the policy decides for the rates."""
+    stated = figures.feed(feed).pushed
+    if stated is not None or feed.item not in figures.schema.by_entity:
+        return stated or 0.0
+    edge = figures.schema.by_entity[feed.edge]
+    follows = figures.items(edge)
+    readers = follows / max(1.0, figures.sources(feed))
+    authors = follows / max(1.0, figures.followers(feed))
+    posted = sum(
+        write.rate or 0.0
+        for write in figures.writes
+        for effect in write.effects
+        if effect.entity == feed.post and effect.action in APPEARS
+    )
+    pages = figures.feed_rate(feed).average * DAY_SECONDS / max(1.0, readers)
+    posts = posted * DAY_SECONDS / max(1.0, authors)
+    item = FeedPrices(figures.item_bytes(figures.schema.by_entity[feed.item]), FEED_DAYS)
+    share = _decided(pages, posts, item)
+    figures.assume(
+        f"{share:.0%} of the follows of the feed {feed.name} are pushed, as its policy decides for "
+        f"{pages:.2g} pages of a reader and {posts:.2g} posts of a source a day"
+    )
+    return share
+
+
+@cache
+def _decided(pages: float, posts: float, prices: FeedPrices) -> float:
+    """By readers and sources that differ as people do: lognormally."""
+    policy, pushed = FeedPolicy(), 0
+    for reading in _spread(pages, READING_SPREAD):
+        for posting in _spread(posts, POSTING_SPREAD):
+            rates = EdgeRates(Tally(reading, 1.0), Tally(posting, 1.0), prices=prices)
+            pushed += born(rates, policy) == "push"
+    return pushed / PARTS**2
+
+
+def _spread(mean: float, sigma: float) -> list[float]:
+    """Equally many of each, from few to many."""
+    normal = NormalDist(0.0, sigma)
+    middle = [normal.inv_cdf((part + 0.5) / PARTS) for part in range(PARTS)]
+    return [mean * exp(one - sigma**2 / 2) for one in middle]
 
 
 def _partition(entity: EntitySchema) -> tuple[str, ...]:
@@ -67,7 +120,7 @@ def follow(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[P
         item = figures.schema.by_entity.get(feed.item)
         if item is None or feed.mode == "fan_in":
             continue
-        if figures.support(feed, "State") is None:
+        if figures.support(feed, "Hint") is None:
             if effect.action in APPEARS:
                 yield from times(_copies(figures, item), figures.followers(feed))
         elif effect.action == "delete":
@@ -76,7 +129,7 @@ def follow(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[P
             yield from _posted(figures, feed, entity, item, effect)
     for feed in figures.followed_by(entity):
         item = figures.schema.by_entity.get(feed.item)
-        if item is not None and figures.support(feed, "State") is not None:
+        if item is not None and figures.support(feed, "Hint") is not None:
             yield from _followed(figures, feed, entity, item, effect)
 
 
@@ -90,9 +143,12 @@ def _one(figures: Figures, feed: FeedSchema, kind: str, *, gone: bool = False) -
     return looked_up(figures, entity, "feed", gone=gone)
 
 
-def _subscription(figures: Figures, feed: FeedSchema) -> Part:
-    entity = figures.support(feed, "Subscription") or figures.schema.by_entity[feed.edge]
-    return looked_up(figures, entity, "feed", gone=True)
+def _glanced(figures: Figures, feed: FeedSchema, kind: str, count: float = 1.0) -> Part:
+    """An eventually consistent read of small items."""
+    entity = figures.support(feed, kind)
+    assert entity is not None, f"the feed {feed.name} keeps no {kind}"
+    units = count * read_units(figures.item_bytes(entity), consistent=False)
+    return Part(Store(entity.table), entity.name, units, "feed", True)
 
 
 def _listed_followers(figures: Figures, feed: FeedSchema) -> Part:
@@ -104,44 +160,39 @@ def _listed_followers(figures: Figures, feed: FeedSchema) -> Part:
 
 
 def _listed_subscribers(figures: Figures, feed: FeedSchema) -> Part:
-    """The followers who get copies of a source that does not push."""
+    """The followers who get copies of a source."""
     entity = figures.support(feed, "Subscription") or figures.schema.by_entity[feed.edge]
-    count = figures.followers(feed) * figures.feed(feed).subscribed
+    count = figures.followers(feed) * pushed_share(figures, feed)
     return listed(figures, entity, count, "feed", page=FOLLOWERS_AT_ONCE)
 
 
 def _posted(
     figures: Figures, feed: FeedSchema, post: EntitySchema, item: EntitySchema, effect: Effect
 ) -> Iterator[Part]:
-    """Hint, state and post are looked at; copies go to all followers, or to subscribed ones."""
+    """The hint is looked at, and copies go to all who are on the list; some look back."""
+    hint = figures.support(feed, "Hint")
+    assert hint is not None, f"the feed {feed.name} keeps no hints"
     if effect.action in APPEARS:
-        hint = figures.support(feed, "Hint")
-        assert hint is not None, f"the feed {feed.name} keeps no hints"
         yield from written(figures, hint, Effect("update", hint.name), "feed")
-        yield _one(figures, feed, "Hint")
-    load, count = figures.feed(feed), figures.followers(feed)
-    yield _one(figures, feed, "State", gone=not load.pushed)
-    yield looked_up(figures, post, "feed")
-    yield _one(figures, feed, "Job", gone=True)
-    yield from times([_listed_followers(figures, feed)], load.pushed)
-    yield from times([_listed_subscribers(figures, feed)], 1 - load.pushed)
-    copied = count * (load.pushed + (1 - load.pushed) * load.subscribed)
+    yield _glanced(figures, feed, "Hint")
+    yield _listed_subscribers(figures, feed)
+    copied = figures.followers(feed) * pushed_share(figures, feed)
+    if not copied:
+        return
     yield from times(_copies(figures, item), copied)
-    batches = max(1, ceil(copied / FOLLOWERS_AT_ONCE))
-    yield from times([looked_up(figures, post, "feed")], batches)
-    kept = min(float(feed.cap or 1000), figures.matched(item, _partition(item)))
-    trimmed = listed(figures, item, kept, "feed", page=kept + 1)
-    yield from times([trimmed], copied / TRIM_EVERY)
+    yield from times([looked_up(figures, post, "feed")], 1 + ceil(copied / FOLLOWERS_AT_ONCE))
+    yield _glanced(figures, feed, "Reader", copied / FeedPolicy.looks)
 
 
 def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[Part]:
     """A removed post's copies are deleted by their keys, whether they are there or not."""
-    count, pushed = figures.followers(feed), figures.feed(feed).pushed
-    yield _one(figures, feed, "Job", gone=True)
+    count, pushed = figures.followers(feed), pushed_share(figures, feed)
     yield _listed_followers(figures, feed)
+    yield _listed_subscribers(figures, feed)
     gone = written(figures, item, Effect("delete", item.name), "feed")
     yield from times(gone, count * pushed)
-    yield from times([Part(Store(item.table), item.name, 1.0, "feed")], count * (1 - pushed))
+    # Those on the list come twice, and those who pull have nothing: a unit each all the same.
+    yield Part(Store(item.table), item.name, count, "feed")
     removed = figures.support(feed, "Removed")
     assert removed is not None, f"the feed {feed.name} keeps no removed posts"
     yield from times(written(figures, removed, Effect("delete", removed.name), "feed"), REPLICAS)
@@ -150,20 +201,20 @@ def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator
 def _followed(
     figures: Figures, feed: FeedSchema, edge: EntitySchema, item: EntitySchema, effect: Effect
 ) -> Iterator[Part]:
-    """A follow is looked at; of a source that pushes, all posts are copied. An unfollow cleans."""
-    pushed = figures.feed(feed).pushed
+    """A follow is looked at, and decided. An unfollow cleans."""
+    pushed = pushed_share(figures, feed)
     source = figures.support(feed, "Source")
     assert source is not None, f"the feed {feed.name} keeps no sources"
     post = figures.schema.by_entity[feed.post]
     posts = min(float(feed.cap or 1000), figures.matched(post, _partition(post)))
-    copies = figures.matched(item, _partition(item))
-    everything = listed(figures, item, copies, "feed", page=copies + 1)
     if effect.action == "delete":
+        copies = figures.matched(item, _partition(item))
+        everything = listed(figures, item, copies, "feed", page=copies + 1)
         yield looked_up(figures, edge, "feed", gone=True)
         yield _one(figures, feed, "Source")
         # The mark is looked at when it is made, and when it is given its end.
-        cleaned = [_one(figures, feed, "Source"), _subscription(figures, feed), everything]
-        yield from times(cleaned, 2)
+        listing = _one(figures, feed, "Subscription", gone=not pushed)
+        yield from times([_one(figures, feed, "Source"), listing, everything], 2)
         gone = written(figures, item, Effect("delete", item.name), "feed")
         yield from times(gone, posts * pushed)
         yield from written(figures, source, Effect("update", source.name), "feed")
@@ -171,20 +222,17 @@ def _followed(
     yield looked_up(figures, edge, "feed")
     if effect.action not in APPEARS:
         return
-    yield _one(figures, feed, "Source")
-    yield _subscription(figures, feed)
-    yield _one(figures, feed, "State", gone=not pushed)
+    yield from times([_one(figures, feed, "Source")], 2)
+    yield _glanced(figures, feed, "Hint")
+    yield _glanced(figures, feed, "Reader")
+    # The mark notes how both counts stood, or goes once the copies are there.
+    yield from written(figures, source, Effect("update", source.name), "feed")
     if not pushed:
         return
-    settled = [_one(figures, feed, "Source"), looked_up(figures, edge, "feed")]
-    if edge.placements:
-        settled += [looked_up(figures, edge, "feed")]
-        settled += [listed(figures, edge, 1, "feed", edge.placements[0].index)]
-    settled += times([listed(figures, post, posts, "feed", page=posts + 1)], 2)
-    settled += times(_copies(figures, item), posts)
-    settled += [everything]
-    state = figures.support(feed, "State")
-    assert state is not None, f"the feed {feed.name} keeps no states"
-    ended = written(figures, source, Effect("delete", source.name), "feed")
-    settled += in_transaction([*ended, checked(figures, edge), checked(figures, state)])
+    subscription = figures.support(feed, "Subscription")
+    assert subscription is not None, f"the feed {feed.name} keeps no subscriptions"
+    shown = min(posts, figures.feed(feed).page / max(1.0, figures.sources(feed)))
+    settled = [*written(figures, subscription, Effect("put", subscription.name), "feed")]
+    settled += times([listed(figures, post, shown, "feed", page=posts + 1)], 2)
+    settled += times(_copies(figures, item), max(1.0, shown))
     yield from times(settled, pushed)

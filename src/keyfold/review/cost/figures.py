@@ -352,7 +352,7 @@ class Figures:
         return [f for f in self.schema.feeds if entity.name in (f.edges or (f.edge,))]
 
     def support(self, feed: FeedSchema, kind: str) -> EntitySchema | None:
-        """One of the entities that a feed keeps for itself: Source, State, Hint, Removed, Job."""
+        """One of the entities that a feed keeps for itself: Source, Hint, Reader, Job, ..."""
         return self.schema.by_entity.get(dict(feed.support).get(kind.lower(), ""))
 
     def write_rate(self, write: WriteLoad) -> Rate:

@@ -84,7 +84,7 @@ class ConsumerLoad:
 
 @dataclass(frozen=True)
 class FeedLoad:
-    """How a feed is read, and how many of its sources push copies."""
+    """How a feed is read, and how many of its follows are pushed."""
 
     rate: float | None = None
     peak: float | None = None
@@ -93,10 +93,8 @@ class FeedLoad:
     """Sources that a reader follows."""
     followers: float | None = None
     """Followers of the source of an average post."""
-    pushed: float = 0.0
-    """The share of posts whose source pushes copies to its followers."""
-    subscribed: float = 0.0
-    """The share of followers that get copies of a source that does not push."""
+    pushed: float | None = None
+    """The share of follows that are pushed; left out, what the policy decides for the rates."""
 
 
 @dataclass(frozen=True)

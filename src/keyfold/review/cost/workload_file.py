@@ -216,7 +216,6 @@ class _Reader:
                     "sources": amount,
                     "followers": amount,
                     "pushed": share,
-                    "subscribed": share,
                 },
             )
             refuse_low_peak(inner, stated)

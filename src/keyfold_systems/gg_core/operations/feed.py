@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Literal
 
 from keyfold import Page, Timestamp, new_ulid
@@ -21,7 +20,17 @@ from keyfold.api import (
     related,
 )
 from keyfold.errors import NotFound
-from keyfold_systems.gg_core.entities import Activity, FeedItem, Goal, Group, Promotion, User, home
+from keyfold_systems.gg_core.entities import (
+    Activity,
+    FeedItem,
+    Follow,
+    Goal,
+    Group,
+    GroupMember,
+    Promotion,
+    User,
+    home,
+)
 from keyfold_systems.gg_core.operations.access import (
     Part,
     admin_of_actor,
@@ -31,7 +40,16 @@ from keyfold_systems.gg_core.operations.access import (
 )
 from keyfold_systems.gg_core.operations.people import shown
 from keyfold_systems.gg_core.patterns import activities_of
-from keyfold_systems.gg_core.payloads import Entry, MediaView, NewActivity, Person, Reach, Upload
+from keyfold_systems.gg_core.payloads import (
+    Entry,
+    MediaView,
+    NewActivity,
+    Person,
+    Reach,
+    Reason,
+    Upload,
+    Way,
+)
 
 MOST_ENTRIES = 100
 
@@ -145,18 +163,44 @@ class Feeds(Part):
         flag = Promotion(user_id=actor_id, fanout_enabled=fanout_enabled, reason=reason)
         return await self.db.put(flag)
 
+    @mutation("/promotions/{actor_id}", name="endPromotion", method="DELETE", allow=admin)
+    async def end_promotion(self, actor_id: str) -> None:
+        """Let the policy decide again how somebody's activities reach their followers."""
+        try:
+            await self.db.delete(Promotion.key(user_id=actor_id))
+        except NotFound:
+            raise Missing("There is no such promotion.") from None
+
     @query("/promotions/{actor_id}/explanation", allow=admin)
-    async def explain_reach(self, actor_id: str, reads_per_follower: float = 5) -> Reach:
-        """What pushing and pulling somebody's activities would cost a day."""
-        if not 0 < reads_per_follower <= 1000:
-            raise Invalid("readsPerFollower", "is between 0 and 1000")
-        choice = await home.explain(self.db, actor_id, reads_per_follower=reads_per_follower)
-        return Reach.model_validate(asdict(choice))
+    async def explain_reach(self, actor_id: str) -> Reach:
+        """How somebody's activities reach their followers, and why."""
+        found = await home.reach(self.db, actor_id)
+        reasons = [Reason(follower_id=one, reason=why) for one, why in found.reasons.items()]
+        return Reach(
+            posts=found.posts,
+            followers=found.followers,
+            copied=found.copied,
+            promoted=found.promoted,
+            reasons=reasons,
+        )
+
+    @query("/promotions/{actor_id}/followers/{follower_id}", allow=admin)
+    async def explain_way(self, actor_id: str, follower_id: str) -> Way:
+        """How one follower gets somebody's activities, and what the policy says of it now."""
+        if not await self._is_followed(actor_id, follower_id):
+            raise Missing("There is no such follower.")
+        found = await home.explain(self.db, follower_id, actor_id)
+        return Way(mode=found.mode, saving=found.saving, price=found.price, reason=found.reason)
+
+    async def _is_followed(self, actor_id: str, follower_id: str) -> bool:
+        follow = Follow.key(follower_id=follower_id, followee_id=actor_id)
+        member = GroupMember.key(group_id=actor_id, user_id=follower_id)
+        return any(await self.db.get_many([follow, member]))
 
     async def _check_object(self, input: NewActivity, user_id: str) -> None:
         if input.verb == "post" and not input.preview_text.strip() and input.media is None:
             raise Invalid("previewText", "a post has text or media")
-        if input.verb != "post" and input.object_id is None:
+        if input.verb in ("comment", "goal_update") and input.object_id is None:
             raise Invalid("objectId", f"a {input.verb} is about something")
         if input.verb == "goal_update":
             if input.object_type != "Goal" or input.object_id is None:

@@ -205,8 +205,6 @@ def live(school: School) -> None:
     note = Note(author_id="ann", note_id="n", created_at=db.context.now())
     feed.post(db, note)
     school.settle()
-    db.transact(*feed.switching("ann", "push", "test", db.context.now()))
-    school.settle()
     school.clock.advance(5)
     assert [item.note_id for item in feed.page(db, "bob")] == ["n"]
     db.transact(*feed.removing(note))

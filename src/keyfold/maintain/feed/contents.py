@@ -1,0 +1,80 @@
+"""What feeds and sources contain: copies, activities, and small items at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.design.template import HIGHEST
+from keyfold.limits import BATCH_GET_ITEMS
+from keyfold.maintain.feed.merging import CONCURRENCY, PartitionRead, backwards
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow, Parallel
+from keyfold.runtime.walk import all_items, unprocessed_keys
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+Item = dict[str, Any]
+
+
+def copies_of(
+    context: Context, feed: Feed[Any], reader: str, source: str | None = None
+) -> Flow[list[Entity]]:
+    """The copies in a reader's feed, newest first; of one source, or all."""
+    spec = feed.item.__spec__
+    partition, position = spec.key.attributes
+    request: Item = {
+        "TableName": context.physical(spec.table.schema),
+        "KeyConditionExpression": "#p = :p AND begins_with(#s, :s)",
+        "ExpressionAttributeNames": {"#p": partition.attribute, "#s": position.attribute},
+        "ExpressionAttributeValues": {
+            ":p": partition.render({feed.reader_field: reader}, owner=spec.name),
+            ":s": {"S": feed.prefix},
+        },
+        "ScanIndexForward": False,
+        "ConsistentRead": True,
+    }
+    found = [spec.decode(item) for item in (yield from all_items(request))]
+    return [i for i in found if source is None or getattr(i, feed.source_field) == source]
+
+
+def newest_of(
+    context: Context, feed: Feed[Any], source: str, count: int, oldest: str = ""
+) -> Flow[list[Entity]]:
+    """A source's newest activities that a feed may show, back to a position if one is given."""
+    spec = feed.activity.__spec__
+    partition = spec.key.attributes[0].render({feed.source_field: source}, owner=feed.name)
+    low = oldest or feed.oldest(context.now())
+    reading = PartitionRead(
+        spec, backwards(context, spec), partition, feed.prefix + HIGHEST, low, low, count
+    )
+    answer = yield reading.next_call()
+    return [spec.decode(item) for item in answer["Items"]]
+
+
+def glance(context: Context, refs: Sequence[Ref[Any]]) -> Flow[dict[int, Any | None]]:
+    """Items of one entity by their place among the refs, without those that were not answered.
+
+    Read eventually consistent, for half the price.
+    """
+    if not refs:
+        return {}
+    spec = refs[0].entity.__spec__
+    table, keys = context.physical(spec.table.schema), [ref.wire() for ref in refs]
+    calls = [
+        Call("BatchGetItem", {"RequestItems": {table: {"Keys": keys[n : n + BATCH_GET_ITEMS]}}})
+        for n in range(0, len(keys), BATCH_GET_ITEMS)
+    ]
+    places = {repr(sorted(key.items())): place for place, key in enumerate(keys)}
+    found: dict[int, Any | None] = dict.fromkeys(range(len(refs)))
+    for start in range(0, len(calls), CONCURRENCY):
+        for answer in (yield Parallel(calls[start : start + CONCURRENCY])):
+            for item in answer["Responses"].get(table, ()):
+                key = {name: item[name] for name in keys[0]}
+                found[places[repr(sorted(key.items()))]] = spec.decode(item)
+            for key in unprocessed_keys(answer, table):
+                del found[places[repr(sorted(key.items()))]]
+    return found

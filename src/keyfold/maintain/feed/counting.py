@@ -1,0 +1,109 @@
+"""What a feed counts: posts in the source's hint, pages in the reader's own item.
+
+Posts are counted by addition alone, in the write that each post makes anyway: an event counts for
+the more the later it is, which is the same as older ones fading. The condition on the newest
+position lets a repeated record count once. Pages are sampled; a sample stands for those that were
+not counted.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from math import exp
+from typing import TYPE_CHECKING, Any, Final
+
+from keyfold.design.entity import Entity
+from keyfold.design.predicate import Either, FieldComparison, FieldPath, Test
+from keyfold.errors import ConditionFailed
+from keyfold.maintain.feed.policy import (
+    MEMORY,
+    EdgeRates,
+    FeedPolicy,
+    FeedPrices,
+    Snapshot,
+    Tally,
+    guessed,
+    posting,
+)
+from keyfold.runtime.changes import Add, Change, Set, SetIfAbsent
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Update
+from keyfold.runtime.writes import commit
+from keyfold.values.size import item_size
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+LANDMARK: Final = datetime(2026, 1, 1, tzinfo=UTC)
+"""An event of this moment counts for one."""
+HIGHEST: Final = 280.0
+"""The exponent of the largest weight that a number of DynamoDB holds with room: year 2047."""
+DAY: Final = timedelta(days=1)
+
+
+def weight(at: datetime) -> float:
+    """What an event counts for."""
+    return exp(min(HIGHEST, (at - LANDMARK) / DAY / MEMORY))
+
+
+def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
+    """Count an activity, and let its source's hint be at least as new."""
+    source, position = getattr(activity, feed.source_field), feed.position(activity)
+    at = min(context.now(), getattr(activity, feed.time_field))
+    last = FieldPath(("last",))
+    newer = Either(Test("missing", last), FieldComparison(last, "<", position))
+    copy = feed.copy(activity, source)
+    changes: dict[str, Change] = {
+        "last": Set(position),
+        "begun": SetIfAbsent(at),
+        "posts": Add(1),
+        "weight": Add(weight(at)),
+        "item_bytes": Set(item_size(copy.__spec__.encode(copy))),
+    }
+    with suppress(ConditionFailed):
+        ref = feed.support.hint.key(source=source)
+        yield from commit(context, [Update(ref, changes, newer, upsert=True)])
+
+
+def posts_of(hint: Any | None, now: datetime) -> Tally:
+    """How often a source posts."""
+    if hint is None or hint.begun is None:
+        return posting(0.0, 0.0, 0.0)
+    return posting(hint.weight / weight(now), (now - hint.begun) / DAY, hint.posts)
+
+
+def pages_of(policy: FeedPolicy, reader: Any | None, now: datetime, since: datetime) -> Tally:
+    """How often somebody reads; of whom nobody knows, guessed, and less the longer ago `since`."""
+    if reader is None:
+        return guessed(policy, (now - since) / DAY)
+    tally = Tally(reader.seen, reader.days, reader.total, reader.noise)
+    return tally.aged((now - reader.at) / DAY)
+
+
+def rates_of(
+    feed: Feed[Any], now: datetime, reader: Any | None, hint: Any | None, edge: Any | None
+) -> EdgeRates:
+    """All that is known of a reader and a source; `edge` is their mark or subscription."""
+    policy = feed.policy or FeedPolicy()
+    at = edge.at if edge is not None and edge.at is not None else now
+    switched = None
+    if edge is not None and edge.at is not None and len(edge.counts) == 4:
+        seen, total, posts, posted = edge.counts
+        switched = Snapshot(seen, total, posts, posted, (now - at) / DAY, edge.moved)
+    size = hint.item_bytes if hint is not None and hint.item_bytes else FeedPrices.item_bytes
+    return EdgeRates(
+        reading=pages_of(policy, reader, now, at),
+        posting=posts_of(hint, now),
+        window=reader.window if reader is not None else 1.0,
+        prices=FeedPrices(size, feed.ttl / DAY),
+        switched=switched,
+    )
+
+
+def switched(rates: EdgeRates, now: datetime, *, moved: bool) -> dict[str, Any]:
+    """What a mark or subscription keeps of the moment at which it began."""
+    pages, posts = rates.reading, rates.posting
+    counts = [float(f"{one:.6g}") for one in (pages.seen, pages.total, posts.seen)]
+    return {"at": now, "counts": [*counts, posts.total], "moved": moved}

@@ -1,0 +1,144 @@
+"""The policy at work: which way each reader gets a source, decided when there is news of them.
+
+A follow is decided when it is made. A sampled page names the pulled sources that look worth
+pushing; its record in the stream brings them here. One copy in a few looks whether its reader
+still reads. A promotion flag that is set decides instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from math import ceil
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from keyfold.design.predicate import FieldComparison, FieldPath
+from keyfold.errors import ConditionFailed, NotFound
+from keyfold.maintain.feed.contents import glance
+from keyfold.maintain.feed.counting import rates_of, switched
+from keyfold.maintain.feed.policy import Decision, born, decide
+from keyfold.maintain.feed.switching import pull, push
+from keyfold.runtime.changes import Set
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Update
+from keyfold.runtime.reads import find
+from keyfold.runtime.writes import commit
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+
+def flag_of(context: Context, feed: Feed[Any], source: str) -> Flow[Any | None]:
+    """The promotion flag of a source, if people have set one."""
+    if feed.promotion is None:
+        return None
+    flag: Any = yield from find(context, feed.promotion_ref(source))
+    return flag
+
+
+def begin(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[None]:
+    """Decide how a new follow begins; it is pulled so far."""
+    flag = yield from flag_of(context, feed, source)
+    if flag is not None:
+        if flag.fanout_enabled:
+            yield from push(context, feed, reader, source, reason_of(flag))
+        return
+    if feed.policy is None:
+        return
+    known = yield from find(context, feed.support.hint.key(source=source), consistent=False)
+    person = yield from find(context, feed.reader_ref(reader), consistent=False)
+    now = context.now()
+    rates = rates_of(feed, now, person, known, None)
+    kept = switched(rates, now, moved=False)
+    wide = known is not None and known.wide
+    if not wide and born(rates, feed.policy) == "push":
+        reason = decide(rates, "push", feed.policy).reason
+        yield from push(context, feed, reader, source, reason, ceil(rates.shown), kept)
+        return
+    mark = yield from find(context, feed.source_ref(reader, source))
+    if mark is not None and mark.state == "pull" and mark.at is None:
+        same = FieldComparison(FieldPath(("token",)), "=", mark.token)
+        changes = {name: Set(value) for name, value in kept.items()}
+        with suppress(ConditionFailed, NotFound):
+            yield from commit(context, [Update(mark.ref(), changes, same)])
+
+
+def consider(context: Context, feed: Feed[Any], person: Any) -> Flow[int]:
+    """Push what a sampled page found worth pushing, where that holds; gives how many."""
+    if feed.policy is None or not person.want:
+        return 0
+    reader, now = getattr(person, feed.reader_field), context.now()
+    sources = person.want[: feed.policy.at_once]
+    hints = yield from glance(context, [feed.support.hint.key(source=s) for s in sources])
+    marks = yield from glance(context, [feed.source_ref(reader, s) for s in sources])
+    pushed = 0
+    for place, source in enumerate(sources):
+        known, mark = hints.get(place), marks.get(place)
+        if mark is None or mark.state != "pull" or known is None or known.wide:
+            continue
+        rates = rates_of(feed, now, person, known, mark)
+        decision = decide(rates, "pull", feed.policy)
+        if decision.switch and (yield from flag_of(context, feed, source)) is None:
+            kept = switched(rates, now, moved=True)
+            pushed += yield from push(
+                context, feed, reader, source, decision.reason, ceil(rates.shown), kept
+            )
+    return pushed
+
+
+def look(
+    context: Context,
+    feed: Feed[Any],
+    subscriptions: Sequence[Any],
+    position: str,
+    known: Any | None,
+    before: int,
+) -> Flow[None]:
+    """Stop copying to those of whom a look says that they read too little for it."""
+    policy = feed.policy
+    if policy is None:
+        return
+    beyond = [] if policy.widest is None else subscriptions[max(0, policy.widest - before) :]
+    looked = [one for one in subscriptions if one in beyond or _is_due(feed, one, position)]
+    if not looked:
+        return
+    refs = [feed.reader_ref(getattr(one, feed.reader_field)) for one in looked]
+    people = yield from glance(context, refs)
+    now, flagged = context.now(), False
+    for place, person in people.items():
+        one = looked[place]
+        rates = rates_of(feed, now, person, known, one)
+        if one not in beyond and not decide(rates, "push", policy).switch:
+            continue
+        if not flagged and (yield from flag_of(context, feed, one.source)) is not None:
+            return
+        flagged = True
+        kept = switched(rates, now, moved=True)
+        yield from pull(context, feed, getattr(one, feed.reader_field), one.source, kept)
+    if beyond and known is not None and not known.wide:
+        wide = Update(known.ref(), {"wide": Set(True)}, lenient=True)
+        yield from commit(context, [wide])
+
+
+def _is_due(feed: Feed[Any], subscription: Any, position: str) -> bool:
+    """The same at every attempt, so that a record that comes again looks at the same readers."""
+    assert feed.policy is not None, "asked only where a policy decides"
+    reader = getattr(subscription, feed.reader_field)
+    return crc32(f"{position}{reader}".encode()) % feed.policy.looks == 0
+
+
+def reason_of(flag: Any) -> str:
+    return str(getattr(flag, "reason", None) or "manual")
+
+
+def explain(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[Decision]:
+    """What the policy says of a reader and a source now."""
+    mark = yield from find(context, feed.source_ref(reader, source))
+    listed = yield from find(context, feed.subscription_ref(reader, source))
+    known = yield from find(context, feed.support.hint.key(source=source))
+    person = yield from find(context, feed.reader_ref(reader))
+    is_pulled = mark is not None and mark.state == "pull"
+    rates = rates_of(feed, context.now(), person, known, mark if is_pulled else listed)
+    return decide(rates, "pull" if is_pulled else "push", feed.chosen_policy)
