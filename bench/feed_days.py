@@ -18,11 +18,11 @@ from keyfold.maintain.feed.policy import (
     MARK_BYTES,
     MEMORY,
     EdgeRates,
+    FadingCount,
     FeedPolicy,
     FeedPrices,
     Mode,
     Snapshot,
-    Tally,
     born,
     decide,
     fading,
@@ -114,7 +114,7 @@ class Deciding:
         weights = fading(1) ** np.arange(HISTORY)[::-1]
         self.posts = network.posts[:, :HISTORY] @ weights
         self.posts_total = network.posts[:, :HISTORY].sum(1)
-        self.reading: list[Tally] = [guessed(self.policy)] * network.users
+        self.reading: list[FadingCount] = [guessed(self.policy)] * network.users
         edges = len(network.author)
         self.switched: list[Snapshot | None] = [None] * edges
         self.at = np.zeros(edges, int)

@@ -24,7 +24,7 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.feed import FeedPolicy
-from keyfold.maintain.feed.policy import EdgeRates, FeedPrices, Tally, born
+from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPrices, born
 from keyfold.maintain.feed.posting import fan_out
 from keyfold.maintain.feed.reading import read_page
 from keyfold.prices import prices
@@ -108,13 +108,13 @@ def _pulled(sources: Sequence[Source], mode: str) -> set[str]:
         return {source.name for source in sources} if mode == "pull" else set()
     window = min(30.0, PAGE / sum(source.posts for source in sources))
     prices = FeedPrices(ITEM_BYTES, days=30)
-    reading = Tally(READS, 1.0)
-    return {
-        source.name
-        for source in sources
-        if born(EdgeRates(reading, Tally(source.posts, 1.0), window, PAGE, prices), FeedPolicy())
-        == "pull"
-    }
+    reading, policy = FadingCount(READS, 1.0), FeedPolicy()
+    pulled = set()
+    for source in sources:
+        posts = FadingCount(source.posts, 1.0)
+        if born(EdgeRates(reading, posts, window, PAGE, prices), policy) == "pull":
+            pulled.add(source.name)
+    return pulled
 
 
 def _page(stack: ExitStack, budget: Budget, followees: int) -> Outcome:
@@ -270,7 +270,7 @@ def _days(name: str) -> Outcome:
         f"{compared.over_edges:.3f} of the best for every edge"
     )
     outcome.goal = "policy within 1.05 of the best fixed by authors, 1.25 by edges"
-    outcome.met = compared.over_fixed <= 1.05 and compared.over_edges <= 1.25
+    outcome.met = bool(compared.over_fixed <= 1.05 and compared.over_edges <= 1.25)
     return outcome
 
 

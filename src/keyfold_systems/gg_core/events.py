@@ -96,6 +96,7 @@ ANNOUNCED = [
         ("userId", "fanoutEnabled", "reason"),
         insert="ReachDecided",
         modify="ReachDecided",
+        remove="ReachLeftToPolicy",
         watched=("fanout_enabled", "reason"),
     ),
     Announced(Quest, ("userId", "id"), insert="QuestCreated", remove="QuestDeleted"),

@@ -163,6 +163,13 @@ class Upload(Payload):
     fields: dict[str, str]
 
 
+class Reason(Payload):
+    """Why a follower gets copies."""
+
+    follower_id: Name
+    reason: str
+
+
 class Reach(Payload):
     """How a source reaches its followers, as it was decided."""
 
@@ -175,13 +182,6 @@ class Reach(Payload):
     """What an administrator decided: copies for all, or for nobody."""
     reasons: list[Reason]
     """For some who get copies, why."""
-
-
-class Reason(Payload):
-    """Why a follower gets copies."""
-
-    follower_id: Name
-    reason: str
 
 
 class Way(Payload):

@@ -62,7 +62,9 @@ MATRIX = Matrix(
     feed                  401        403       403   403     403         yes    403
     uploadMedia           401        403       yes   yes     yes         yes    yes
     promote               401        403       403   403     403         403    yes
+    endPromotion          401        403       403   403     403         403    yes
     explainReach          401        403       403   403     403         403    yes
+    explainWay            401        403       403   403     403         403    yes
 
     createGroup           401        403       yes   yes     yes         yes    yes
     updateGroup           401        403       403   403     yes         yes    403
@@ -127,6 +129,8 @@ MATRIX = Matrix(
         "deleteActivity/group": {"actorId": "{groupId}", "activityId": "{groupActivityId}"},
         "uploadMedia": {"contentType": "image/png"},
         "promote": {"fanoutEnabled": True},
+        "endPromotion": {"actorId": "kim"},
+        "explainWay": {"actorId": "kim", "followerId": "olga"},
         "createGroup": {"input": {"name": "Walkers"}},
         "updateGroup": {"input": {"name": "Joggers"}},
         "removeMember": {"userId": "mia"},
@@ -167,6 +171,7 @@ async def living() -> AsyncIterator[Scene]:
         community = await service.create_group(NewGroup(name="Club"), caller=OLGA)
         await service.follow_user("kim", caller=OLGA)
         await service.block_user("zoe", caller=OLGA)
+        await service.promote("kim", fanout_enabled=True)
         activity = await service.post_activity(NewActivity(preview_text="Hi"), caller=OLGA)
         hers = NewActivity(preview_text="Hi", actor_id=group_id)
         there = await service.post_activity(hers, caller=MIA)

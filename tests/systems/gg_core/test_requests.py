@@ -46,6 +46,7 @@ MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
         *("PUT", "/promotions/olga", {"fanoutEnabled": True}, "root"),
         *("/promotions/olga", {"fanoutEnabled": False}),
     ),
+    "endPromotion": ("DELETE", "/promotions/mia", None, "root", "/promotions/olga", None),
     "createGroup": ("POST", "/groups", {"name": "G"}, "olga", "/groups", {"name": "H"}),
     "updateGroup": ("PATCH", "/groups/{group}", {"name": "G"}, "olga", "/groups/x", {"name": "G"}),
     "joinGroup": ("POST", "/groups/{group}/members", None, "sam", "/groups/x/members", None),
@@ -109,6 +110,7 @@ ANNOUNCED = {
     "postActivity": "ActivityPosted",
     "deleteActivity": "ActivityDeleted",
     "promote": "ReachDecided",
+    "endPromotion": "ReachLeftToPolicy",
     "createGroup": "GroupCreated",
     "updateGroup": "GroupChanged",
     "joinGroup": "GroupJoined",
@@ -139,6 +141,7 @@ async def ids(world: World) -> dict[str, str]:
     service = world.service
     await service.follow_user("mia", caller=OLGA)
     await service.block_user("mia", caller=SAM)
+    await service.promote("mia", fanout_enabled=False)
     group = await world.found(OLGA, persistent=False)
     await service.join_group(group.group_id, caller=MIA)
     goal = await world.goal()

@@ -19,10 +19,10 @@ from keyfold.errors import ConditionFailed
 from keyfold.maintain.feed.policy import (
     MEMORY,
     EdgeRates,
+    FadingCount,
     FeedPolicy,
     FeedPrices,
     Snapshot,
-    Tally,
     guessed,
     posting,
 )
@@ -67,18 +67,18 @@ def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
         yield from commit(context, [Update(ref, changes, newer, upsert=True)])
 
 
-def posts_of(hint: Any | None, now: datetime) -> Tally:
+def posts_of(hint: Any | None, now: datetime) -> FadingCount:
     """How often a source posts."""
     if hint is None or hint.begun is None:
         return posting(0.0, 0.0, 0.0)
     return posting(hint.weight / weight(now), (now - hint.begun) / DAY, hint.posts)
 
 
-def pages_of(policy: FeedPolicy, reader: Any | None, now: datetime, since: datetime) -> Tally:
+def pages_of(policy: FeedPolicy, reader: Any | None, now: datetime, since: datetime) -> FadingCount:
     """How often somebody reads; of whom nobody knows, guessed, and less the longer ago `since`."""
     if reader is None:
         return guessed(policy, (now - since) / DAY)
-    tally = Tally(reader.seen, reader.days, reader.total, reader.noise)
+    tally = FadingCount(reader.seen, reader.days, reader.total, reader.noise)
     return tally.aged((now - reader.at) / DAY)
 
 

@@ -15,7 +15,7 @@ from keyfold.design.read import Page
 from keyfold.errors import DeclarationError
 from keyfold.maintain.feed import edges, support
 from keyfold.maintain.feed.policy import Decision, FeedPolicy
-from keyfold.maintain.feed.reaching import Reach
+from keyfold.maintain.feed.reaching import FeedReach
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
@@ -110,10 +110,10 @@ class Feed(Generic[I]):
         return db.run(explain(db.context, self, reader, source))
 
     @overload
-    def reach(self, db: Db, source: str) -> Reach: ...
+    def reach(self, db: Db, source: str) -> FeedReach: ...
     @overload
-    def reach(self, db: AsyncDb, source: str) -> Awaitable[Reach]: ...
-    def reach(self, db: Db | AsyncDb, source: str) -> Reach | Awaitable[Reach]:
+    def reach(self, db: AsyncDb, source: str) -> Awaitable[FeedReach]: ...
+    def reach(self, db: Db | AsyncDb, source: str) -> FeedReach | Awaitable[FeedReach]:
         """How a source's posts reach its followers: what was decided, and why."""
         from keyfold.maintain.feed.reaching import reach
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -17,7 +18,7 @@ from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.maintain.feed.contents import glance
 from keyfold.maintain.feed.counting import rates_of, switched
-from keyfold.maintain.feed.policy import Decision, born, decide
+from keyfold.maintain.feed.policy import Decision, Mode, born, decide
 from keyfold.maintain.feed.switching import pull, push
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
@@ -141,4 +142,10 @@ def explain(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow
     person = yield from find(context, feed.reader_ref(reader))
     is_pulled = mark is not None and mark.state == "pull"
     rates = rates_of(feed, context.now(), person, known, mark if is_pulled else listed)
-    return decide(rates, "pull" if is_pulled else "push", feed.chosen_policy)
+    mode: Mode = "pull" if is_pulled else "push"
+    decision = decide(rates, mode, feed.chosen_policy)
+    flag = yield from flag_of(context, feed, source)
+    if flag is None:
+        return decision
+    reason = f"{decision.reason}; a promotion flag decides: {reason_of(flag)}"
+    return replace(decision, mode=mode, switch=False, reason=reason)

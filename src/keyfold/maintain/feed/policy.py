@@ -6,7 +6,7 @@ switch must pay for itself within the horizon, even if the rates are a standard 
 counted. The regret is what the other way would have saved since the last switch: below `least`
 round trips nothing is switched a second time, from `guard` on it is switched whatever the rates
 say. So no edge ever costs more than 1 + (guard + 1) / least times its better fixed way, and a few
-round trips for its start and its end. ADR 18 has the proof.
+round trips for its start and its end. ADR 21 has the proof.
 
 All of this is arithmetic: the consumer and the simulator run the same lines.
 """
@@ -106,7 +106,7 @@ class FeedPrices:
 
 
 @dataclass(frozen=True)
-class Tally:
+class FadingCount:
     """Events counted with fading weights, and for how many fading days."""
 
     seen: float
@@ -120,20 +120,20 @@ class Tally:
     def rate(self) -> float:
         return self.seen / self.days
 
-    def aged(self, days: float) -> Tally:
+    def aged(self, days: float) -> FadingCount:
         """The same some days later."""
         kept = fading(days)
-        return Tally(
+        return FadingCount(
             self.seen * kept,
             self.days * kept + MEMORY * (1 - kept),
             self.total,
             self.noise * kept * kept,
         )
 
-    def sampled(self, share: float) -> Tally:
+    def sampled(self, share: float) -> FadingCount:
         """With one more event, which stands for all that were not sampled."""
         more = 1 / share
-        return Tally(self.seen + more, self.days, self.total + more, self.noise + more * more)
+        return FadingCount(self.seen + more, self.days, self.total + more, self.noise + more * more)
 
 
 def fading(days: float) -> float:
@@ -141,14 +141,14 @@ def fading(days: float) -> float:
     return exp(-max(0.0, days) / MEMORY)
 
 
-def posting(seen: float, days: float, total: float) -> Tally:
+def posting(seen: float, days: float, total: float) -> FadingCount:
     """Posts of a source that has been counted for so many days."""
-    return Tally(seen + 0.1, MEMORY * (1 - fading(days)) + 0.5, total)
+    return FadingCount(seen + 0.1, MEMORY * (1 - fading(days)) + 0.5, total)
 
 
-def guessed(policy: FeedPolicy, days: float = 0.0) -> Tally:
+def guessed(policy: FeedPolicy, days: float = 0.0) -> FadingCount:
     """Pages of a reader of whom none was counted for so many days."""
-    return Tally(policy.pages * policy.days, policy.days).aged(days)
+    return FadingCount(policy.pages * policy.days, policy.days).aged(days)
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ class Snapshot:
 class EdgeRates:
     """All that is known of one reader and one source."""
 
-    reading: Tally
-    posting: Tally
+    reading: FadingCount
+    posting: FadingCount
     window: float = 1.0
     """Days that a page goes back."""
     page: int = 50

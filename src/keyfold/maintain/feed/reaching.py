@@ -19,7 +19,7 @@ MOST_REASONS = 20
 
 
 @dataclass(frozen=True)
-class Reach:
+class FeedReach:
     """What was decided about a source."""
 
     posts: float
@@ -33,7 +33,7 @@ class Reach:
     """For some who get copies, why."""
 
 
-def reach(context: Context, feed: Feed[Any], source: str) -> Flow[Reach]:
+def reach(context: Context, feed: Feed[Any], source: str) -> Flow[FeedReach]:
     """Read it from the tables as they are now."""
     known = yield from find(context, feed.support.hint.key(source=source))
     flag = None
@@ -42,7 +42,7 @@ def reach(context: Context, feed: Feed[Any], source: str) -> Flow[Reach]:
     followers = yield from _some(context, source, list(feed.edges.values()))
     copied = yield from _some(context, source, [feed.subscribed])
     reasons = {getattr(one, feed.reader_field): one.reason for one in copied[:MOST_REASONS]}
-    return Reach(
+    return FeedReach(
         posts=posts_of(known, context.now()).rate,
         followers=len(followers),
         copied=len(copied),

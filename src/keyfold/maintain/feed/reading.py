@@ -25,7 +25,7 @@ from keyfold.maintain.feed.merging import (
     is_left,
     next_newest,
 )
-from keyfold.maintain.feed.sampling import Seen, sample
+from keyfold.maintain.feed.sampling import SeenPage, sample
 from keyfold.maintain.feed.support import READER, REPLICAS
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
@@ -99,7 +99,7 @@ def read_page(
         if len(page) == limit:
             break
     if feed.policy is not None:
-        yield from sample(context, feed, reader, known.person, Seen(page, known.pulled, limit))
+        yield from sample(context, feed, reader, known.person, SeenPage(page, known.pulled, limit))
     more = more and given < feed.cap
     return Page(page, seal(context.cursor_key, scope, [last, given]) if more else None)
 

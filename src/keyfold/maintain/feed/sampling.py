@@ -14,7 +14,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.errors import AlreadyExists, ConditionFailed
 from keyfold.maintain.feed.counting import DAY, pages_of
-from keyfold.maintain.feed.policy import EdgeRates, FeedPrices, Tally, sampling
+from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPrices, sampling
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Put
@@ -30,7 +30,7 @@ BUSY_FROM = 8
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenPage:
     """A page as it was read."""
 
     items: Sequence[Entity]
@@ -39,7 +39,7 @@ class Seen:
 
 
 def sample(
-    context: Context, feed: Feed[Any], reader: str, person: Any | None, seen: Seen
+    context: Context, feed: Feed[Any], reader: str, person: Any | None, seen: SeenPage
 ) -> Flow[None]:
     """Count the page, if it is one of those that are counted."""
     policy, now = feed.chosen_policy, context.now()
@@ -55,7 +55,7 @@ def sample(
     worth = {}
     for source in seen.pulled:
         # Half a post more than was seen, since nothing seen is not nothing.
-        posts = Tally(shown[source] + 0.5, window)
+        posts = FadingCount(shown[source] + 0.5, window)
         rates = EdgeRates(counted, posts, window, seen.limit, prices)
         saving = rates.saving(counted.rate, posts.rate)
         if saving * policy.horizon > prices.up(rates.shown):
@@ -82,7 +82,7 @@ def sample(
             yield from commit(context, [Put(new, absent=False, condition=same)])
 
 
-def _window(feed: Feed[Any], now: datetime, seen: Seen) -> float:
+def _window(feed: Feed[Any], now: datetime, seen: SeenPage) -> float:
     """Days that the page goes back; all that a feed shows, where it is not full."""
     if len(seen.items) < seen.limit:
         return feed.ttl / DAY

@@ -11,7 +11,7 @@ from typing import Final
 
 from keyfold.design.schema import Effect, EntitySchema, FeedSchema
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
-from keyfold.maintain.feed.policy import EdgeRates, FeedPolicy, FeedPrices, Tally, born
+from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPolicy, FeedPrices, born
 from keyfold.maintain.feed.reading import FIRST_READ, HINTS_FROM
 from keyfold.maintain.feed.support import REPLICAS
 from keyfold.review.cost.figures import Figures
@@ -98,7 +98,7 @@ def _decided(pages: float, posts: float, prices: FeedPrices) -> float:
     policy, pushed = FeedPolicy(), 0
     for reading in _spread(pages, READING_SPREAD):
         for posting in _spread(posts, POSTING_SPREAD):
-            rates = EdgeRates(Tally(reading, 1.0), Tally(posting, 1.0), prices=prices)
+            rates = EdgeRates(FadingCount(reading, 1.0), FadingCount(posting, 1.0), prices=prices)
             pushed += born(rates, policy) == "push"
     return pushed / PARTS**2
 

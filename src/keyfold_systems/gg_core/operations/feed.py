@@ -166,10 +166,7 @@ class Feeds(Part):
     @mutation("/promotions/{actor_id}", name="endPromotion", method="DELETE", allow=admin)
     async def end_promotion(self, actor_id: str) -> None:
         """Let the policy decide again how somebody's activities reach their followers."""
-        try:
-            await self.db.delete(Promotion.key(user_id=actor_id))
-        except NotFound:
-            raise Missing("There is no such promotion.") from None
+        await self.db.delete(Promotion.key(user_id=actor_id))
 
     @query("/promotions/{actor_id}/explanation", allow=admin)
     async def explain_reach(self, actor_id: str) -> Reach:

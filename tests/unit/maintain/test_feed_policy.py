@@ -1,0 +1,138 @@
+"""The policy of a feed: what is cheaper, when a switch pays, and what an adversary can do to it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from keyfold.maintain.feed.policy import (
+    EdgeRates,
+    FadingCount,
+    FeedPolicy,
+    FeedPrices,
+    Mode,
+    Snapshot,
+    born,
+    decide,
+    guessed,
+    posting,
+    sampling,
+)
+
+PRICES = FeedPrices(item_bytes=364, days=30)
+
+
+def _rates(pages: float, posts: float, switched: Snapshot | None = None) -> EdgeRates:
+    """Rates that were watched for a month."""
+    return EdgeRates(
+        FadingCount(28 * pages, 28, 60 * pages),
+        FadingCount(28 * posts, 28, 60 * posts),
+        prices=PRICES,
+        switched=switched,
+    )
+
+
+def test_a_copy_costs_a_write_its_fan_out_and_a_month_of_storage() -> None:
+    assert PRICES.copy == pytest.approx(6.0, abs=0.15)
+    assert FeedPrices(1200, 30).copy > PRICES.copy + 5
+    assert FeedPrices(364, 60).copy > PRICES.copy + 0.8
+
+
+@pytest.mark.parametrize(
+    ("pages", "posts", "mode"), [(20, 0.5, "push"), (20, 10, "pull"), (0.1, 2, "pull")]
+)
+def test_what_decides_is_how_often_somebody_reads_for_each_post(
+    pages: float, posts: float, mode: Mode
+) -> None:
+    for now in ("push", "pull"):
+        assert decide(_rates(pages, posts), now, FeedPolicy()).mode == mode
+
+
+def test_near_parity_nothing_is_switched() -> None:
+    for pages in (5.6, 6.0, 6.6):
+        for now in ("push", "pull"):
+            assert not decide(_rates(pages, 1.0), now, FeedPolicy()).switch
+
+
+def test_what_nobody_counted_is_guessed_and_less_the_longer_nobody_is_seen() -> None:
+    policy = FeedPolicy(pages=8)
+    assert guessed(policy).rate == pytest.approx(8)
+    assert guessed(policy, 7).rate < 2
+    rates = EdgeRates(guessed(policy), posting(0.0, 0.0, 0.0), prices=PRICES)
+    assert born(rates, policy) == "push"
+
+
+def test_a_source_that_posts_more_than_the_bound_is_pulled() -> None:
+    policy = FeedPolicy(busiest=5)
+    assert decide(_rates(1000, 6), "push", policy).mode == "pull"
+    assert decide(_rates(1000, 6), "pull", policy).mode == "pull"
+    assert born(_rates(1000, 6), policy) == "pull"
+    assert "more than 5 posts" in decide(_rates(1000, 6), "push", policy).reason
+
+
+def test_a_second_switch_must_make_good_what_was_lost() -> None:
+    then = Snapshot(28 * 20, 60 * 20, 28 * 0.5, 60 * 0.5)
+    back = _rates(20, 0.5, then)
+    assert not decide(back, "pull", FeedPolicy()).switch
+    assert decide(_rates(20, 0.5), "pull", FeedPolicy()).switch
+
+
+def test_counting_costs_a_hundredth_of_what_it_steers() -> None:
+    share = sampling(FeedPolicy(), PRICES, pulled=20, copies=2.0, pages=5.0)
+    steered = 20 + PRICES.copy * 2.0 / 5.0
+    assert share * PRICES.write == pytest.approx(0.01 * steered)
+    assert sampling(FeedPolicy(), PRICES, 0, 0.0, 5.0) == 1 / 256
+
+
+@pytest.mark.parametrize("kind", ["mean", "runs", "eager"])
+@pytest.mark.parametrize(
+    "policy", [FeedPolicy(), FeedPolicy(least=1, guard=1), FeedPolicy(guard=8)]
+)
+def test_no_adversary_makes_a_follow_cost_more_than_the_bound(
+    kind: str, policy: FeedPolicy
+) -> None:
+    paid, push, pull, trip = _played(kind, policy)
+    bound = 1 + (policy.guard + 1) / policy.least
+    # A last phase without a partner, and the event that went over.
+    assert paid <= bound * min(push, pull) + (policy.guard + 2) * trip
+
+
+def _played(kind: str, policy: FeedPolicy) -> tuple[float, float, float, float]:
+    """Days on which somebody does what is dear just now: what we paid, and both fixed ways."""
+    dice, mode, mood = random.Random(1), "pull", False
+    pages, posts = FadingCount(0.0, 1.0), FadingCount(0.0, 1.0)
+    switched, at = Snapshot(0.0, 0.0, 0.0, 0.0, moved=False), 0
+    paid = push = pull = 0.0
+    each = EdgeRates(pages, posts, window=0.0, prices=PRICES)
+    for day in range(4_000):
+        if kind == "runs":
+            mood = mood ^ (dice.random() < 1 / 15)
+            read, written = (dice.randrange(8), 0) if mood else (0, dice.randrange(2))
+        elif mode == "push":
+            read, written = 0, 1 if kind == "mean" else dice.randrange(1, 3)
+        else:
+            read, written = (6 if kind == "mean" else dice.randrange(1, 12)), 0
+        pulled, pushed = -each.saving(-read, 0), -each.saving(0, written)
+        pull, push = pull + pulled, push + pushed
+        paid += pushed if mode == "push" else pulled
+        pages = _counted(pages.aged(1), read)
+        posts = _counted(posts.aged(1), written)
+        then = Snapshot(
+            switched.pages,
+            switched.pages_total,
+            switched.posts,
+            switched.posts_total,
+            float(day - at),
+            switched.moved,
+        )
+        rates = EdgeRates(pages, posts, window=0.0, prices=PRICES, switched=then)
+        if decide(rates, mode, policy).switch:  # type: ignore[arg-type]
+            paid += PRICES.up(0) if mode == "pull" else PRICES.down
+            mode, at = ("push" if mode == "pull" else "pull"), day
+            switched = Snapshot(pages.seen, pages.total, posts.seen, posts.total)
+    return paid, push, pull, PRICES.up(0) + PRICES.down
+
+
+def _counted(count: FadingCount, events: int) -> FadingCount:
+    return FadingCount(count.seen + events, count.days, count.total + events)
