@@ -6,7 +6,7 @@ switch must pay for itself within the horizon, even if the rates are a standard 
 counted. The regret is what the other way would have saved since the last switch: below `least`
 round trips nothing is switched a second time, from `guard` on it is switched whatever the rates
 say. So no edge ever costs more than 1 + (guard + 1) / least times its better fixed way, and a few
-round trips for its start and its end. ADR 21 has the proof.
+round trips for its start and its end. ADR 19 has the proof.
 
 All of this is arithmetic: the consumer and the simulator run the same lines.
 """
