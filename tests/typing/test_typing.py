@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = {name: ROOT / "tests" / "typing" / name for name in ("open", "written")}
+SAMPLES = {name: ROOT / "tests" / "typing" / name for name in ("open", "written", "marketplace")}
 Lines = set[tuple[str, int]]
 
 
@@ -58,6 +58,7 @@ def files() -> list[Path]:
     entities = [file.with_name(f"{file.stem.removesuffix('_types')}.py") for file in systems]
     return [
         *(path / name for path in SAMPLES.values() for name in ("right.py", "wrong.py")),
+        SAMPLES["marketplace"] / "entities.py",
         *entities,
     ]
 
@@ -84,6 +85,8 @@ def test_right_uses_pass(checker: Callable[[], Lines]) -> None:
     declared = 0 if checker is not mypy_with_pydantics_plugin else 4
     assert len(lines_of(SAMPLES["open"] / "right.py", checker())) == declared
     assert lines_of(SAMPLES["written"] / "right.py", checker()) == set()
+    for name in ("entities.py", "right.py"):
+        assert lines_of(SAMPLES["marketplace"] / name, checker()) == set()
 
 
 @pytest.mark.parametrize("checker", CHECKERS)

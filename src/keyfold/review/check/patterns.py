@@ -90,7 +90,7 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             f"Give {name} this key, or ask for the key it has.",
         )
     for shape in (pattern.partition, *pattern.other_partitions):
-        if shape is None or not pattern.other_partitions:
+        if shape is None or not pattern.other_partitions or pattern.at_once:
             continue
         served = any(
             facts.meet(shape, None, a.key.partition, a.entity)

@@ -189,6 +189,10 @@ class Reach:
         return self._reached[pattern.name]
 
     def _reach(self, pattern: PatternSchema) -> Iterator[Appearance]:
+        if pattern.at_once:
+            named = (self.schema.by_entity.get(name) for name in pattern.entities)
+            yield from (Appearance(one, one.key) for one in named if one is not None and one.key)
+            return
         if pattern.table not in self.schema.by_table:
             return
         for appearance in self.appearances(pattern.table, pattern.index):
