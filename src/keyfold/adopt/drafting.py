@@ -367,9 +367,8 @@ def _patterns(table: TableSchema, entity: EntitySchema) -> Iterator[PatternSchem
         return
     yield by_key(f"{entity.name} by key", entity.name, table.name, entity.key)
     for placed in entity.placements:
-        if placed.key.partition.fields:
-            name = f"{entity.name} by {placed.index}"
-            yield by_index(name, entity.name, table.name, placed.index, placed.key)
+        name = f"{entity.name} by {placed.index}"
+        yield by_index(name, entity.name, table.name, placed.index, placed.key)
 
 
 def _notes(table: TableSchema, found: Grouping, total: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`keyfold load`: items from DynamoDB's S3 export format into a table."""
+"""`keyfold load`: items of an export, or rows of CSV and JSON lines by a design, into a table."""
 
 from __future__ import annotations
 
@@ -6,16 +6,28 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from keyfold import settings
+
 if TYPE_CHECKING:
     from keyfold.clients import Client
 
-HELP = "Put the items of an export (keyfold's or DynamoDB's own) into a table."
+HELP = "Put an export's items, or rows of CSV or JSON lines by a design, into a table."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("database", help="data file, or address of a server")
-    parser.add_argument("table", help="name of the table")
-    parser.add_argument("directory", type=Path, help="the export: its directory or one data file")
+    parser.add_argument("table", help="name of the table; with --design, the entity of the rows")
+    parser.add_argument(
+        "directory", type=Path, help="the export: its directory or one data file; or the rows"
+    )
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="COLUMN=FIELD",
+        help="the field of a column; COLUMN= leaves it out",
+    )
+    settings.add_flags(parser, "design", "table_prefix", "table_names")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,6 +39,10 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.runtime.flow import run_by
     from keyfold.runtime.walk import write_batches
 
+    if args.design:
+        return _load_rows(args)
+    if args.map:
+        raise KeyfoldError("--map needs --design, which says what the fields are")
     if not args.directory.exists():
         raise KeyfoldError(f"there is no export {args.directory}")
     client = connect(args.database)
@@ -40,6 +56,36 @@ def run(args: argparse.Namespace) -> int:
     finally:
         client.close()
     print(f"{count} items in {args.table}")
+    return 0
+
+
+def _load_rows(args: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from keyfold.adopt.declared import design_of
+    from keyfold.adopt.row_files import RowReader
+    from keyfold.adopt.storing import store
+    from keyfold.cli._opening import counting, end_of_line
+    from keyfold.errors import KeyfoldError
+
+    current = replace(settings.from_arguments(args), backend=args.database)
+    design = design_of(args.design)
+    entity = design.entities.get(args.table)
+    if entity is None:
+        known = settings.nearest(args.table, design.entities)
+        raise KeyfoldError(f"{design.name} has no entity {args.table}; {known}")
+    pairs = [each.partition("=") for each in args.map]
+    wrong = [column for column, sign, _ in pairs if not sign or not column]
+    if wrong:
+        raise KeyfoldError(f"--map {wrong[0]}: write COLUMN=FIELD, as 'Order Id=order_id'")
+    rows = RowReader(entity, args.directory, {column: name for column, _, name in pairs})
+    problems = rows.problems()
+    if problems:
+        told = "\n  ".join(problems)
+        raise KeyfoldError(f"nothing was written:\n  {told}")
+    count = store(design, rows.entities(), current, progress=counting("rows written"))
+    end_of_line()
+    print(f"{count} {args.table} items in {args.database}")
     return 0
 
 

@@ -1,0 +1,45 @@
+"""Items of a design written to a backend: in batches where nothing follows, else with what does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+
+from keyfold.design.design import Declarations
+from keyfold.design.entity import Entity
+from keyfold.errors import KeyfoldError
+from keyfold.runtime import Design
+from keyfold.runtime.walk import in_chunks
+from keyfold.settings import Settings
+
+BATCH = 500
+
+
+def store(
+    design: Declarations,
+    items: Iterable[Entity],
+    current: Settings,
+    progress: Callable[[int], None] | None = None,
+) -> int:
+    """Put the items; what a design keeps right (pointers, counters, uniques) comes with them."""
+    if not isinstance(design, Design):
+        raise KeyfoldError(
+            f"{design.name} cannot be opened: it is declared with keyfold.design alone"
+        )
+    done = 0
+    with design.open(
+        current.backend, table_prefix=current.table_prefix, table_names=current.table_names
+    ) as db:
+        for kind, some in groupby(items, type):
+            if design.joining(kind):
+                for entity in some:
+                    db.create(entity)
+                    done += 1
+                    if progress is not None:
+                        progress(done)
+                continue
+            for chunk in in_chunks(some, BATCH):
+                done += db.put_many(chunk)
+                if progress is not None:
+                    progress(done)
+    return done

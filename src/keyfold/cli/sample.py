@@ -1,0 +1,65 @@
+"""`keyfold sample`: believable items of a design, for tests, demos and benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from keyfold import settings
+from keyfold.cli._opening import counting, end_of_line
+from keyfold.errors import KeyfoldError
+
+HELP = "Make believable, consistent items for a design, by a seed."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add("--items", type=int, default=1000, metavar="N", help="about so many (default: 1000)")
+    add("--count", action="append", default=[], metavar="ENTITY=N", help="so many of one entity")
+    add("--seed", type=int, default=0, metavar="N", help="the same seed makes the same items")
+    add("--output", "-o", type=Path, metavar="FILE", help="write lines of DynamoDB's JSON here")
+    settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
+
+
+def run(args: argparse.Namespace) -> int:
+    import orjson
+
+    from keyfold.adopt.declared import design_of
+    from keyfold.adopt.made_items import ItemMaker
+    from keyfold.adopt.storing import store
+    from keyfold.design.target import FILES, load_schema
+
+    current = settings.from_arguments(args)
+    target = args.target or current.design
+    if not target:
+        raise KeyfoldError("name a design: keyfold sample package.module:design, or FILE.yaml")
+    if args.items < 1:
+        raise KeyfoldError("--items must be 1 or more")
+    counts = dict(_counted(each) for each in args.count)
+    design = design_of(target)
+    schema = load_schema(target) if target.endswith(FILES) else None
+    items = ItemMaker(design, args.seed, schema).make(args.items, counts)
+    if args.output is not None:
+        if args.output.exists():
+            raise KeyfoldError(f"{args.output} is there already; give another file")
+        count = 0
+        with args.output.open("wb") as lines:
+            for entity in items:
+                wire = type(entity).__spec__.encode(entity)
+                lines.write(orjson.dumps({"Item": wire}) + b"\n")
+                count += 1
+        print(f"{args.output}: {count:,} items", file=sys.stderr)
+        return 0
+    count = store(design, items, current, progress=counting("items written"))
+    end_of_line()
+    print(f"{count:,} items of {design.name} in {current.backend}")
+    return 0
+
+
+def _counted(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    if not name or not number.isdigit():
+        raise KeyfoldError(f"--count {text}: write ENTITY=N, as Order=500")
+    return name, int(number)
