@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from keyfold.errors import KeyfoldError, TransportError
-from keyfold.studio import data, edit, home, layout, patterns
+from keyfold.studio import data, edit, home, layout, map, patterns, streams
 from keyfold.studio.gate import HEADERS, Gate
 from keyfold.studio.markup import Html, el, text
 from keyfold.studio.parts import banner, head
@@ -42,6 +42,7 @@ class _Studio:
     def app(self) -> Starlette:
         pages: list[tuple[str, Page, str]] = [
             ("/", home.home, "GET"),
+            ("/s/{system}/map", map.design_map, "GET"),
             ("/s/{system}/data", data.data, "GET"),
             ("/s/{system}/find", data.find, "GET"),
             ("/s/{system}/patterns", patterns.patterns, "GET"),
@@ -50,6 +51,12 @@ class _Studio:
             ("/s/{system}/new", edit.new, "GET"),
             ("/s/{system}/plan", edit.plan, "POST"),
             ("/s/{system}/send", edit.sent, "POST"),
+            ("/s/{system}/streams", streams.streams, "GET"),
+            ("/s/{system}/verify", streams.verify, "POST"),
+            ("/s/{system}/repair", streams.repaired, "POST"),
+            ("/s/{system}/drift", streams.drift, "GET"),
+            ("/s/{system}/drift", streams.drifted, "POST"),
+            ("/s/{system}/letters", streams.letter_decided, "POST"),
         ]
         routes = [
             Route("/assets/{name}", _asset),

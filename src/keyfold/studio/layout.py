@@ -199,7 +199,10 @@ def _side(base: str, system: StudioSystem, current: str) -> Html:
 def _entity(base: str, system: StudioSystem, name: str, number: str) -> Html:
     where = href(base, "s", system.slug, "data", entity=name or "undeclared")
     shown = link(
-        where, system.palette.chip(name), name or "Undeclared", el("span", number, class_="n")
+        where,
+        system.palette.chip(name),
+        el("span", name or "Undeclared", class_="name"),
+        el("span", number, class_="n"),
     )
     return el("li", shown)
 

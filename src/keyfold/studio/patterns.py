@@ -13,9 +13,10 @@ from keyfold.design.schema import PatternSchema
 from keyfold.prices import SECONDS_A_MONTH, prices
 from keyfold.review.cost.bill import PatternLine
 from keyfold.review.docs.requests import read_units, request
+from keyfold.studio.detail import value_of
 from keyfold.studio.findings import findings_about
-from keyfold.studio.invocation import Argument, PatternRun, arguments, invoke
-from keyfold.studio.items import shown
+from keyfold.studio.invocation import AnswerRow, Argument, PatternRun, arguments, invoke
+from keyfold.studio.items import KnownItem, shown
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, dollars, plural, units
 from keyfold.studio.parts import (
@@ -225,25 +226,44 @@ def _rows(view: PageView, ran: PatternRun) -> Html:
         query = {**view.query, "after": ran.cursor}
         where = view.at("patterns", view.path.get("name", ""), **query)
         more = link(where, "Next page", class_="btn")
-    names = list(dict.fromkeys(name for row in ran.rows for name in row.values))[:COLUMNS]
+    note = "sort order, more follow" if ran.cursor else "sort order, no more"
+    return panel("Items", _table(view, ran.rows), note=note, footer=more)
+
+
+def _table(view: PageView, rows: list[AnswerRow]) -> Html:
+    items = [_item(view, row.entity) for row in rows]
+    in_key = {
+        f
+        for item in items
+        if item and item.entity and item.entity.key
+        for f in item.entity.key.fields
+    }
+    names = [n for n in dict.fromkeys(n for row in rows for n in row.values) if n not in in_key]
+    names = names[:COLUMNS]
     body = (
         (
-            _row_key(view, row.entity),
-            *(shown(row.values.get(name)) for name in names),
+            link(view.item(item), view.chip(item.kind), " ", view.item_key(item)) if item else "–",
+            *(_cell(view, item, row, name) for name in names),
         )
-        for row in ran.rows
+        for row, item in zip(rows, items, strict=True)
     )
-    note = "sort order, more follow" if ran.cursor else "sort order, no more"
-    table = grid([("Key", False), *((name, False) for name in names)], body, hold=True)
-    return panel("Items", table, note=note, footer=more)
+    return grid([("Key", False), *((name, False) for name in names)], body, hold=True)
 
 
-def _row_key(view: PageView, entity: Entity | None) -> Child:
+def _item(view: PageView, entity: Entity | None) -> KnownItem | None:
     if entity is None:
-        return "–"
+        return None
     spec = entity.__spec__
-    found = view.system.reader.read(spec.table.schema, spec.encode(entity))
-    return link(view.item(found), view.chip(spec.name), " ", view.item_key(found), class_="nowrap")
+    return view.system.reader.read(spec.table.schema, spec.encode(entity))
+
+
+def _cell(view: PageView, item: KnownItem | None, row: AnswerRow, name: str) -> Child:
+    attribute = item.entity.by_field.get(name) if item and item.entity else None
+    if item is None or attribute is None:
+        return el("span", shown(row.values.get(name)), class_="nowrap")
+    if name not in item.values:
+        return el("span", "–", class_="faint")
+    return el("span", value_of(view, item, attribute), class_="cell")
 
 
 def _code(

@@ -109,7 +109,8 @@ if (list) {
 function copies(within) {
   for (const button of $$("[data-copy]", within)) button.addEventListener("click", async () => {
     const from = button.dataset.copy.startsWith("#") ? $(button.dataset.copy) : null;
-    const words = button.dataset.copy === "address" ? location.href : button.dataset.text ?? from.textContent.trim();
+    const tab = button.dataset.copy === "tab" ? $('[role="tabpanel"]:not([hidden])', button.closest(".panel")) : null;
+    const words = tab ? tab.textContent : button.dataset.copy === "address" ? location.href : button.dataset.text ?? from.textContent.trim();
     try { await navigator.clipboard.writeText(words); say("Copied"); }
     catch { say("The browser did not allow copying"); }
   });
@@ -180,11 +181,14 @@ function draw() {
   };
   const box = (id) => {
     const r = document.getElementById(id)?.getBoundingClientRect();
-    return r && { l: r.left - at.left, r: r.right - at.left, y: r.top - at.top + 17, h: r.height };
+    if (!r || !r.width) return null;
+    const z = Number(map.dataset.zoom || 1);
+    return { l: (r.left - at.left) / z, r: (r.right - at.left) / z, y: (r.top - at.top) / z + (map.classList.contains("compact") ? 13 : 17), h: r.height / z };
   };
   const ports = {};
   const port = (id) => { ports[id] = (ports[id] ?? -1) + 1; return ports[id] * 8; };
   let lane = 0;
+  const lanes = $$("[data-from]:not([data-edge=index])", map).length;
   const long = ({ dataset: d }) => Math.abs((box(d.from)?.y ?? 0) - (box(d.to)?.y ?? 0));
   for (const link of $$("[data-from]", map).sort((p, q) => long(p) - long(q))) {
     const [a, b] = [box(link.dataset.from), box(link.dataset.to)];
@@ -198,7 +202,7 @@ function draw() {
       put("circle", { class: `tip ${link.dataset.e}`, cx: x2, cy: y2, r: 2.5, "data-names": names });
       continue;
     }
-    const gap = narrow ? 5 : 9;
+    const gap = Math.min(narrow ? 5 : 9, (narrow ? 42 : 74) / Math.max(1, lanes));
     const x = Math.min(a.l, b.l) - 12 - gap * lane++;
     const y1 = a.y + port(link.dataset.from), y2 = b.y + port(link.dataset.to);
     const down = y2 > y1 ? 1 : -1, r = Math.min(6, Math.abs(y2 - y1) / 2);
@@ -229,9 +233,23 @@ if (map) {
   }
   $$("[data-lines]").forEach((b) => b.addEventListener("click", () => {
     $$("[data-lines]").forEach((o) => o.setAttribute("aria-pressed", o === b));
-    $$(".edge, .tip", map).forEach((line) => { line.toggleAttribute("hidden", b.dataset.lines === "none"); });
-    if (b.dataset.lines !== "none") draw();
+    map.classList.toggle("quiet", b.dataset.lines === "none");
   }));
+  /* Zoom by steps or with the wheel and Ctrl; drag the ground to move. */
+  const frame = map.parentElement, steps = [0.4, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2];
+  const zoom = (z) => { map.dataset.zoom = z; map.style.zoom = z; keep("zoom", z); draw(); };
+  const step = (by) => zoom(steps[Math.max(0, Math.min(steps.length - 1, steps.indexOf(Number(map.dataset.zoom || 1)) + by))]);
+  $$("[data-zoom]").forEach((b) => b.tagName === "BUTTON" && b.addEventListener("click", () => (b.dataset.zoom === "fit" ? zoom(1) : step(b.dataset.zoom === "in" ? 1 : -1))));
+  frame.addEventListener("wheel", (e) => { if (e.ctrlKey) { e.preventDefault(); step(e.deltaY < 0 ? 1 : -1); } }, { passive: false });
+  frame.addEventListener("pointerdown", (e) => {
+    if (e.target.closest("a, summary, button") || e.pointerType === "touch") return;
+    const from = { x: e.clientX + frame.scrollLeft, y: e.clientY + frame.scrollTop };
+    const move = (m) => { frame.scrollLeft = from.x - m.clientX; frame.scrollTop = from.y - m.clientY; };
+    frame.setPointerCapture(e.pointerId);
+    frame.addEventListener("pointermove", move);
+    frame.addEventListener("pointerup", () => frame.removeEventListener("pointermove", move), { once: true });
+  });
+  if (steps.includes(Number(url.searchParams.get("zoom")))) zoom(Number(url.searchParams.get("zoom")));
   $("[data-sift]")?.addEventListener("input", (e) => {
     const word = e.target.value.trim().toLowerCase();
     const hit = word && $$(".node", map).find((node) => $("b", node).textContent.toLowerCase().includes(word));
@@ -239,7 +257,9 @@ if (map) {
     hit?.scrollIntoView({ block: "nearest" });
   });
   new ResizeObserver(draw).observe(map);
-  if (url.searchParams.get("lit")) requestAnimationFrame(() => requestAnimationFrame(() => light(url.searchParams.get("lit"))));
+  const lit = map.dataset.lit && $$(".node", map).find((node) => node.dataset.name === map.dataset.lit);
+  if (lit) requestAnimationFrame(() => requestAnimationFrame(() => { light(lit.id); lit.scrollIntoView({ block: "center" }); }));
+  $$("details", map).forEach((d) => d.addEventListener("toggle", draw));
 }
 
 for (const box of $$("[data-toggle]")) box.addEventListener("click", () => { const t = $(box.dataset.toggle); t.hidden = !t.hidden; box.setAttribute("aria-expanded", !t.hidden); });
@@ -250,3 +270,35 @@ if (fixes.length) {
   const tell = () => { const n = fixes.filter((f) => f.checked).length; $("#repair").textContent = `Repair ${n}`; $("#repair").disabled = !n; };
   fixes.forEach((f) => f.addEventListener("change", tell)); tell();
 }
+
+/* A page that waits for work of the server loads itself again. */
+if ($("[data-refresh]")) setTimeout(() => location.reload(), 1500);
+
+/* What ran in this browser, kept here only. */
+const ran = $("#history");
+if (ran) {
+  let runs = [];
+  try { runs = JSON.parse(localStorage.getItem("runs")) || []; } catch { runs = []; }
+  if (ran.dataset.call) {
+    const { at, call, items, requests, units, time } = ran.dataset;
+    runs = [{ at, call, items, requests, units, time, href: location.href }, ...runs].slice(0, 20);
+    localStorage.setItem("runs", JSON.stringify(runs));
+  }
+  const body = $("tbody", ran);
+  for (const one of runs) {
+    const row = body.insertRow();
+    row.insertCell().textContent = one.at;
+    const to = Object.assign(document.createElement("a"), { href: one.href, textContent: one.call });
+    row.insertCell().append(to);
+    for (const name of ["items", "requests", "units", "time"]) {
+      const cell = row.insertCell();
+      cell.className = "num"; cell.textContent = one[name];
+    }
+  }
+  ran.hidden = !runs.length;
+}
+
+/* Send what the plan shows. */
+document.addEventListener("keydown", (e) => {
+  if (e.key === "Enter" && (e.metaKey || e.ctrlKey)) $("#send")?.click();
+});
