@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from keyfold.cli._opening import add_target, counting, end_of_line, opened
 
@@ -20,6 +23,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--only", action="append", default=[], metavar="STRUCTURE", help="only this structure"
     )
     parser.add_argument("--apply", action="store_true", help="write; without it nothing is changed")
+    parser.add_argument(
+        "--quarantine",
+        type=Path,
+        metavar="DIRECTORY",
+        help="put items that cannot be read into files there, for `keyfold load`, and delete them",
+    )
     parser.add_argument("--rate", type=float, metavar="N", help="at most N fixes a second")
 
 
@@ -40,10 +49,22 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{drift}\n  {plan(drift)}")
             print(report if report.clean else f"{report}; nothing was changed, see --apply")
             return 0 if report.clean else LEFT
-        done = repair(db, report, per_second=args.rate, on_fix=_show)
+        put_away = partial(_put_away, args.quarantine) if args.quarantine else None
+        done = repair(db, report, per_second=args.rate, on_fix=_show, quarantine=put_away)
     right = f", {done.right} right by now" if done.right else ""
     print(f"{done.fixed} fixed{right}, {len(done.left)} left")
     return LEFT if done.left or report.truncated else 0
+
+
+def _put_away(directory: Path, table: str, item: dict[str, Any]) -> None:
+    """Append an item to its table's file; it is on the disk when this is done."""
+    import orjson
+
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / f"{table}.json").open("ab") as file:
+        file.write(orjson.dumps({"Item": item}) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _show(drift: Drift, outcome: str) -> None:

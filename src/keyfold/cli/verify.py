@@ -59,5 +59,8 @@ def run(args: argparse.Namespace) -> int:
         for table, key in report.strangers:
             named = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in key.items())
             print(f"no entity declares {table} {named}")
+        for (entity, attribute), count in sorted(report.foreign.items()):
+            items = "1 item has" if count == 1 else f"{count} items have"
+            print(f"{entity} does not declare {attribute}, which {items}; it is carried along")
         print(report)
     return 0 if report.clean else DRIFT

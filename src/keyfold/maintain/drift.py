@@ -58,6 +58,9 @@ class DriftReport:
     """Items that no entity declares. They are no drift: nothing says what they should be."""
     strangers: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     """Tables and keys of the first of them."""
+    foreign: Tally[tuple[str, str]] = field(default_factory=Tally)
+    """How many items have an attribute that their entity does not declare, by entity and name.
+    They are no drift either: they belong to somebody, and are carried along."""
 
     @property
     def clean(self) -> bool:

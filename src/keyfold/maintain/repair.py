@@ -11,8 +11,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from keyfold.errors import ConditionFailed, ItemError, NotFound, PlanError, VersionConflict
-from keyfold.maintain.address import raw
+from keyfold.design.entity import EntitySpec
+from keyfold.errors import (
+    ConditionFailed,
+    ItemError,
+    NotFound,
+    PlanError,
+    Undecodable,
+    VersionConflict,
+)
+from keyfold.maintain.address import WireRef, raw
 from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.structure import Audited, KeptStructure
 from keyfold.maintain.survey import wrong_attributes
@@ -24,8 +32,11 @@ from keyfold.runtime.flow import Call, Flow, Pause
 FIXED: Final = "fixed"
 RIGHT: Final = "right by now"
 LEFT: Final = "left: "
+MOST_COMPARED: Final = 250
 _WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem")
 
+Quarantine = Callable[[str, dict[str, Any]], None]
+"""Keeps an item that cannot be read, with the name of its table, before it is deleted there."""
 OnFix = Callable[[Drift, str], None]
 """Told of each drift and what became of it: `fixed`, `right by now`, or `left: ` and the reason."""
 
@@ -42,10 +53,19 @@ class Repaired:
 
 
 def repair(
-    db: Db, report: DriftReport, *, per_second: float | None = None, on_fix: OnFix | None = None
+    db: Db,
+    report: DriftReport,
+    *,
+    per_second: float | None = None,
+    on_fix: OnFix | None = None,
+    quarantine: Quarantine | None = None,
 ) -> Repaired:
-    """Put the drift of a report right."""
-    return db.run(repairing(db.context, report.drifts, per_second, on_fix), "repair")
+    """Put the drift of a report right.
+
+    `quarantine` takes items that cannot be read, and they are deleted; without it they stay.
+    """
+    flow = repairing(db.context, report.drifts, per_second, on_fix, quarantine)
+    return db.run(flow, "repair")
 
 
 def repairing(
@@ -53,11 +73,12 @@ def repairing(
     drifts: Iterable[Drift],
     per_second: float | None = None,
     on_fix: OnFix | None = None,
+    quarantine: Quarantine | None = None,
 ) -> Flow[Repaired]:
     """The same as a flow, for any handle."""
     done = Repaired()
     for drift in drifts:
-        outcome = yield from fix(context, drift, per_second, on_fix)
+        outcome = yield from fix(context, drift, per_second, on_fix, quarantine)
         if outcome.startswith(LEFT):
             done.left.append((drift, outcome.removeprefix(LEFT)))
         elif outcome == FIXED:
@@ -68,11 +89,18 @@ def repairing(
 
 
 def fix(
-    context: Context, drift: Drift, per_second: float | None = None, on_fix: OnFix | None = None
+    context: Context,
+    drift: Drift,
+    per_second: float | None = None,
+    on_fix: OnFix | None = None,
+    quarantine: Quarantine | None = None,
 ) -> Flow[str]:
     """Put one drift right; gives what became of it."""
     try:
-        written = yield from _fix(context, drift)
+        if drift.kind == "undecodable" and quarantine is not None:
+            written = yield from _put_away(context, drift, quarantine)
+        else:
+            written = yield from _fix(context, drift)
         outcome = FIXED if written else RIGHT
     except (VersionConflict, ConditionFailed, NotFound):
         outcome = f"{LEFT}somebody wrote to it meanwhile; verify again"
@@ -88,6 +116,8 @@ def fix(
 def plan(drift: Drift) -> str:
     """What a repair would do, in words."""
     if not drift.repairable:
+        if drift.kind == "undecodable":
+            return "needs a decision: mend the item or the design, or put it away (--quarantine)"
         why = f": {drift.decision}" if drift.decision else ""
         return f"needs a decision: no repair can know what is right{why}"
     if drift.kind == "orphan":
@@ -120,6 +150,40 @@ def _fix(context: Context, drift: Drift) -> Flow[bool]:
             step = partial(flow.send, (yield effect))
         except Exception as problem:
             step = partial(flow.throw, problem)
+
+
+def _put_away(context: Context, drift: Drift, quarantine: Quarantine) -> Flow[bool]:
+    """Delete an item that still cannot be read, once it is kept elsewhere."""
+    spec = context.design.entities[drift.structure].__spec__
+    ref = WireRef(spec.entity, drift.key)
+    item = yield from raw(context, ref)
+    if item is None or _is_readable(spec, item):
+        return False
+    if len(item) > MOST_COMPARED:
+        raise PlanError(
+            f"it has {len(item)} attributes; no condition can hold more than {MOST_COMPARED}"
+        )
+    quarantine(drift.table, item)
+    expressions = Expressions()
+    same = [f"{expressions.name(n)} = {expressions.value(v)}" for n, v in item.items()]
+    yield Call(
+        "DeleteItem",
+        {
+            "TableName": context.physical(spec.table.schema),
+            "Key": ref.wire(),
+            "ConditionExpression": " AND ".join(same),
+            **expressions.placeholders(),
+        },
+    )
+    return True
+
+
+def _is_readable(spec: EntitySpec, item: dict[str, Any]) -> bool:
+    try:
+        spec.decode(item)
+    except Undecodable:
+        return False
+    return True
 
 
 def _structure(context: Context, drift: Drift) -> KeptStructure | Audited:

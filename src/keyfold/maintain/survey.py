@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -86,6 +87,7 @@ class FactSurvey:
         self.indexes = structures.indexes and not numbers_alone
         self.undeclared = 0
         self.strangers: list[tuple[str, WireItem]] = []
+        self.foreign: Tally[tuple[str, str]] = Tally()
         entities = structures.design.entities.values()
         self._noted: dict[type[Entity], tuple[Placed, Placed]] = {e: ([], []) for e in entities}
         """By entity: the structures that its items say something for, and that they show."""
@@ -121,6 +123,8 @@ class FactSurvey:
         if spec is None:
             self._note_foreign(table, item)
             return None
+        if not item.keys() <= spec.attributes:
+            self.foreign.update((spec.name, name) for name in spec.undeclared(item))
         try:
             entity: Entity = spec.decode(item)
             wrong = wrong_attributes(spec, entity, item) if self.indexes else None

@@ -104,6 +104,7 @@ def examine(
         survey = FactSurvey(structures, log, causes, audits)
         report.scanned = yield from survey.scan(context, suspect, progress)
         report.undeclared, report.strangers = survey.undeclared, survey.strangers
+        report.foreign = survey.foreign
         comparisons = structures.comparisons
         # Numbers first: what shows a wrong number is no drift of its own.
         with_numbers = yield from _steady_numbers(context, structures, log, causes, settle)

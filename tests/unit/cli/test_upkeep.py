@@ -179,3 +179,47 @@ def test_a_running_consumer_stops_cleanly_on_a_signal(shop: Path) -> None:
         assert "records" in process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
+
+
+def unreadable(shop: Path) -> None:
+    """Two likes that nobody can read, and a post with an attribute of somebody else."""
+    engine = Engine.open(shop / "shop.db")
+    for user, extra in (("eve", {}), ("mal", {"at": {"N": "1"}})):
+        key = {"PK": {"S": "POST#p"}, "SK": {"S": f"LIKE#{user}"}}
+        item = {**key, "type": {"S": "Like"}, "userId": {"N": "7"}, **extra}
+        engine.call("PutItem", {"TableName": "Shop", "Item": item})
+    engine.call(
+        "UpdateItem",
+        {
+            "TableName": "Shop",
+            "Key": {"PK": {"S": "POST#p"}, "SK": {"S": "POST"}},
+            "UpdateExpression": "SET theirs = :x",
+            "ExpressionAttributeValues": {":x": {"S": "x"}},
+        },
+    )
+    engine.close()
+
+
+def test_items_that_cannot_be_read_are_put_away_and_can_be_brought_back(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unreadable(shop)
+    assert main(["repair"]) == 1
+    assert "put it away (--quarantine)" in capsys.readouterr().out
+    assert main(["repair", "--apply", "--quarantine", "away"]) == 0
+    assert main(["verify", "--drain"]) == 0
+    lines = (shop / "away" / "Shop.json").read_bytes().splitlines()
+    assert [orjson.loads(line)["Item"]["SK"]["S"] for line in lines] == ["LIKE#eve", "LIKE#mal"]
+    assert main(["load", "shop.db", "Shop", "away/Shop.json"]) == 0
+    assert main(["verify"]) == 1
+    assert "2 undecodable" in capsys.readouterr().out
+
+
+def test_verify_tells_of_attributes_that_no_entity_declares(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unreadable(shop)
+    main(["verify", "--drain"])
+    shown = capsys.readouterr().out
+    assert "Post does not declare theirs, which 1 item has; it is carried along" in shown
+    assert "Like does not declare at, which 1 item has" in shown

@@ -312,3 +312,8 @@ entities:
     assert "archive is not there" in told
     assert "items with keys like `ROOM#…` / `LISTING#…` are in the table (67% of" in told
     assert "ROOM#…` / `ROOM`" not in told
+    assert "L3" not in told, "no attributes are listed"
+    listed = text.replace("SK: ROOM}", "SK: ROOM}, attributes: {roomId: string}")
+    (tmp_path / "rooms.yaml").write_text(listed, encoding="utf-8")
+    main([*arguments, "--live"])
+    assert "which no entity of their key declares" in " ".join(capsys.readouterr().out.split())

@@ -81,21 +81,51 @@ def item_undeclared(facts: Reach) -> Iterator[Defect]:
 
 
 def _is_declared(facts: Reach, table: TableSchema, seen: EntitySchema) -> bool:
-    if seen.key is None:
-        return True
+    return seen.key is None or any(_alike(facts, table, seen))
+
+
+def _alike(facts: Reach, table: TableSchema, seen: EntitySchema) -> Iterator[EntitySchema]:
+    """The entities of the design that may have keys like those of the items seen."""
     for entity in facts.schema.entities_of(table.name):
-        if entity.key is None:
+        if entity.key is None or seen.key is None:
             continue
         if not facts.meet(entity.key.partition, entity, seen.key.partition, seen):
             continue
-        if entity.key.sort is None or seen.key.sort is None:
-            return True
-        if facts.meet(entity.key.sort, entity, seen.key.sort, seen):
-            return True
-    return False
+        ours, theirs = entity.key.sort, seen.key.sort
+        if ours is None or theirs is None or facts.meet(ours, entity, theirs, seen):
+            yield entity
 
 
 def _is_support(facts: Reach, seen: EntitySchema) -> bool:
     """Whether it is one of the items that keyfold keeps for itself: markers, request records."""
     prefix = seen.key.partition.literal_prefix if seen.key else ""
     return facts.schema.enforced and prefix.startswith((UNIQUE, ONCE))
+
+
+@rule("L3", "attribute-undeclared", "warning", "Attributes of live items that no entity declares")
+def attribute_undeclared(facts: Reach) -> Iterator[Defect]:
+    for observed, table, live in _pairs(facts):
+        keys = {name for one in (table, live) if one is not None for name in _key_names(one)}
+        for seen in observed.entities_of(table.name):
+            entities = list(_alike(facts, table, seen))
+            if not entities or not all(entity.attributes for entity in entities):
+                continue  # a document that lists no attributes says nothing of them
+            declared = {a.name for entity in entities for a in entity.attributes} | keys
+            declared |= {e.ttl.attribute for e in entities if e.ttl is not None}
+            foreign = sorted({a.name for a in seen.attributes} - declared)
+            if foreign:
+                named = ", ".join(f"`{name}`" for name in foreign)
+                yield Defect(
+                    entities[0],
+                    entities[0].name,
+                    f"items in {table.name} have {named}, which no entity of their key declares",
+                    "Declare them, or leave them to whoever writes them: they are carried along.",
+                )
+
+
+def _key_names(table: TableSchema) -> Iterator[str]:
+    yield from table.key_attributes
+    for index in table.indexes:
+        yield from (name for name in (index.partition, index.sort) if name)
+    if table.type_attribute is not None:
+        yield table.type_attribute
