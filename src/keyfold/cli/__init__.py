@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "serve", "api", "client", "studio"),
-    "Design": ("new", "import", "inspect", "adopt", "check", "rule", "docs", "types", "mcp"),
+    "Design": ("new", "import", "inspect", "adopt", "check", "rule", "docs", "types", "lsp", "mcp"),
     "Advice": ("workload", "cost", "advise", "export"),
     "Data": ("migrations", "backup", "doctor", "dump", "load", "sample"),
     "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),

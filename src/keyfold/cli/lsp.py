@@ -1,0 +1,24 @@
+"""`keyfold lsp`: findings, hovers and completion in an editor."""
+
+from __future__ import annotations
+
+import argparse
+
+from keyfold.errors import KeyfoldError
+
+HELP = "Serve editors: findings while you type, hovers, completion, fixes (LSP on stdin, stdout)."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--stdio", action="store_true", help="what editors say; there is no other")
+
+
+def run(args: argparse.Namespace) -> int:  # noqa: ARG001
+    try:
+        from keyfold.lsp.server import create_server
+    except ModuleNotFoundError as missing:
+        raise KeyfoldError(
+            f"this needs {missing.name}; install it with: pip install 'keyfold[lsp]'"
+        ) from None
+    create_server().start_io()
+    return 0

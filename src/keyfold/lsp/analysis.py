@@ -1,0 +1,136 @@
+"""What an editor shows of a design: problems at their places, and names with what they mean.
+
+It is plain data, since a Python declaration is analysed in a process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from keyfold.design.nodes import DesignFileError
+from keyfold.design.schema import EntitySchema, PatternSchema, Schema
+from keyfold.design.source import Place
+from keyfold.errors import DeclarationError, KeyfoldError
+from keyfold.review.check import check
+from keyfold.review.check.report import Finding, Fix
+from keyfold.review.cost import Workload, bill
+
+SymbolKind = Literal["entity", "pattern", "index", "table"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong at a place."""
+
+    place: Place
+    severity: str
+    code: str
+    message: str
+    fixes: tuple[tuple[Place, Fix], ...] = ()
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name of a design: where it is declared, what it means, and what it takes."""
+
+    name: str
+    kind: SymbolKind
+    place: Place
+    hover: str
+    lens: str = ""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """All that is known of one text."""
+
+    problems: tuple[Problem, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
+    fields: dict[str, str] = field(default_factory=dict)
+    """Types of the entities' fields, by name."""
+
+    def symbol(self, name: str) -> Symbol | None:
+        return next((one for one in self.symbols if one.name == name), None)
+
+
+def analyse_file(text: str, path: str) -> Analysis:
+    """The analysis of a design file's text, whatever state it is in."""
+    from keyfold.design.file import loads
+
+    try:
+        schema = loads(text, file=path)
+    except DesignFileError as error:
+        return Analysis((Problem(error.place, "error", "", error.message),))
+    except KeyfoldError as error:
+        return Analysis((Problem(Place(path, 1), "error", "", str(error)),))
+    return analyse(schema)
+
+
+def analyse(schema: Schema) -> Analysis:
+    """Findings of the reviewer, and every name of the design."""
+    fields = {
+        attribute.field: attribute.type
+        for entity in schema.entities
+        for attribute in entity.attributes
+    }
+    return Analysis(
+        tuple(_problem(one) for one in check(schema).findings), tuple(_symbols(schema)), fields
+    )
+
+
+def declaration_problem(error: DeclarationError, path: str) -> Problem:
+    """A declaration that cannot be: its place begins with file and line."""
+    file, _, rest = error.place.partition(":")
+    line = rest.split(" ")[0]
+    place = Place(file, int(line)) if line.isdecimal() else Place(path, 1)
+    message = f"{error.message} {error.suggestion}".strip()
+    return Problem(place, "error", error.code, message)
+
+
+def _problem(finding: Finding) -> Problem:
+    message = f"{finding.subjects}: {finding.message}\n{finding.suggestion}"
+    return Problem(finding.place, finding.severity, finding.code, message, finding.fixes)
+
+
+def _symbols(schema: Schema) -> Iterator[Symbol]:
+    priced = {line.pattern.name: line for line in bill(schema, Workload()).patterns}
+    for table in schema.tables:
+        shown = ", ".join(one for one in (table.partition, table.sort) if one)
+        yield Symbol(table.name, "table", table.place, f"**table {table.name}** ({shown})")
+        for index in table.indexes:
+            placed = [entity.name for entity, _ in schema.placed_on(table.name, index.name)]
+            hover = f"**index {index.name}** of {table.name}: {', '.join(placed) or 'nobody'}"
+            yield Symbol(index.name, "index", index.place, hover)
+    for entity in schema.entities:
+        yield Symbol(entity.name, "entity", entity.place, _entity_hover(schema, entity))
+    for pattern in schema.patterns:
+        line = priced.get(pattern.name)
+        lens = ""
+        if line is not None:
+            lens = f"{line.read.requests:g} request, {line.read.total:g} units"
+        hover = _pattern_hover(pattern) + (f"\n\n{lens}" if lens else "")
+        yield Symbol(pattern.name, "pattern", pattern.place, hover, lens)
+
+
+def _entity_hover(schema: Schema, entity: EntitySchema) -> str:
+    lines = [f"**{entity.name}** in {entity.table}", "", f"- key `{entity.key}`"]
+    lines += [f"- {one.index} `{one.key}`" for one in entity.placements]
+    for one in schema.follows:
+        if one.source == entity.name:
+            where = f" of {one.target}" if one.target else ""
+            lines.append(f"- a write is followed by {one.name}{where} ({one.sync})")
+    return "\n".join(lines)
+
+
+def _pattern_hover(pattern: PatternSchema) -> str:
+    where = pattern.index or pattern.table
+    lines = [f"**{pattern.name}**: {pattern.kind} of {', '.join(pattern.entities)} on {where}", ""]
+    if pattern.partition is not None:
+        lines.append(f"- partition `{pattern.partition}`")
+    if pattern.condition.operator != "none":
+        lines.append(f"- sort {pattern.condition.operator} `{pattern.condition.template or ''}`")
+    if pattern.limit:
+        lines.append(f"- at most {pattern.limit} items a page")
+    return "\n".join(lines)
