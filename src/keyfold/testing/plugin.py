@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture `sandbox`, and the marker that says what it is like."""
+"""The pytest plugin: a sandbox, a design opened in it, and the marker that says what it is like."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from keyfold.runtime import Db, Design
     from keyfold.testing.sandbox import Sandbox
 
 MARKER = (
@@ -16,12 +17,16 @@ MARKER = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("keyfold_design", "the design of keyfold_db: package.module:design")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
 
 
 @pytest.fixture
-def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+def keyfold_sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """A fresh embedded engine with a clock that stands still; see keyfold.testing.Sandbox."""
     # Sessions that do not use the fixture load nothing of keyfold.
     from keyfold.testing.sandbox import Sandbox
@@ -39,3 +44,32 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         raise pytest.UsageError(f"@pytest.mark.sandbox: {error}") from error
     with made:
         yield made
+
+
+@pytest.fixture
+def sandbox(keyfold_sandbox: Sandbox) -> Sandbox:
+    """The same by a short name."""
+    return keyfold_sandbox
+
+
+@pytest.fixture
+def keyfold_design(request: pytest.FixtureRequest) -> Design:
+    """The design that `keyfold_db` opens: of the ini option, unless a project has its own."""
+    named = str(request.config.getini("keyfold_design"))
+    if not named:
+        raise pytest.UsageError(
+            'keyfold_db needs a design: set keyfold_design = "package.module:design" in pytest\'s '
+            "options, or write a fixture keyfold_design that returns it"
+        )
+    from keyfold.design.target import load_design
+    from keyfold.runtime import Design
+
+    found = load_design(named)
+    assert isinstance(found, Design), f"{named} is a design that runs"
+    return found
+
+
+@pytest.fixture
+def keyfold_db(keyfold_sandbox: Sandbox, keyfold_design: Design) -> Db:
+    """The design, opened in the test's sandbox."""
+    return keyfold_sandbox.open(keyfold_design)
