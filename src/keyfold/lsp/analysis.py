@@ -21,7 +21,7 @@ SymbolKind = Literal["entity", "pattern", "index", "table"]
 
 
 @dataclass(frozen=True)
-class Problem:
+class TextProblem:
     """Something wrong at a place."""
 
     place: Place
@@ -46,7 +46,7 @@ class Symbol:
 class Analysis:
     """All that is known of one text."""
 
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[TextProblem, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     fields: dict[str, str] = field(default_factory=dict)
     """Types of the entities' fields, by name."""
@@ -62,9 +62,9 @@ def analyse_file(text: str, path: str) -> Analysis:
     try:
         schema = loads(text, file=path)
     except DesignFileError as error:
-        return Analysis((Problem(error.place, "error", "", error.message),))
+        return Analysis((TextProblem(error.place, "error", "", error.message),))
     except KeyfoldError as error:
-        return Analysis((Problem(Place(path, 1), "error", "", str(error)),))
+        return Analysis((TextProblem(Place(path, 1), "error", "", str(error)),))
     return analyse(schema)
 
 
@@ -80,18 +80,18 @@ def analyse(schema: Schema) -> Analysis:
     )
 
 
-def declaration_problem(error: DeclarationError, path: str) -> Problem:
+def declaration_problem(error: DeclarationError, path: str) -> TextProblem:
     """A declaration that cannot be: its place begins with file and line."""
     file, _, rest = error.place.partition(":")
     line = rest.split(" ")[0]
     place = Place(file, int(line)) if line.isdecimal() else Place(path, 1)
     message = f"{error.message} {error.suggestion}".strip()
-    return Problem(place, "error", error.code, message)
+    return TextProblem(place, "error", error.code, message)
 
 
-def _problem(finding: Finding) -> Problem:
+def _problem(finding: Finding) -> TextProblem:
     message = f"{finding.subjects}: {finding.message}\n{finding.suggestion}"
-    return Problem(finding.place, finding.severity, finding.code, message, finding.fixes)
+    return TextProblem(finding.place, finding.severity, finding.code, message, finding.fixes)
 
 
 def _symbols(schema: Schema) -> Iterator[Symbol]:

@@ -20,7 +20,7 @@ from types import ModuleType
 from keyfold.design.design import Declarations
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, KeyfoldError
-from keyfold.lsp.analysis import Analysis, Problem, analyse, declaration_problem
+from keyfold.lsp.analysis import Analysis, TextProblem, analyse, declaration_problem
 
 PATIENCE_SECONDS = 10.0
 _PROCESSES = get_context("forkserver")
@@ -35,7 +35,7 @@ def analyse_module(text: str, path: str) -> Analysis:
         line = getattr(error, "lineno", None) or 1
         column = getattr(error, "offset", None) or 0
         place = Place(path, line, column)
-        return Analysis((Problem(place, "error", "", getattr(error, "msg", str(error))),))
+        return Analysis((TextProblem(place, "error", "", getattr(error, "msg", str(error))),))
     if "keyfold" not in text:
         return Analysis()
     ours, theirs = _PROCESSES.Pipe(duplex=False)
@@ -53,7 +53,7 @@ def analyse_module(text: str, path: str) -> Analysis:
         process.kill()
         process.join()
         ours.close()
-    return Analysis((Problem(Place(path, 1), "warning", "", words),))
+    return Analysis((TextProblem(Place(path, 1), "warning", "", words),))
 
 
 def _work(answer: Connection, text: str, path: str) -> None:
@@ -83,17 +83,17 @@ def _imported(text: str, path: str) -> Analysis:
     except DeclarationError as error:
         return Analysis((declaration_problem(error, path),))
     except KeyfoldError as error:
-        return Analysis((Problem(Place(path, 1), "error", "", str(error)),))
+        return Analysis((TextProblem(Place(path, 1), "error", "", str(error)),))
 
 
-def _raised(error: BaseException, path: str) -> Problem:
+def _raised(error: BaseException, path: str) -> TextProblem:
     """What was raised, at the line of this file that it went through last."""
     line, trace = 1, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == path:
             line = trace.tb_lineno
         trace = trace.tb_next
-    return Problem(Place(path, line), "error", "", f"{type(error).__name__}: {error}")
+    return TextProblem(Place(path, line), "error", "", f"{type(error).__name__}: {error}")
 
 
 def _module_name(path: Path) -> tuple[Path, str]:

@@ -14,7 +14,7 @@ from pygls.uris import from_fs_path
 from pygls.workspace import TextDocument
 
 from keyfold.design.source import Place
-from keyfold.lsp.analysis import Analysis, Problem, Symbol, analyse_file
+from keyfold.lsp.analysis import Analysis, Symbol, TextProblem, analyse_file
 from keyfold.lsp.module import analyse_module
 from keyfold.review.check import RULES
 from keyfold.review.check.fixes import fixed
@@ -63,7 +63,7 @@ class DesignServer(LanguageServer):
         except Exception as error:
             logger.exception("cannot analyse %s", document.path)
             words = f"keyfold cannot analyse this: {type(error).__name__}: {error}"
-            found = Analysis((Problem(Place(document.path, 1), "error", "", words),))
+            found = Analysis((TextProblem(Place(document.path, 1), "error", "", words),))
         self.current[uri] = found
         if found.symbols:
             self.readable[uri] = found
@@ -200,7 +200,7 @@ def _covers(line: str, name: str, character: int) -> bool:
     return any(found.start() <= character <= found.end() for found in re.finditer(pattern, line))
 
 
-def _quick_fix(problem: Problem, document: TextDocument) -> list[lsp.CodeAction]:
+def _quick_fix(problem: TextProblem, document: TextDocument) -> list[lsp.CodeAction]:
     ours = [(place, fix) for place, fix in problem.fixes if _is_of(place, document.path)]
     text, made = fixed(document.source, ours)
     if not made:
@@ -212,7 +212,7 @@ def _quick_fix(problem: Problem, document: TextDocument) -> list[lsp.CodeAction]
     return [lsp.CodeAction(title, kind=lsp.CodeActionKind.QuickFix, edit=edit)]
 
 
-def _diagnostic(problem: Problem, document: TextDocument) -> lsp.Diagnostic:
+def _diagnostic(problem: TextProblem, document: TextDocument) -> lsp.Diagnostic:
     line = min(max(problem.place.line - 1, 0), max(len(document.lines) - 1, 0))
     text = document.lines[line].rstrip("\n") if document.lines else ""
     start = problem.place.column - 1 if problem.place.column else len(text) - len(text.lstrip())

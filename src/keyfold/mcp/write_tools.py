@@ -25,7 +25,7 @@ PLANS_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedWrite:
+class AskedWrite:
     """What was asked for when its plan was shown."""
 
     verb: Verb
@@ -55,7 +55,7 @@ class WriteTools:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._plans: OrderedDict[str, PlannedWrite] = OrderedDict()
+        self._plans: OrderedDict[str, AskedWrite] = OrderedDict()
 
     @tool(idempotent=False)
     def plan_write(self, verb: Verb, entity: str, values: dict[str, Any]) -> WritePlan:
@@ -67,7 +67,7 @@ class WriteTools:
         known = self._workspace.design.entities
         if entity not in known:
             raise KeyfoldError(f"the design has no entity {entity!r}; {nearest(entity, known)}")
-        planned = PlannedWrite(verb, known[entity], values)
+        planned = AskedWrite(verb, known[entity], values)
         with self._workspace.db() as (db, client):
             try:
                 _write(db, planned)
@@ -102,7 +102,7 @@ class WriteTools:
             return WriteSent(operation=client.requests[-1].operation, units=client.units)
 
 
-def _write(db: Db, planned: PlannedWrite) -> None:
+def _write(db: Db, planned: AskedWrite) -> None:
     entity, values = planned.entity, dict(planned.values)
     if planned.verb == "create":
         try:

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from keyfold.adopt.sql.queries import SqlQuery, read_queries
-from keyfold.adopt.sql.tables import Column, SqlTable, read_tables
+from keyfold.adopt.sql.tables import SqlColumn, SqlTable, read_tables
 from keyfold.design.file import loads
 from keyfold.limits import GLOBAL_INDEXES
 
@@ -142,7 +142,7 @@ class _Draft:
         self.entities[entity].setdefault("indexes", {})[index] = place
         return index
 
-    def _attribute(self, table: SqlTable, column: Column, *, is_key: bool) -> str:
+    def _attribute(self, table: SqlTable, column: SqlColumn, *, is_key: bool) -> str:
         words = [] if column.required or is_key else ["optional"]
         if column.type == "timestamp" and column.name.startswith("created"):
             words.append("fixed")

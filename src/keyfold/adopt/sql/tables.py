@@ -15,7 +15,7 @@ from keyfold.errors import KeyfoldError
 
 
 @dataclass(frozen=True)
-class Column:
+class SqlColumn:
     """A column, with its type in the words of a design file."""
 
     name: str
@@ -29,7 +29,7 @@ class SqlTable:
     """A table of a relational schema."""
 
     name: str
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: dict[str, SqlColumn] = field(default_factory=dict)
     primary_key: tuple[str, ...] = ()
     uniques: list[tuple[str, ...]] = field(default_factory=list)
     references: dict[str, str] = field(default_factory=dict)
@@ -115,7 +115,7 @@ def _column(table: SqlTable, part: exp.ColumnDef) -> None:
             table.references[name] = _referred(kind)
         if isinstance(kind, exp.CheckColumnConstraint):
             values = values or _allowed(kind, name)
-    table.columns[name] = Column(name, _type(type_), is_key or not_null, values)
+    table.columns[name] = SqlColumn(name, _type(type_), is_key or not_null, values)
 
 
 def _constrain(table: SqlTable, part: exp.Expr) -> None:
