@@ -118,8 +118,9 @@ def spaces(template: Template, attributes: Mapping[str, AttributeSchema]) -> tup
             found = [(*pieces, *_like(attribute.looks_like)) for pieces in found]
         else:
             kind = characters(attribute, part, bare=template.is_bare_field)
-            width = _width(part)
-            found = [(*pieces, *([DIGIT] * width or [kind])) for pieces in found]
+            # A time begins with a digit, which is what ranges compare first.
+            timed = [DIGIT, MOMENT] if kind is MOMENT else [kind]
+            found = [(*pieces, *([DIGIT] * _width(part) or timed)) for pieces in found]
     return tuple(Space(_joined(pieces)) for pieces in found)
 
 

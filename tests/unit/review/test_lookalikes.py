@@ -138,6 +138,130 @@ operations:
 consumers:
   Clean: {entities: [Room], events: [REMOVE], does: [delete each Note], dead_letter: failures}
 """,
+    "a bare time, which cannot be a prefix with text": """
+design: d
+entities:
+  Comment: {key: {PK: USER#<userId>, SK: "{at:iso_ms}#<id>"}, per_partition: 500}
+  Bookmark: {key: {PK: USER#<userId>, SK: BOOKMARK#<id>}}
+  Visit: {key: {PK: USER#<userId>, SK: "{at:epoch_ms}"}, per_partition: 9}
+patterns:
+  Bookmarks: {query: Bookmark, where: "PK = USER#<userId>, SK begins_with BOOKMARK#", limit: 9}
+  Recent: {query: Bookmark, where: "PK = USER#<userId>, SK >= BOOKMARK#", limit: 9}
+silence: [{code: K7, reason: this is about other things}]
+""",
+    "two entities that share a key on purpose": """
+design: d
+entities:
+  User: {key: {PK: ACCOUNT#<n>, SK: ACCOUNT#<n>}, on_purpose: {shared key: one namespace}}
+  Club: {key: {PK: ACCOUNT#<n>, SK: ACCOUNT#<n>}, on_purpose: {shared key: one namespace}}
+  Gist: {key: {PK: ACCOUNT#<n>, SK: "#GIST#<id>"}}
+patterns:
+  User: {get: User, where: "PK = ACCOUNT#<n>, SK = ACCOUNT#<n>"}
+  User and gists:
+    collection: [User, Gist]
+    where: PK = ACCOUNT#<n>, SK <= ACCOUNT#<n>
+    descending: true
+    limit: 9
+""",
+    "placements of one index that exclude each other": """
+design: d
+tables: {main: {key: [PK, SK], indexes: {State: {key: [GSI1PK, GSI1SK]}}}}
+entities:
+  Issue:
+    key: {PK: REPO#<repoId>, SK: ISSUE#<issueId>}
+    attributes: {repoId: id, issueId: id, state: "string one of open, done"}
+    indexes:
+      State:
+        - {GSI1PK: REPO#<repoId>, GSI1SK: OPEN#<issueId>, when: 'state = "open"'}
+        - {GSI1PK: REPO#<repoId>, GSI1SK: DONE#<issueId>, when: 'state = "done"'}
+patterns:
+  Open: {query: Issue, index: State, where: "GSI1PK = REPO#<r>, GSI1SK begins_with OPEN#", limit: 9}
+  Done: {query: Issue, index: State, where: "GSI1PK = REPO#<r>, GSI1SK begins_with DONE#", limit: 9}
+silence: [{code: X11, reason: this is about X1}, {code: Q11, reason: this is about X1}]
+""",
+    "the placement that a feed reads its followers by": """
+design: d
+tables: {main: {key: [PK, SK], indexes: {Followers: {key: [GSI1PK, GSI1SK]}}}}
+entities:
+  Follow:
+    key: {PK: USER#<readerId>, SK: FOLLOWS#<authorId>}
+    role: edge
+    indexes: {Followers: {GSI1PK: AUTHOR#<authorId>, GSI1SK: READER#<readerId>}}
+  Post: {key: {PK: AUTHOR#<authorId>, SK: POST#<postId>}}
+  FeedItem: {key: {PK: FEED#<readerId>, SK: POST#<postId>}, role: feed_item}
+feeds:
+  Home: {post: Post, item: FeedItem, edge: Follow, mode: fan_out, max_followers: 500}
+""",
+    "a boolean inside a composed key": """
+design: d
+tables: {main: {key: [PK, SK], indexes: {Own: {key: [GSI1PK, GSI1SK]}}}}
+entities:
+  Repo:
+    key: {PK: REPO#<repoId>, SK: REPO}
+    attributes: {repoId: id, ownerId: id, hidden: boolean}
+    indexes: {Own: {GSI1PK: OWNER#<ownerId>, GSI1SK: "<hidden>#<repoId>"}}
+patterns:
+  Repos: {query: Repo, index: Own, where: GSI1PK = OWNER#<ownerId>, limit: 9}
+""",
+    "deletes that can be repeated": """
+design: d
+entities:
+  Room: {key: {PK: ROOM#<roomId>, SK: ROOM}, attributes: {roomId: id}}
+  Note: {key: {PK: ROOM#<roomId>, SK: NOTE#<n>}, attributes: {roomId: id -> Room, n: id}}
+operations:
+  deleteRoom: {does: [delete each Note, delete Room], atomic: false}
+""",
+    "an ordered list with a bound": """
+design: d
+entities:
+  FrontPage: {key: {PK: FRONT, SK: FRONT}, attributes: {deals: list -> Deal max 20}}
+""",
+    "due dates and sparse indexes, which change": """
+design: d
+tables: {main: {key: [PK, SK], indexes: {Due: {key: [dueOn, GSI1SK]}, Open: {key: [openIn]}}}}
+entities:
+  Bill:
+    key: {PK: BILL#<billId>, SK: BILL}
+    attributes: {billId: id, dueOn: date, openIn: optional string like <month>}
+    indexes:
+      Due: {dueOn: "{dueOn}", GSI1SK: BILL#<billId>}
+      Open: {openIn: <openIn>, when: openIn}
+patterns:
+  Due: {query: Bill, index: Due, where: dueOn = <dueOn>, paged: true}
+  Open: {query: Bill, index: Open, where: openIn = <openIn>, paged: true}
+operations:
+  pay: {does: ["update Bill (dueOn, openIn) guarded"]}
+""",
+    "a parent that leads its children in two indexes": """
+design: d
+tables: {main: {key: [PK, SK], indexes: {A: {key: [APK, ASK]}, B: {key: [BPK, BSK]}}}}
+entities:
+  Repo:
+    key: {PK: REPO#<repoId>, SK: REPO}
+    indexes: {A: {APK: REPO#<repoId>, ASK: A}, B: {BPK: REPO#<repoId>, BSK: A}}
+  Issue: {key: {PK: ISSUE#<i>, SK: ISSUE}, indexes: {A: {APK: REPO#<repoId>, ASK: ISSUE#<i>}}}
+  Fork: {key: {PK: FORK#<f>, SK: FORK}, indexes: {B: {BPK: REPO#<repoId>, BSK: FORK#<f>}}}
+patterns:
+  Issues: {collection: [Repo, Issue], index: A, partition: REPO#<repoId>, limit: 9}
+  Forks: {collection: [Repo, Fork], index: B, partition: REPO#<repoId>, limit: 9}
+silence: [{code: X11, reason: this is about X2}]
+""",
+    "a shard number in a sort key": """
+design: d
+entities:
+  Part:
+    key: {PK: FILE#<fileId>, SK: "PART#<shard>#<partId>"}
+    attributes: {fileId: id, shard: number, partId: id}
+patterns:
+  Parts: {query: Part, where: "PK = FILE#<fileId>, SK begins_with PART#<shard>#", limit: 9}
+""",
+    "a literal sort key, under which there is one": """
+design: d
+entities:
+  Room: {key: {PK: ROOM#<roomId>, SK: ROOM}}
+patterns:
+  Room: {query: Room, where: "PK = ROOM#<roomId>, SK = ROOM"}
+""",
 }
 
 
@@ -146,3 +270,35 @@ def test_nothing_is_said_about(text: str) -> None:
     report = check(loads(text))
     assert report.crashes == ()
     assert [(f.code, f.subject, f.message) for f in report.findings] == []
+
+
+def test_one_cause_is_one_finding() -> None:
+    keys = "\n".join(f"      {name}: {{{name}PK: T#<title>}}" for name in "ABCDEFGH")
+    indexes = ", ".join(f"{name}: {{key: [{name}PK]}}" for name in "ABCDEFGH")
+    text = f"""
+design: d
+tables: {{main: {{key: [PK, SK], indexes: {{{indexes}}}}}}}
+entities:
+  Book:
+    key: {{PK: BOOK#<bookId>, SK: BOOK}}
+    attributes: {{bookId: id, title: string}}
+    indexes:
+{keys}
+"""
+    (finding,) = check(loads(text), select=["K13"]).findings
+    assert finding.severity == "question"
+    assert finding.subjects == "Book on A and 7 more"
+
+
+def test_advice_for_a_collection_names_the_types_and_closes_no_range() -> None:
+    text = """
+design: d
+entities:
+  A: {key: {PK: P#<p>, SK: A#<a>}}
+  B: {key: {PK: P#<p>, SK: B#<b>}}
+  C: {key: {PK: P#<p>, SK: C#<c>}}
+patterns:
+  A and B: {collection: [A, B], where: "PK = P#<p>, SK >= A#", limit: 9}
+"""
+    (finding,) = check(loads(text), select=["Q1"]).findings
+    assert finding.suggestion.startswith("Name every type that the range holds")
