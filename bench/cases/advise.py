@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 from bench.harness import Budget, Case, Outcome, summed_up
 from keyfold.design.file import loads
+from keyfold.review import keyspace
 from keyfold.review.advise import advise
 from keyfold.review.advise.advice import Alternative
+from keyfold.review.check import RULES, check
 from keyfold.review.cost import loads as workload
 
 ENTITIES = 50
 PARENTS = ("owner", "group", "city")
 GOAL_SECONDS = 30
+CHECK_SECONDS = 1
 
 
 def of_own_tables() -> str:
@@ -114,9 +117,41 @@ def run(_: ExitStack, __: Budget) -> Iterator[Outcome]:
         yield outcome
 
 
+def run_check(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
+    text = of_one_table()
+    schema = loads(text)
+    times = {"read the file": lambda: loads(text), "check": lambda: check(loads(text))}
+    samples = {
+        title: [_microseconds(work) for _ in range(max(3, budget.rounds))]
+        for title, work in times.items()
+    }
+    outcome = summed_up(
+        "check",
+        f"check a design file, {ENTITIES} entities and {len(schema.patterns)} patterns",
+        samples,
+        "check",
+    )
+    slowest = max(samples["check"])
+    outcome.goal = f"under {CHECK_SECONDS} second after import"
+    outcome.met = slowest < 1e6 * CHECK_SECONDS
+    outcome.figures = {"findings": len(check(schema).findings), "rules": len(RULES)}
+    yield outcome
+
+
+def _microseconds(work: Callable[[], object]) -> float:
+    # What was computed for other designs must not help.
+    keyspace.forget()
+    started = time.perf_counter()
+    work()
+    return 1e6 * (time.perf_counter() - started)
+
+
 def _figures(one: Alternative) -> str:
     bill = one.bill
     return f"${bill.dollars:,.0f} a month, {bill.indexes} indexes, {bill.index_share:.0%} by them"
 
 
-CASES = [Case("advise", "The adviser on a large design", run)]
+CASES = [
+    Case("advise", "The adviser on a large design", run),
+    Case("check", "The reviewer on a large design", run_check),
+]

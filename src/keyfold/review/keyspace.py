@@ -167,6 +167,11 @@ def witness(left: Space, right: Space) -> str | None:
     return _witness(left, right)
 
 
+def forget() -> None:
+    """Let go of what was computed for designs so far."""
+    _witness.cache_clear()
+
+
 @lru_cache(maxsize=65536)
 def _witness(left: Space, right: Space) -> str | None:
     seen: set[tuple[_State, _State]] = set()

@@ -61,7 +61,7 @@ class Reach:
         self.follows = with_follows(schema).follows
         self._copies = {each.target: each for each in self.follows if each.fact == "copy"}
         self.references = References(schema)
-        self._spaces: dict[tuple[Template, int], tuple[Space, ...]] = {}
+        self._spaces: dict[tuple[int, int], tuple[Template, tuple[Space, ...]]] = {}
         self._appearances: dict[tuple[str, str | None], tuple[Appearance, ...]] = {}
         self._reached: dict[str, tuple[Appearance, ...]] = {}
 
@@ -101,10 +101,12 @@ class Reach:
     # Keys
 
     def spaces(self, template: Template, entity: EntitySchema | None) -> tuple[Space, ...]:
-        known = (template, id(entity))
+        # By identity: templates are asked for ten thousands of times, and slow to hash.
+        known = (id(template), id(entity))
         if known not in self._spaces:
-            self._spaces[known] = spaces(template, entity.by_field if entity else {})
-        return self._spaces[known]
+            made = spaces(template, entity.by_field if entity else {})
+            self._spaces[known] = template, made
+        return self._spaces[known][1]
 
     def meet(
         self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
