@@ -10,7 +10,6 @@ import yaml
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
 
-
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The one in C where PyYAML has it: large files in a tenth of the time."""
 
@@ -40,11 +39,13 @@ def compose(text: str, file: str) -> Node:
 
 
 def _composed(text: str) -> yaml.Node | None:
+    node: yaml.Node | None
     try:
-        return yaml.compose(text, Loader=_LOADER)
+        node = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError:
         # The one in Python says more exactly where.
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    return node
 
 
 class Node:

@@ -10,11 +10,13 @@ from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.choice import KeyChoice
 from keyfold.review.advise.differences import differences, lost_reads
 from keyfold.review.advise.index_merge import merged
+from keyfold.review.advise.move import NOTHING, PAYS_WITHIN, DataMove, move
 from keyfold.review.advise.proof import Proof, concerned
 from keyfold.review.advise.redesign import redesign
 from keyfold.review.advise.refinement import refine
 from keyfold.review.advise.search import STRATEGIES, Search, Strategy
 from keyfold.review.advise.shards import overloaded, spread
+from keyfold.review.advise.suggestions import suggestions
 from keyfold.review.cost.bill import Bill
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.tally import bill
@@ -48,6 +50,11 @@ class Alternative:
     score: float = 0.0
     gains: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
+    moved: DataMove = NOTHING
+    payback: float | None = 0.0
+    """Months until the move has paid for itself; None where it does not in dollars."""
+    pays: bool = True
+    """Whether there is a reason to move the data."""
 
     @property
     def dollars(self) -> float:
@@ -61,6 +68,8 @@ class Advice:
     before: Alternative
     alternatives: tuple[Alternative, ...]
     search: Search
+    suggestions: tuple[str, ...] = ()
+    """What would help beside other keys."""
 
     @property
     def best(self) -> Alternative:
@@ -92,13 +101,39 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
             found.append(_compared(spreading, kept, workload))
     if step is not None:
         step(total, total)
-    return Advice(kept, tuple(sorted(found, key=lambda each: each.score)), search)
+    ranked = tuple(sorted(found, key=lambda each: (not each.pays, each.score)))
+    return Advice(kept, ranked, search, suggestions(ranked[0].bill, workload))
 
 
 def _compared(made: Alternative, before: Alternative, workload: Workload) -> Alternative:
     gains, losses = differences(before.bill, made.bill, made.choices)
     scored = replace(made, gains=gains, losses=losses)
-    return replace(scored, score=_score(scored, before, workload))
+    moved = move(before.bill, made.bill, workload)
+    payback = moved.payback(before.dollars - made.dollars)
+    return replace(
+        scored,
+        score=_score(scored, before, workload),
+        moved=moved,
+        payback=payback,
+        pays=_pays(payback, before, scored, workload),
+    )
+
+
+def _pays(
+    payback: float | None, before: Alternative, after: Alternative, workload: Workload
+) -> bool:
+    """Data is moved for dollars, for patterns that nothing serves, for heat; or for fresh reads,
+    where the workload says what a stale one costs."""
+    if payback is not None and payback <= PAYS_WITHIN:
+        return True
+    if len(overloaded(after.bill)) < len(overloaded(before.bill)):
+        return True
+    if workload.views and after.bill.requests < before.bill.requests:
+        return True
+    if workload.stale_read is None:
+        return False
+    stale = before.bill.consistent_share < after.bill.consistent_share
+    return bool(workload.stale_read) and stale
 
 
 def _spread(each: Alternative, proof: Proof, workload: Workload) -> Alternative | None:
@@ -168,5 +203,5 @@ def _score(made: Alternative, before: Alternative, workload: Workload) -> float:
     upkeep = made.bill.copies * COPY_UPKEEP + made.bill.indexes * INDEX_UPKEEP
     upkeep += len(overloaded(made.bill)) * OVERLOAD
     asked = made.bill.requests * ROUND_TRIP
-    weighed = (stale * workload.stale_read + lost * LOST + asked) * per_read
+    weighed = (stale * workload.stale_weight + lost * LOST + asked) * per_read
     return made.dollars + weighed + upkeep * before.dollars

@@ -16,7 +16,7 @@ from keyfold.review.cost.item import APPEARS
 from keyfold.review.cost.part import IN_TRANSACTION
 from keyfold.values.units import entry_units, read_units, write_units
 
-Kind = Literal["base", "global", "local", "lookup", "scan"]
+Kind = Literal["base", "global", "local", "lookup", "filter", "scan"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Access:
     @property
     def fresh(self) -> bool:
         """Whether a read through it sees every write before it."""
+        if self.kind == "filter":
+            return self.existing is None
         return self.kind in ("base", "lookup", "local", "scan")
 
 
@@ -114,6 +116,8 @@ class Pricing:
     def _read(self, demand: Demand, kind: Kind) -> float:
         if kind == "scan":
             return read_units(int(self.items * self.bytes), consistent=False)
+        if kind == "filter":
+            return self._filtered(demand)
         consistent = demand.consistent and kind != "global"
         if demand.single:
             return read_units(self.bytes, consistent=consistent)
@@ -122,6 +126,14 @@ class Pricing:
         if demand.pattern.kind != "count":
             taken = min(matched, self.figures.page(demand.pattern))
         return read_units(int(taken * self.bytes), consistent=consistent)
+
+    def _filtered(self, demand: Demand) -> float:
+        """Units of a read that throws away what its filter does not let through."""
+        asked = tuple(field for field in demand.given if field not in demand.filtered)
+        found = self.figures.matched(self.entity, asked)
+        share = self.figures.matched(self.entity, demand.given) / found if found else 1.0
+        taken = min(found, self.figures.page(demand.pattern) / max(share, 1e-9))
+        return read_units(int(taken * self.bytes), consistent=demand.consistent)
 
     def entry(self, access: Access) -> float:
         """Write units a second of one further path, outside a transaction."""
@@ -149,8 +161,9 @@ class Pricing:
             rate = self.rates[demand.name].average
             units = self.read(demand, access.kind)
             reads += rate * units
-            primary += rate if access.kind == "base" else 0.0
-            if access.kind == "global":
+            through = access.kind == "filter" and access.existing is not None
+            primary += rate if access.kind in ("base", "filter") and not through else 0.0
+            if access.kind == "global" or through:
                 stale += rate
                 if demand.consistent:
                     # What is never called must not be lost, either.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema, Schema
 from keyfold.design.template import Slot, Template
-from keyfold.review.check.reach import is_confined
+from keyfold.review.check.reach import equal_fields, is_confined
 from keyfold.review.cost.figures import Figures
 
 ORDERED = ("timestamp", "date", "number")
@@ -45,6 +45,8 @@ class Demand:
     """The partition is the same in every call: one partition of few."""
     served: bool = True
     """Whether the design serves it today, other than by reading everything."""
+    filtered: tuple[str, ...] = ()
+    """The given fields that are compared after the read today."""
 
     @property
     def name(self) -> str:
@@ -134,6 +136,8 @@ class Demands:
         if condition.template is not None:
             taken = len(rest) if condition.operator == "eq" else len(condition.template.fields)
             given, rest = given + rest[:taken], rest[taken:]
+        filtered = tuple(f for f in self._compared(pattern, entity) if f not in given)
+        given += filtered
         alone = any(self.figures.is_own_id(entity, field) for field in given)
         single = alone or set(given) >= set(entity.key.fields) or pattern.kind == "get"
         return Demand(
@@ -143,8 +147,13 @@ class Demands:
             "" if single else self._order(pattern, entity, key, rest),
             single,
             pattern.consistent,
-            constant=self._is_constant(pattern, len(given)),
+            constant=self._is_constant(pattern, len(given) - len(filtered)),
+            filtered=filtered,
         )
+
+    def _compared(self, pattern: PatternSchema, entity: EntitySchema) -> list[str]:
+        """The fields that a pattern's filter holds against values: a key could have them."""
+        return [field for field in equal_fields(pattern.filter) if field in entity.by_field]
 
     def _key(self, pattern: PatternSchema, entity: EntitySchema) -> KeyTemplates | None:
         found = [
@@ -155,7 +164,8 @@ class Demands:
         return found[0] if len(found) == 1 else None
 
     def _unserved(self, pattern: PatternSchema, entity: EntitySchema) -> Demand | None:
-        given = tuple(f for f in pattern.parameters if f in entity.by_field)
+        named = [f for f in pattern.parameters if f in entity.by_field]
+        given = tuple(dict.fromkeys([*named, *self._compared(pattern, entity)]))
         if not given:
             return None
         single = any(self.figures.is_own_id(entity, field) for field in given)

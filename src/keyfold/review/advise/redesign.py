@@ -20,9 +20,11 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold.design.template import Literal, Slot, Template
+from keyfold.expressions.ast import And, Condition
 from keyfold.review.advise import new_names
 from keyfold.review.advise.choice import Access, KeyChoice
 from keyfold.review.advise.demand import Demand, Shape, written_through
+from keyfold.review.check.reach import equal_fields
 from keyfold.review.cost.workload import ViewLoad
 
 
@@ -321,6 +323,7 @@ def _aimed(
     return replace(
         old,
         kind=kind,
+        filter=_unfiltered(old.filter, set(key.fields) & set(demand.given)),
         table=entity.table,
         entities=(entity.name,),
         index=index,
@@ -330,6 +333,15 @@ def _aimed(
         limit=1 if kind == "latest" else (None if once else old.limit),
         consistent=old.consistent and index is None,
     )
+
+
+def _unfiltered(condition: Condition | None, served: set[str]) -> Condition | None:
+    """A filter without what a key answers by now."""
+    terms = condition.terms if isinstance(condition, And) else (condition,)
+    kept = [term for term in terms if term is not None and not set(equal_fields(term)) & served]
+    if len(kept) == len(terms):
+        return condition
+    return And(tuple(kept)) if len(kept) > 1 else kept[0] if kept else None
 
 
 def _cut(template: Template, given: set[str]) -> Template:

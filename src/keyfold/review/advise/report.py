@@ -35,6 +35,11 @@ def document(advice: Advice, chosen: Alternative | None = None) -> Document:
             Section(table.name, anchor("table", table.name), tuple(_table(advice, after, table)))
             for table in before.schema.tables
         ),
+        *(
+            [Section("Beside keys", "beside", (Sentences(advice.suggestions),))]
+            if advice.suggestions
+            else []
+        ),
         Section("Alternatives", "alternatives", tuple(_alternatives(advice, after))),
         Section("Assumed", "assumed", tuple(_assumed(advice))),
     ]
@@ -54,35 +59,64 @@ def _comparison(before: Alternative, after: Alternative) -> Iterator[Section]:
 def _summary(advice: Advice, after: Alternative) -> str:
     before = advice.before
     if after.name == before.name:
-        return (
-            "Keep the design: nothing that serves the same patterns was found that is better by "
-            f"enough to move anything.{_nearest(advice)}"
-        )
+        return f"Keep the keys and indexes. {' '.join(_reasons(advice))}"
     a, b = before.bill, after.bill
     return (
         f"**{after.name}**: {after.aim}. "
         f"Reads through an index {_from_to(percent(a.index_share), percent(b.index_share))}, "
         f"dollars a month {_from_to(money(before.dollars), money(after.dollars))}, "
-        f"indexes {_from_to(str(a.indexes), str(b.indexes))}. "
+        f"indexes {_from_to(str(a.indexes), str(b.indexes))}. {_moved(after)} "
         "Every access pattern is still served; the reviewer's reasoning about keys proves it."
     )
 
 
-def _nearest(advice: Advice) -> str:
-    """What the next best design would change."""
-    before = advice.before
-    others = [each for each in advice.alternatives if each.name != before.name]
+def _reasons(advice: Advice) -> Iterator[str]:
+    """Why nothing is moved."""
+    bill = advice.before.bill
+    scanned = [line.pattern.name for line in bill.patterns if line.pattern.partition is None]
+    if scanned:
+        yield (
+            f"{', '.join(scanned)} reads everything, and what it compares is not known: state its "
+            "parameters or a filter, and advise again."
+        )
+    else:
+        yield "Each access pattern is served by a key."
+    hot = _hot(bill)
+    yield "No key comes near its limit." if not hot else f"{hot} keys are warm: see below."
+    others = [each for each in advice.alternatives if each is not advice.before and each.name]
+    others = [each for each in others if each.name != advice.before.name]
     if not others:
-        return ""
-    other = others[0]
+        yield "No other keys serve the same patterns better."
+        return
+    yield _nearest(advice, others[0])
+
+
+def _nearest(advice: Advice, other: Alternative) -> str:
+    """What the next best design would change, and what the way to it costs."""
+    before = advice.before
     change = other.dollars - before.dollars
     dollars = f"{money(abs(change))} a month {'less' if change < 0 else 'more'}"
     shares = _from_to(percent(before.bill.index_share), percent(other.bill.index_share))
     return (
-        f" The next best, **{other.name}**, costs {dollars}: reads through an index {shares}, "
+        f"The next best, **{other.name}**, costs {dollars}: reads through an index {shares}, "
         f"indexes {_from_to(str(before.bill.indexes), str(other.bill.indexes))}, kinds of copies "
-        f"{_from_to(str(before.bill.copies), str(other.bill.copies))}."
+        f"{_from_to(str(before.bill.copies), str(other.bill.copies))}. {_moved(other)}"
     )
+
+
+def _moved(other: Alternative) -> str:
+    """What has to be written again, and when that has paid for itself."""
+    if not other.moved.items:
+        return "Nothing has to be moved."
+    once = (
+        f"{number(other.moved.items)} items ({', '.join(other.moved.entities)}) are written again "
+        f"for {money(other.moved.dollars)}"
+    )
+    if other.payback is None:
+        return f"{once}, which does not pay in dollars."
+    if other.payback < 0.1:
+        return f"{once}, which pays for itself within days."
+    return f"{once}, which pays for itself in {other.payback:.1f} months."
 
 
 def _from_to(old: str, new: str) -> str:
@@ -279,6 +313,10 @@ def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
             ]
             for table in before.schema.tables
         },
+        "moved_items": after.moved.items,
+        "move_dollars": after.moved.dollars,
+        "payback_months": after.payback,
+        "suggestions": list(advice.suggestions),
         "gains": list(after.gains),
         "regressions": list(after.losses),
         "alternatives": [

@@ -129,6 +129,9 @@ class Search:
     def _path(self, entity: EntitySchema, demand: Demand, base: Access) -> Access:
         if not demand.served:
             return Access("scan", base.shape)
+        if demand.filtered:
+            placed = entity.placement(demand.pattern.index) if demand.pattern.index else ()
+            return Access("filter", base.shape, placed[0] if placed else None)
         if demand.pattern.index is None:
             return base
         table = self.schema.by_table[entity.table]
@@ -140,7 +143,7 @@ class Search:
         return Access("local" if local else "global", shape_of(placed[0].key), placed[0])
 
     def score(self, features: Features, strategy: Strategy, pricing: Pricing) -> float:
-        units = self.figures.workload.stale_read * strategy.stale
+        units = self.figures.workload.stale_weight * strategy.stale
         score = features.dollars + features.traded + features.stale * units * pricing.per_read
         return score if strategy.may_lose or not features.lost else score + 1e9
 

@@ -223,6 +223,10 @@ class Figures:
         if shares:
             return min(shares) / shards
         values = self.distinct(entity, [f for f in fields if f not in spreading])
+        self.assume(
+            f"the busiest key gets {HOT_FACTOR:g} times the traffic of an average one, where no "
+            "share is stated (hottest)"
+        )
         return min(1.0, HOT_FACTOR / values) / shards
 
     def _is_shard(self, entity: EntitySchema, field: str) -> bool:

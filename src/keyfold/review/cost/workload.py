@@ -166,9 +166,14 @@ class Workload:
     """Full backups that are kept."""
     region: str = ""
     prices: Mapping[str, float] = field(default_factory=dict)
-    stale_read: float = 1.0
-    """What a read that may be stale is taken to cost on top, in read units: asking again."""
+    stale_read: float | None = None
+    """What a read that may be stale costs on top, in read units; nothing where nobody says."""
     peak_factor: float | None = None
     users: float | None = None
     """The users that make these rates and items."""
     arrival: ArrivalLoad = ArrivalLoad()
+
+    @property
+    def stale_weight(self) -> float:
+        """What the search takes a stale read to cost: asking again."""
+        return 1.0 if self.stale_read is None else self.stale_read

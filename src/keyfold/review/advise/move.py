@@ -1,0 +1,72 @@
+"""What it costs to get from one design to another, once, and when that has paid for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keyfold.design.schema import EntitySchema, Index, Schema
+from keyfold.review.cost.bill import Bill
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.workload import Workload
+from keyfold.values.units import read_units, write_units
+
+PAYS_WITHIN = 12.0
+"""A move of data has to pay for itself within so many months."""
+SAME = 0.005
+"""Dollars a month below which two bills are the same."""
+
+
+@dataclass(frozen=True)
+class DataMove:
+    """The items that are written again, and what that costs."""
+
+    items: float = 0.0
+    dollars: float = 0.0
+    entities: tuple[str, ...] = ()
+
+    def payback(self, gain: float) -> float | None:
+        """Months until a gain a month has paid for it; None where it never does."""
+        if gain < SAME:
+            return None if self.dollars >= SAME or self.items else 0.0
+        return self.dollars / gain
+
+
+NOTHING = DataMove()
+
+
+def move(before: Bill, after: Bill, workload: Workload) -> DataMove:
+    """Items under another key, in another table, in a new index or as a copy are written again."""
+    figures = Figures(after.schema, workload)
+    reads = writes = items = 0.0
+    moved: list[str] = []
+    for entity in after.schema.entities:
+        old = before.schema.by_entity.get(entity.name)
+        count = figures.items(entity)
+        size = figures.item_bytes(entity)
+        entries = _new_entries(before.schema, old, entity)
+        if old is None or (old.table, old.key) != (entity.table, entity.key):
+            reads += count * read_units(size, consistent=False)
+            writes += count * write_units(size) * (1 + len(entity.placements))
+        elif entries:
+            # DynamoDB fills a new index by itself, and charges its writes.
+            writes += count * sum(write_units(figures.entry_bytes(entity, i)) for i in entries)
+            composed = any(not p.key.partition.is_bare_field for p in entity.placements)
+            writes += count * write_units(size) if composed else 0.0
+        else:
+            continue
+        items += count
+        moved.append(entity.name)
+    dollars = (reads * after.prices.read + writes * after.prices.write) / 1e6
+    return DataMove(items, dollars, tuple(moved))
+
+
+def _new_entries(before: Schema, old: EntitySchema | None, entity: EntitySchema) -> list[Index]:
+    """The indexes of an entity's table that it was not in."""
+    table = None if old is None else before.by_table.get(old.table)
+    known = {p.index for p in old.placements} if old is not None else set()
+    known = known if table is not None else set()
+    return [
+        Index(placement.index, "", projection="ALL")
+        for placement in entity.placements
+        if placement.index not in known
+    ]
