@@ -147,7 +147,7 @@ def _by_data(
             raise KeyfoldError(
                 f"{source.source} has items of {name}, and no source describes that table; add one"
             )
-        if any(entity.table == name for entity in entities):
+        if any(entity.table == name and entity not in source.entities for entity in entities):
             continue
         drafted = draft(table, items, labels=source.labels.get(name, ()))
         tables[name] = drafted.schema.tables[0]

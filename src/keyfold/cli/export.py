@@ -10,7 +10,7 @@ from keyfold import settings
 from keyfold.errors import KeyfoldError
 
 HELP = "Write a design's tables, consumers, alarms and permissions for other tools."
-FORMATS = ("cloudformation", "terraform", "cdk", "boto3", "iam")
+FORMATS = ("cloudformation", "terraform", "cdk", "boto3", "iam", "workbench", "electrodb")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,13 +22,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from keyfold.adopt import exports
     from keyfold.design.target import load_schema
     from keyfold.review import infra
 
     target = args.target or settings.from_arguments(args).design
     if not target:
         raise KeyfoldError(f"name a design: keyfold export {args.format} package.module:design")
-    text = infra.FORMATS[args.format](load_schema(target))
+    text = {**infra.FORMATS, **exports.FORMATS}[args.format](load_schema(target))
     if args.output is None:
         print(text, end="")
         return 0

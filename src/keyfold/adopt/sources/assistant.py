@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from keyfold.adopt.described import table_schema
-from keyfold.adopt.sources.cloudformation import key_schema
+from keyfold.adopt.sources.cloudformation import Known, key_schema
 from keyfold.adopt.sources.imported import (
     Imported,
     expect_list,
@@ -32,7 +32,7 @@ def read(data: Any, source: str) -> Imported:
     for stated in data["tables"]:
         table = expect_mapping(stated, "a table in CreateTable's words", place)
         name = expect_text(table.get("TableName"), "TableName", place)
-        key_schema(table, f"the table {name}", str, place)
+        key_schema(table, f"the table {name}", Known(), place)
         if not isinstance(table.get("AttributeDefinitions"), list):
             refuse(table, place, f"the table {name} needs AttributeDefinitions")
         found.tables.append(table_schema(table))

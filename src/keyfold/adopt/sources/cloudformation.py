@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from keyfold.adopt.described import table_schema
@@ -16,7 +17,13 @@ SIMPLE = "AWS::Serverless::SimpleTable"
 _SIMPLE_TYPES = {"String": "S", "Number": "N", "Binary": "B"}
 _VARIABLE = re.compile(r"\$\{([^${}]+)\}")
 
-Known = Callable[[str], Any]
+
+@dataclass(frozen=True)
+class Known:
+    """What names stand for; `everywhere` says that every text is filled in, not Fn::Sub alone."""
+
+    lookup: Callable[[str], Any] = lambda name: None  # noqa: ARG005
+    everywhere: bool = False
 
 
 def is_template(data: Any) -> bool:
@@ -33,7 +40,7 @@ def read(data: Any, source: str) -> Imported:
         stated = parameters.get(name)
         return stated.get("Default") if isinstance(stated, dict) else None
 
-    found.tables += _tables(data["Resources"], known, found, place)
+    found.tables += _tables(data["Resources"], Known(known), found, place)
     if not found.tables:
         refuse(data["Resources"], place, "there is no AWS::DynamoDB::Table among the resources")
     return found
@@ -49,9 +56,8 @@ def read_serverless(data: Any, source: str) -> Imported:
         inner = part.get("Resources") if isinstance(part, dict) else None
         if inner is None:
             continue
-        found.tables += _tables(
-            expect_mapping(inner, "resources", place), lambda name: _own(data, name), found, place
-        )
+        known = Known(lambda name: _own(data, name), everywhere=True)
+        found.tables += _tables(expect_mapping(inner, "resources", place), known, found, place)
     if not found.tables:
         refuse(data, place, "there is no AWS::DynamoDB::Table under resources: Resources:")
     return found
@@ -115,31 +121,38 @@ def _shown(value: Any) -> str:
 def _text(value: Any, known: Known) -> str | None:
     """A text as far as the template itself says it."""
     if isinstance(value, str):
-        whole = True
-
-        def filled(match: re.Match[str]) -> str:
-            nonlocal whole
-            given = known(match[1])
-            if given is None:
-                whole = False
-            return "" if given is None else str(given)
-
-        text = _VARIABLE.sub(filled, value)
-        return text if whole else None
+        return _filled(value, known) if known.everywhere else value
     if isinstance(value, int):
         return str(value)
     if isinstance(value, dict) and len(value) == 1:
         function, inner = next(iter(value.items()))
         if function == "Ref":
-            given = known(str(inner))
+            given = known.lookup(str(inner))
             return None if given is None else str(given)
-        if function == "Fn::Sub":
-            return _text(inner if isinstance(inner, str) else None, known)
+        if function == "Fn::Sub" and isinstance(inner, str):
+            return _filled(inner, known)
         if function == "Fn::Join" and isinstance(inner, list) and len(inner) == 2:
             parts = [_text(part, known) for part in inner[1]]
             if all(part is not None for part in parts):
                 return str(inner[0]).join(part or "" for part in parts)
     return None
+
+
+def _filled(text: str, known: Known) -> str | None:
+    """A text with its variables' values; nothing where one is not known."""
+    whole = True
+
+    def fill(match: re.Match[str]) -> str:
+        nonlocal whole
+        if match[1].startswith("!"):
+            return f"${{{match[1][1:]}}}"
+        given = known.lookup(match[1])
+        if given is None:
+            whole = False
+        return "" if given is None else str(given)
+
+    made = _VARIABLE.sub(fill, text)
+    return made if whole else None
 
 
 def _simple(

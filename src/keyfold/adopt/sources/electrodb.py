@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from keyfold.adopt.serving import by_index, by_key
@@ -80,6 +81,19 @@ def _service(model: Mapping[str, Any]) -> str:
     return str(expect_mapping(model["model"], "model", Place("", 1)).get("service") or "service")
 
 
+class _Held(dict[str, AttributeSchema]):
+    """The attributes of a model, and the digits that some numbers have in keys."""
+
+    widths: dict[str, int]
+
+
+def _width(stated: Any) -> int:
+    padding = stated.get("padding") if isinstance(stated, dict) else None
+    if not isinstance(padding, dict) or padding.get("char") != "0":
+        return 0
+    return int(padding["length"]) if str(padding.get("length")).isdigit() else 0
+
+
 class _Layout:
     """The tables that the models' indexes tell of."""
 
@@ -108,7 +122,8 @@ def _entity(
     stated = expect_mapping(model["model"], "model", place)
     title = expect_text(stated.get("entity"), "model.entity", place)
     attributes = expect_mapping(model.get("attributes"), f"attributes of {title}", place)
-    held = {name: _attribute(name, each, title, found) for name, each in attributes.items()}
+    held = _Held({name: _attribute(name, each, title, found) for name, each in attributes.items()})
+    held.widths = {name: width for name, each in attributes.items() if (width := _width(each))}
     key: KeyTemplates | None = None
     placements: list[Placement] = []
     patterns: list[PatternSchema] = []
@@ -144,8 +159,7 @@ def _entity(
         table=table,
         key=key,
         attributes=tuple(
-            AttributeSchema(**{**vars(a), "mutable": a.mutable and a.field not in fixed})
-            for a in held.values()
+            replace(a, mutable=a.mutable and a.field not in fixed) for a in held.values()
         ),
         placements=tuple(placements),
         type_name=title if title != name else "",
@@ -193,7 +207,7 @@ def _templates(
     stated: Mapping[str, Any],
     pattern: str,
     index: Any,
-    held: dict[str, AttributeSchema],
+    held: _Held,
     title: str,
     place: Place,
 ) -> tuple[KeyTemplates, tuple[str, str | None], tuple[KeyType, KeyType]]:
@@ -227,7 +241,7 @@ def _templates(
 
 def _key_type(part: Any, template: Template, held: Mapping[str, AttributeSchema]) -> KeyType:
     """One numeric attribute alone, without a label, is a number on disk."""
-    number = template.is_bare_field and held[template.fields[0]].type == "decimal"
+    number = template.is_bare_field and held[template.fields[0]].type in ("decimal", "number")
     return "N" if part.get("cast") == "number" or (number and part.get("cast") != "string") else "S"
 
 
@@ -235,7 +249,7 @@ def _template(
     key: Mapping[str, Any],
     head: str,
     tail: str,
-    held: dict[str, AttributeSchema],
+    held: _Held,
     what: str,
     place: Place,
 ) -> Template:
@@ -259,16 +273,15 @@ def _template(
     return Template(tuple(_joined(parts)) or (Literal(""),))
 
 
-def _slot(
-    name: str, casing: str, held: dict[str, AttributeSchema], what: str, place: Place
-) -> Slot:
+def _slot(name: str, casing: str, held: _Held, what: str, place: Place) -> Slot:
     attribute = held.get(name)
     if attribute is None:
         refuse(None, place, f"{what} names {name!r}, which is not among the attributes")
-    if attribute.type == "decimal":
+    if attribute.type in ("decimal", "number"):
         # In a key a number has no format but its digits: keyfold takes whole ones.
-        held[name] = AttributeSchema(**{**vars(attribute), "type": "number"})
-        return Slot(attribute.field, parse_format("d"))
+        held[name] = replace(attribute, type="number")
+        width = held.widths.get(name, 0)
+        return Slot(attribute.field, parse_format(f"0{width}d" if width else "d"))
     format_ = {"lower": "lowercase", "default": "lowercase", "upper": "uppercase"}.get(casing, "")
     plain = attribute.type != "string"
     return Slot(attribute.field, parse_format("" if plain else format_))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from keyfold.adopt.sources.imported import Imported
 from keyfold.design.condition import there
@@ -66,11 +67,8 @@ def add_model(
     else:
         names = {index.name for index in found.tables[known].indexes}
         more = tuple(index for index in made.indexes if index.name not in names)
-        found.tables[known] = TableSchema(
-            **{
-                **{f: getattr(found.tables[known], f) for f in TableSchema.__dataclass_fields__},
-                "indexes": (*found.tables[known].indexes, *more),
-            }
+        found.tables[known] = replace(
+            found.tables[known], indexes=(*found.tables[known].indexes, *more)
         )
     fixed = {*_key(partition, sort, slots).fields}
     found.entities.append(
@@ -79,7 +77,7 @@ def add_model(
             table=table,
             key=_key(partition, sort, slots),
             attributes=tuple(
-                AttributeSchema(**{**vars(a), "mutable": a.mutable and a.field not in fixed})
+                replace(a, mutable=a.mutable and a.field not in fixed)
                 for a in attributes
                 if a.name not in given
             ),

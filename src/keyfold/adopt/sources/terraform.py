@@ -15,7 +15,8 @@ from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
 
 KIND = "aws_dynamodb_table"
-_REFERENCE = re.compile(r"\$\{([^{}]*)\}")
+_REFERENCE = re.compile(r"(?<!\$)\$\{([^{}]*)\}")
+_ESCAPED = re.compile(r"([$%])\1\{")
 
 
 def is_shown(data: Any) -> bool:
@@ -75,7 +76,7 @@ def read(files: list[Path], source: str) -> Imported:
             for name, inner in (block.get(KIND) or {}).items():
                 stated.append((name, inner, _place(path, text, name)))
     for name, inner, place in stated:
-        found.tables.append(_table(name, _resolved(inner, known), found, place))
+        found.tables.append(_table(name, _resolved(inner, known), found, place, escaped=True))
     if not found.tables:
         raise SourceError(Place(source, 1), f"there is no resource {KIND!r} in it")
     return found
@@ -106,15 +107,29 @@ def _resolved(value: Any, known: Mapping[str, Any], depth: int = 0) -> Any:
     return _resolved(made, known, depth + 1) if made != value else value
 
 
-def _table(name: str, stated: Mapping[str, Any], found: Imported, place: Place) -> TableSchema:
+def _plain(value: Any) -> Any:
+    """Texts without HCL's escapes of what would be templates."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return _ESCAPED.sub(r"\1{", value) if isinstance(value, str) else value
+
+
+def _table(
+    name: str, stated: Mapping[str, Any], found: Imported, place: Place, *, escaped: bool = False
+) -> TableSchema:
     partition = stated.get("hash_key")
-    if not isinstance(partition, str) or "${" in partition:
+    if not isinstance(partition, str) or (escaped and _REFERENCE.search(partition)):
         refuse(stated, place, f"{KIND}.{name} needs hash_key as text")
+    called = _called(name, stated.get("name"), found)
+    stated = _plain(stated) if escaped else stated
+    partition = stated["hash_key"]
     attributes = _blocks(stated.get("attribute"))
     if "dynamic" in stated:
         found.questions.append(f"{KIND}.{name} has dynamic blocks. Which attributes do they make?")
     described: dict[str, Any] = {
-        "TableName": _called(name, stated.get("name"), found),
+        "TableName": called,
         "KeySchema": _key(stated, f"{KIND}.{name}", place),
         "AttributeDefinitions": [
             {"AttributeName": each.get("name"), "AttributeType": each.get("type", "S")}

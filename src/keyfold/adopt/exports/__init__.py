@@ -1,0 +1,13 @@
+"""A design in the forms of other tools' models: the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from keyfold.adopt.exports import electrodb, workbench
+from keyfold.design.schema import Schema
+
+FORMATS: dict[str, Callable[[Schema], str]] = {
+    "workbench": workbench.render,
+    "electrodb": electrodb.render,
+}
