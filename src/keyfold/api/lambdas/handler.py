@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -18,6 +19,8 @@ from keyfold.api.parameters import Operation, in_routing_order
 from keyfold.api.problems import Missing, Refused, problem_for
 from keyfold.api.service import Service
 from keyfold.errors import KeyfoldError
+from keyfold.runtime.cursor import VARIABLE
+from keyfold.runtime.decoding import log_undecodable
 from keyfold.tracing import new_instance
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ class LambdaHandler:
     It answers API Gateway (REST and HTTP APIs, proxy integration), function URLs, application
     load balancers, and AppSync (direct resolvers, one event or a batch). Where the gateway or
     AppSync has verified the caller, their claims are the identity; otherwise `tokens` verifies the
-    bearer token.
+    bearer token. `cursor_secret`, or KEYFOLD_CURSOR_SECRET, is what all containers seal cursors by.
     """
 
     def __init__(
@@ -44,8 +47,12 @@ class LambdaHandler:
         tokens: Tokens | None = None,
         admin_group: str = ADMIN_GROUP,
         prefix: str = "",
+        cursor_secret: str = "",
     ) -> None:
-        self._open = _opening(service, backend) if isinstance(backend, str) else backend
+        if isinstance(backend, str):
+            _check_secret(service, backend, cursor_secret)
+            backend = _opening(service, backend, cursor_secret)
+        self._open = backend
         self._tokens, self._admin_group, self._prefix = tokens, admin_group, prefix
         self._loop = asyncio.new_event_loop()
         self._dispatch: Dispatch | None = None
@@ -145,9 +152,21 @@ class MethodNotAllowed(Refused):
         self.allowed = allowed
 
 
-def _opening(service: type[Service], backend: str) -> Opening:
+def _check_secret(service: type[Service], backend: str, secret: str) -> None:
+    """Refuse pages that another container, or the same one a day later, could not go on with."""
+    paged = [one.name for one in service.operations.values() if one.page is not None]
+    if paged and "://" in backend and not (secret or os.environ.get(VARIABLE)):
+        raise KeyfoldError(
+            f"Set {VARIABLE} or cursor_secret=: containers on {backend} have to open each other's "
+            f"cursors of {paged[0]}, and nobody else may make one"
+        )
+
+
+def _opening(service: type[Service], backend: str, secret: str) -> Opening:
     async def open_service() -> Service:
-        db = await service.design.open_async(backend)
+        db = await service.design.open_async(
+            backend, cursor_secret=secret, on_undecodable=log_undecodable
+        )
         opened: Service = cast("Any", service)(db)
         return opened
 
