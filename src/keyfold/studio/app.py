@@ -16,7 +16,19 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from keyfold.errors import KeyfoldError, TransportError
-from keyfold.studio import data, edit, home, layout, map, patterns, streams
+from keyfold.studio import (
+    data,
+    edit,
+    home,
+    layout,
+    map,
+    migrating,
+    partitions,
+    patterns,
+    review,
+    streams,
+    trying,
+)
 from keyfold.studio.gate import HEADERS, Gate
 from keyfold.studio.markup import Html, el, text
 from keyfold.studio.parts import banner, head
@@ -57,6 +69,12 @@ class _Studio:
             ("/s/{system}/drift", streams.drift, "GET"),
             ("/s/{system}/drift", streams.drifted, "POST"),
             ("/s/{system}/letters", streams.letter_decided, "POST"),
+            ("/s/{system}/review", review.review, "GET"),
+            ("/s/{system}/rules/{code}", review.rule, "GET"),
+            ("/s/{system}/migrations", migrating.migrations, "GET"),
+            ("/s/{system}/migrations", migrating.migrated, "POST"),
+            ("/s/{system}/partitions", partitions.partitions, "GET"),
+            ("/s/{system}/try", trying.trying, "GET"),
         ]
         routes = [
             Route("/assets/{name}", _asset),

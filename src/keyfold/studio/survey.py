@@ -39,6 +39,8 @@ class TableSurvey:
     kind_bytes: Tally[str] = field(default_factory=Tally)
     partitions: Tally[str] = field(default_factory=Tally)
     partition_bytes: Tally[str] = field(default_factory=Tally)
+    together: Tally[tuple[str, str]] = field(default_factory=Tally)
+    """Items of one kind in one partition."""
     largest: list[KnownItem] = field(default_factory=list)
     undeclared: list[KnownItem] = field(default_factory=list)
     expiring: list[tuple[float, KnownItem]] = field(default_factory=list)
@@ -57,6 +59,7 @@ class TableSurvey:
         self.kind_bytes[item.kind] += item.size
         self.partitions[item.partition] += 1
         self.partition_bytes[item.partition] += item.size
+        self.together[item.kind, item.partition] += 1
         if item.kind == "undeclared" and len(self.undeclared) < EXAMPLES:
             self.undeclared.append(item)
         if len(known := self.examples.setdefault(item.kind, [])) < EXAMPLES:

@@ -11,11 +11,13 @@ from keyfold.clients.protocol import Client
 from keyfold.design.naming import physical_name
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.migrations import Migration
+from keyfold.review.advise import Advice
 from keyfold.review.check import Review, check
 from keyfold.review.cost import Bill, Workload, bill
 from keyfold.runtime import Db, Design
 from keyfold.studio.checkup import Checkup
 from keyfold.studio.items import ItemReader
+from keyfold.studio.migration_run import MigrationRun
 from keyfold.studio.palette import Palette
 from keyfold.studio.survey import DataSurvey
 
@@ -52,6 +54,10 @@ class StudioSystem:
     table_names: Mapping[str, str] = field(default_factory=dict)
     drafted: bool = False
     checkup: Checkup = field(default_factory=Checkup)
+    advice: Advice | None = None
+    """What the adviser found, once somebody asked."""
+    runs: dict[str, MigrationRun] = field(default_factory=dict)
+    """Migrations that somebody began here, by name."""
 
     @cached_property
     def palette(self) -> Palette:

@@ -1,0 +1,139 @@
+"""Partitions: their size and heat, the largest items, collections that grow."""
+
+from __future__ import annotations
+
+from keyfold.limits import GB
+from keyfold.review.cost.bill import WARM
+from keyfold.studio.items import KnownItem
+from keyfold.studio.markup import Child, Html, el
+from keyfold.studio.notation import count, plural, size, sized
+from keyfold.studio.parts import banner, bar, empty, grid, head, link, panel, state
+from keyfold.studio.survey import TableSurvey
+from keyfold.studio.view import PageView
+
+ROWS = 20
+ITEM_BYTES = 400 * 1024
+COLLECTION_BYTES = 10 * GB
+
+
+def partitions(view: PageView) -> Html:
+    """What is large and what is busy, by partition key."""
+    seen = view.system.survey.tables(10.0)
+    problem = view.system.survey.problem
+    parts = [_table(view, one) for one in seen.values() if one.seen]
+    rough = any(not one.complete for one in seen.values())
+    says = (
+        "Size by partition key, from the first pages of each table; ~ marks estimates."
+        if rough
+        else "Size by partition key, from all items; heat from the workload."
+    )
+    nothing = empty("No items", "Partitions of stored items would stand here.")
+    return view.page(
+        "Partitions",
+        head("Partitions", says),
+        el(
+            "div",
+            banner("bad", f"The backend does not answer: {problem}") if problem else None,
+            parts or nothing,
+            _heat(view),
+            class_="stack",
+        ),
+        current="partitions",
+    )
+
+
+def _table(view: PageView, one: TableSurvey) -> Html:
+    total = sum(one.partition_bytes.values()) or 1
+    ranked = one.partition_bytes.most_common(ROWS)
+    rows = (
+        (
+            link(view.partition(one.table.name, key), el("code", key, class_="key")),
+            bar(bytes / ranked[0][1]),
+            count(one.partitions[key]),
+            sized(bytes),
+            f"{bytes / total:.1%}",
+        )
+        for key, bytes in ranked
+    )
+    columns = [
+        ("Partition", False),
+        ("Size", False),
+        ("Items", True),
+        ("Bytes", True),
+        ("Of all", True),
+    ]
+    whole, unit = size(one.bytes)
+    note = f"{plural(len(one.partitions), 'partition')} seen · {whole} {unit}"
+    return el(
+        "div",
+        panel(one.table.name, grid(columns, rows), note=note),
+        el("div", _largest(view, one), _growing(view, one), class_="stack"),
+        class_="cols wide-left",
+    )
+
+
+def _largest(view: PageView, one: TableSurvey) -> Html:
+    rows = (
+        (_named(view, item), sized(item.size), f"{item.size / ITEM_BYTES:.1%}")
+        for item in one.largest
+    )
+    columns = [("Item", False), ("Size", True), ("Of 400 KB", True)]
+    return panel("Largest items", grid(columns, rows))
+
+
+def _named(view: PageView, item: KnownItem) -> Html:
+    return link(view.item(item), view.chip(item.kind), " ", view.item_key(item))
+
+
+def _growing(view: PageView, one: TableSurvey) -> Child:
+    """Entities of which a partition gathers more and more, with the most seen together."""
+    most: dict[str, tuple[int, str]] = {}
+    for (kind, key), number in one.together.items():
+        if number > most.get(kind, (1, ""))[0]:
+            most[kind] = (number, key)
+    if not most:
+        return None
+    rows = []
+    for kind, (number, key) in sorted(most.items(), key=lambda found: -found[1][0]):
+        entity = view.system.entity(kind)
+        declared = entity.per_partition if entity is not None else None
+        said: Child = (
+            f"{declared:,} declared"
+            if declared
+            else el("span", "no limit declared", class_="muted")
+        )
+        if declared and number > declared:
+            said = state("bad", f"over the {declared:,} declared")
+        where = link(view.partition(one.table.name, key), el("code", key, class_="key"))
+        rows.append((view.ent(kind if entity else "", kind), count(number), where, said))
+    columns = [("Entity", False), ("Most together", True), ("In", False), ("Limit", False)]
+    return panel("Collections that grow", grid(columns, rows))
+
+
+def _heat(view: PageView) -> Html:
+    bill = view.system.bill
+    if bill is None:
+        return panel("Heat", empty("No workload", "With a workload, the busiest keys stand here."))
+    rows = (
+        (
+            el("code", str(one.path)),
+            el("code", one.key),
+            bar(one.share, "acc"),
+            f"{count(one.units)} {one.kind}",
+            state(
+                "bad" if one.share >= 1 else "warn" if one.share >= WARM else "ok",
+                f"{one.share:.0%}",
+            ),
+        )
+        for one in bill.hot[:ROWS]
+    )
+    columns = [
+        ("Table or index", False),
+        ("Key", False),
+        ("Of a partition", False),
+        ("Units a second", True),
+        ("Used", False),
+    ]
+    return panel(
+        "Heat at the peak", grid(columns, rows), note="the busiest key of each, by the workload"
+    )

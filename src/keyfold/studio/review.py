@@ -1,0 +1,309 @@
+"""Review: findings, and what the design costs as its workload is moved by sliders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from starlette.responses import HTMLResponse, Response
+
+from keyfold.design.schema import Schema
+from keyfold.review.advise import Advice, advise
+from keyfold.review.check import Finding, check
+from keyfold.review.check.page import page as rule_page
+from keyfold.review.cost import Bill, Workload, bill
+from keyfold.review.cost.bill import WARM
+from keyfold.studio.findings import finding_list
+from keyfold.studio.markup import Child, Html, el, text
+from keyfold.studio.notation import count, dollars, plural, units
+from keyfold.studio.parts import bar, code, empty, grid, head, link, panel, state, tabs
+from keyfold.studio.view import PageView
+
+LINES = 14
+
+
+@dataclass(frozen=True)
+class Sliders:
+    """By how much a workload is moved."""
+
+    traffic: float = 1.0
+    sizes: float = 1.0
+    pages: float = 1.0
+    followers: float = 1.0
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> Sliders:
+        found = {}
+        for one in fields(cls):
+            try:
+                found[one.name] = min(100.0, max(0.1, float(given[one.name])))
+            except (KeyError, ValueError):
+                continue
+        return cls(**found)
+
+    def moved(self, workload: Workload) -> Workload:
+        """The workload with rates, sizes, pages and copies multiplied."""
+        return replace(
+            workload,
+            entities={
+                name: replace(
+                    load,
+                    bytes=None if load.bytes is None else round(load.bytes * self.sizes),
+                    attributes={n: round(b * self.sizes) for n, b in load.attributes.items()},
+                    copies=_times(load.copies, self.followers),
+                )
+                for name, load in workload.entities.items()
+            },
+            patterns={
+                name: replace(
+                    load,
+                    rate=_times(load.rate, self.traffic),
+                    peak=_times(load.peak, self.traffic),
+                    page=_times(load.page, self.pages),
+                    partitions=_times(load.partitions, self.followers),
+                )
+                for name, load in workload.patterns.items()
+            },
+            writes=tuple(
+                replace(
+                    load,
+                    rate=_times(load.rate, self.traffic),
+                    peak=_times(load.peak, self.traffic),
+                    each=_times(load.each, self.followers),
+                )
+                for load in workload.writes
+            ),
+            feeds={
+                name: replace(
+                    load,
+                    rate=_times(load.rate, self.traffic),
+                    peak=_times(load.peak, self.traffic),
+                    followers=_times(load.followers, self.followers),
+                    sources=_times(load.sources, self.followers),
+                )
+                for name, load in workload.feeds.items()
+            },
+            views={
+                name: replace(load, rate=_times(load.rate, self.traffic))
+                for name, load in workload.views.items()
+            },
+        )
+
+    def loaded(self, schema: Schema, workload: Workload) -> Schema:
+        """The design with what the workload says of it, which rules then look at."""
+        entities = tuple(
+            replace(one, bytes=load.bytes)
+            if (load := workload.entities.get(one.name)) and load.bytes
+            else one
+            for one in schema.entities
+        )
+        patterns = tuple(
+            replace(one, rate=asked.rate)
+            if (asked := workload.patterns.get(one.name)) and asked.rate
+            else one
+            for one in schema.patterns
+        )
+        return replace(schema, entities=entities, patterns=patterns)
+
+
+SLIDERS = (
+    ("traffic", "Traffic", "calls and writes a second"),
+    ("sizes", "Sizes", "bytes of an item"),
+    ("pages", "Pages", "items that a call reads"),
+    ("followers", "Followers", "copies of an item, partitions of a merge"),
+)
+
+
+def _times(number: float | None, factor: float) -> float | None:
+    return None if number is None else number * factor
+
+
+def review(view: PageView) -> Html | Response:
+    """Findings beside the bill."""
+    system = view.system
+    if view.partial:
+        return HTMLResponse(_cost(view))
+    panels: list[tuple[str, Child]] = [
+        (f"The design, {len(system.review.findings)}", _list(view, system.review.findings))
+    ]
+    written = system.written_review
+    if written is not None:
+        title = f"As the document says, {len(written.findings)}"
+        panels.append((title, _list(view, written.findings)))
+    says = (
+        "What an expert would say about the design, and what it costs under its workload. Move a "
+        "slider: the bill and the findings follow."
+    )
+    return view.page(
+        "Review",
+        head("Review", says),
+        el(
+            "div",
+            el("div", tabs("f", panels, label="Findings of"), _advice(view), class_="stack"),
+            el("div", _sliders(view), el("div", _cost(view), id="cost"), class_="stack"),
+            class_="cols",
+        ),
+        current="review",
+    )
+
+
+def _list(view: PageView, findings: tuple[Finding, ...]) -> Child:
+    order = {"error": 0, "warning": 1, "info": 2}
+    ranked = sorted(findings, key=lambda one: order[one.severity])
+    return finding_list(view, ranked) if ranked else empty("No findings", "Every rule is content.")
+
+
+def _sliders(view: PageView) -> Child:
+    if view.system.workload is None:
+        return None
+    given = Sliders.read(view.query)
+    rows = (
+        el(
+            "div",
+            el("label", words, for_=name),
+            el("output", f"× {getattr(given, name):g}", id=f"o-{name}", for_=name),
+            el(
+                "input",
+                type="range",
+                id=name,
+                name=name,
+                min="0.1",
+                max="20",
+                step="0.1",
+                value=f"{getattr(given, name):g}",
+                data_slide=True,
+            ),
+            el("small", says),
+            class_="slider",
+        )
+        for name, words, says in SLIDERS
+    )
+    again = el("noscript", el("button", "Reckon", class_="btn", type="submit"))
+    form = el("form", rows, again, method="get", class_="pad stack tight", id="sliders")
+    reset = link(view.at("review"), "As the workload says", class_="btn quiet")
+    return el(
+        "section", el("header", el("h2", "If the workload changes"), reset), form, class_="panel"
+    )
+
+
+def _cost(view: PageView) -> Html:
+    workload = view.system.workload
+    if workload is None:
+        says = "Give the studio a workload file (--workload), and the bill stands here."
+        return panel("Cost", empty("No workload", says))
+    given = Sliders.read(view.query)
+    moved = given.moved(workload)
+    made = bill(view.system.schema, moved)
+    before = view.system.bill
+    assert before is not None, "a workload makes a bill"
+    change = made.dollars - before.dollars
+    said = "as the workload says"
+    if abs(change) >= 0.005:
+        said = f"{'+' if change > 0 else '−'}{dollars(abs(change))} against the workload"
+    return text(_bill(made, said), _consequences(view, given, moved, made))
+
+
+def _bill(made: Bill, said: str) -> Html:
+    lines: list[tuple[str, float, float]] = [
+        *((one.pattern.name, one.read.total, one.dollars) for one in made.patterns),
+        *((one.write.name, one.write.units, one.dollars) for one in made.writes),
+    ]
+    lines.sort(key=lambda one: -one[2])
+    most = max((one[2] for one in lines), default=0.0) or 1.0
+    rows = (
+        (el("code", name), bar(cost / most), units(round(each, 1)), dollars(cost))
+        for name, each, cost in lines[:LINES]
+    )
+    paths = (
+        (el("code", str(one.path)), dollars(one.on_demand), dollars(one.storage))
+        for one in made.paths
+    )
+    columns = [
+        ("Pattern or write", False),
+        ("Share", False),
+        ("Units a call", True),
+        ("A month", True),
+    ]
+    tables = [("Table or index", False), ("Requests", True), ("Storage", True)]
+    return panel(
+        "Cost",
+        el("p", el("b", dollars(made.dollars)), said, class_="pad sum"),
+        grid(columns, rows),
+        grid(tables, paths),
+        note=f"a month, on demand, {made.prices.region}",
+        footer=el("span", f"{plural(len(made.assumptions), 'number')} assumed", class_="small"),
+    )
+
+
+def _consequences(view: PageView, given: Sliders, moved: Workload, made: Bill) -> Html:
+    """What the moved workload brings about: hot keys, and findings that were not there before."""
+    known = {one.fingerprint for one in view.system.review.findings}
+    loaded = check(given.loaded(view.system.schema, moved))
+    new = [one for one in loaded.findings if one.fingerprint not in known]
+    hot = [one for one in made.hot if one.share >= WARM]
+    rows = [
+        el(
+            "li",
+            state("bad" if one.share >= 1 else "warn", "hot key"),
+            el("b", str(one.path), class_="subject"),
+            el("span", f"{one.share:.0%} of a partition", class_="rule"),
+            el(
+                "p",
+                f"{one.key}: {count(one.units)} {one.kind} units a second, of {one.limit:,}",
+                class_="say",
+            ),
+            class_="finding",
+        )
+        for one in hot
+    ]
+    body: Child = el("ul", rows) if rows else None
+    if not rows and not new:
+        body = empty("Nothing new", "No key gets hot, and no finding is added.")
+    listed = finding_list(view, new) if new else None
+    return panel("What follows from the workload", body, listed)
+
+
+def _advice(view: PageView) -> Html:
+    system = view.system
+    if system.workload is None:
+        says = "Advice needs a workload: what is asked how often decides what is better."
+        return panel("Advice", empty("No workload", says))
+    if "advise" not in view.query and system.advice is None:
+        ask = link(view.at("review", advise="1"), "Search for a better design", class_="btn")
+        return panel("Advice", el("p", ask, class_="pad"), note="takes some seconds")
+    if system.advice is None:
+        system.advice = advise(system.schema, system.workload)
+    return _alternatives(system.advice)
+
+
+def _alternatives(advice: Advice) -> Html:
+    rows = (
+        (
+            el("b", one.name),
+            dollars(advice.before.bill.dollars),
+            dollars(one.bill.dollars),
+            el("span", "; ".join(map(str, one.gains[:2])) or one.aim, class_="small"),
+        )
+        for one in advice.alternatives
+    )
+    columns = [("Design", False), ("Before", True), ("After", True), ("Why", False)]
+    return panel("Advice", grid(columns, rows), note="before and after, a month")
+
+
+def rule(view: PageView) -> Html:
+    """A rule's page: why, a wrong and a right example."""
+    found = rule_page(view.path["code"])
+    title = next(line.lstrip("# ") for line in found.text.splitlines() if line.startswith("#"))
+    return view.page(
+        found.code,
+        head(title, "", link(view.at("review"), "All findings", class_="btn quiet")),
+        el(
+            "div",
+            panel("Wrong", code(found.wrong), note=state("bad", "found")),
+            panel("Right", code(found.right), note=state("ok", "not found")),
+            class_="cols",
+        ),
+        panel("The whole page", code(found.text)),
+        current="review",
+        crumbs=[("Review", view.at("review")), (found.code, None)],
+    )

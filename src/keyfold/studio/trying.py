@@ -1,0 +1,65 @@
+"""Try as a user: the pages of the service, who there is, and ids that exist."""
+
+from __future__ import annotations
+
+from keyfold.studio.markup import Html, el
+from keyfold.studio.parts import empty, grid, head, link, panel
+from keyfold.studio.view import PageView
+
+EXAMPLES = 5
+
+
+def trying(view: PageView) -> Html:
+    """The way to REST and GraphQL as somebody of the data."""
+    trial = view.system.trial
+    if trial is None:
+        says = "keyfold api serves a service; the studio of keyfold demo leads to it from here."
+        body = [head("Try as a user", ""), empty("No service here", says)]
+        return view.page("Try as a user", *body, current="try")
+    pages = el(
+        "ul",
+        (
+            el("li", el("b", words), el("span", says), link(where, "Open", class_="link"))
+            for words, says, where in (
+                ("REST", "Operations with forms and examples, by Swagger UI", trial.rest),
+                ("GraphQL", "Queries composed from the schema", trial.graphql),
+                ("Sign in", "Choose who you are on those pages", trial.sign_in),
+            )
+        ),
+        class_="todo",
+    )
+    people = grid(
+        [("User", False), ("As a token", False)],
+        ((el("b", one), el("code", f"Authorization: Bearer {one}")) for one in trial.users),
+    )
+    return view.page(
+        "Try as a user",
+        head("Try as a user", "The service itself, as one of the people who live in the data."),
+        el(
+            "div",
+            el("div", panel("Pages", pages), panel("Ids that exist", _ids(view)), class_="stack"),
+            panel("People", people, note="the demo takes a name as its token"),
+            class_="cols",
+        ),
+        current="try",
+    )
+
+
+def _ids(view: PageView) -> Html:
+    """Examples of each canonical's key fields, to paste into an operation."""
+    rows = []
+    for entity in view.system.schema.entities:
+        seen = view.system.survey.tables(1.0).get(entity.table)
+        if seen is None or entity.copy is not None or entity.key is None:
+            continue
+        examples = seen.examples.get(entity.name, [])[:EXAMPLES]
+        if examples:
+            fields = list(dict.fromkeys(entity.key.fields))
+            told = [", ".join(str(one.values.get(f, "")) for f in fields) for one in examples]
+            links = [
+                link(view.item(one), el("code", words))
+                for one, words in zip(examples, told, strict=True)
+            ]
+            spaced = [part for one in links for part in (one, "  ")]
+            rows.append((view.ent(entity.name), ", ".join(fields), el("span", spaced)))
+    return grid([("Entity", False), ("Fields", False), ("Values", False)], rows)
