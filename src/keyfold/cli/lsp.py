@@ -20,5 +20,9 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001
         raise KeyfoldError(
             f"this needs {missing.name}; install it with: pip install 'keyfold[lsp]'"
         ) from None
-    create_server().start_io()
+    server = create_server()
+    try:
+        server.start_io()
+    finally:
+        server.modules.close()
     return 0

@@ -15,7 +15,9 @@ from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.review.check import check
 from keyfold.review.check.report import Finding, Fix
-from keyfold.review.cost import Workload, bill
+from keyfold.review.cost import Workload
+from keyfold.review.cost.figures import Figures
+from keyfold.review.cost.reads import read
 
 SymbolKind = Literal["entity", "pattern", "index", "table"]
 
@@ -95,7 +97,7 @@ def _problem(finding: Finding) -> TextProblem:
 
 
 def _symbols(schema: Schema) -> Iterator[Symbol]:
-    priced = {line.pattern.name: line for line in bill(schema, Workload()).patterns}
+    figures = Figures(schema, Workload())
     for table in schema.tables:
         shown = ", ".join(one for one in (table.partition, table.sort) if one)
         yield Symbol(table.name, "table", table.place, f"**table {table.name}** ({shown})")
@@ -106,11 +108,9 @@ def _symbols(schema: Schema) -> Iterator[Symbol]:
     for entity in schema.entities:
         yield Symbol(entity.name, "entity", entity.place, _entity_hover(schema, entity))
     for pattern in schema.patterns:
-        line = priced.get(pattern.name)
-        lens = ""
-        if line is not None:
-            lens = f"{line.read.requests:g} request, {line.read.total:g} units"
-        hover = _pattern_hover(pattern) + (f"\n\n{lens}" if lens else "")
+        priced = read(figures, pattern)
+        lens = f"requests: {priced.requests:g}, units: {priced.total:g}"
+        hover = f"{_pattern_hover(pattern)}\n\n{lens}"
         yield Symbol(pattern.name, "pattern", pattern.place, hover, lens)
 
 

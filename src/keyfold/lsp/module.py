@@ -8,59 +8,105 @@ from __future__ import annotations
 
 import ast
 import os
+import pickle
+import signal
+import struct
+import subprocess
 import sys
+import threading
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
+from typing import IO, Any
 
 from keyfold.design.design import Declarations
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.lsp.analysis import Analysis, TextProblem, analyse, declaration_problem
 
-PATIENCE_SECONDS = 10.0
-_PROCESSES = get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["keyfold", "keyfold.lsp.module", "keyfold.review.cost"])
+PATIENCE_SECONDS = 10
+_TEXT_BYTES = struct.Struct(">Q")
 
 
-def analyse_module(text: str, path: str) -> Analysis:
-    """The analysis of a module's text, as it stands in the editor."""
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 1
-        column = getattr(error, "offset", None) or 0
-        place = Place(path, line, column)
-        return Analysis((TextProblem(place, "error", "", getattr(error, "msg", str(error))),))
-    if "keyfold" not in text:
-        return Analysis()
-    ours, theirs = _PROCESSES.Pipe(duplex=False)
-    process = _PROCESSES.Process(target=_work, args=(theirs, text, path), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        if ours.poll(PATIENCE_SECONDS):
-            found: Analysis = ours.recv()
+class ModuleProcess:
+    """The process that has keyfold loaded, and forks one for each module to look at."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def analyse(self, text: str, path: str) -> Analysis:
+        """The analysis of a module's text, as it stands in the editor."""
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError) as error:
+            place = Place(path, getattr(error, "lineno", 0) or 1, getattr(error, "offset", 0) or 0)
+            return Analysis((TextProblem(place, "error", "", getattr(error, "msg", str(error))),))
+        if "keyfold" not in text:
+            return Analysis()
+        with self._lock:
+            if self._process is None or self._process.poll() is not None:
+                command = [sys.executable, "-m", __name__]
+                self._process = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                )
+            assert self._process.stdin
+            assert self._process.stdout
+            _send(self._process.stdin, (text, path))
+            found: Analysis = _receive(self._process.stdout)
             return found
-        words = f"importing this takes more than {PATIENCE_SECONDS:g} seconds"
-    except EOFError:
-        words = "importing this ends the program"
-    finally:
-        process.kill()
-        process.join()
-        ours.close()
-    return Analysis((TextProblem(Place(path, 1), "warning", "", words),))
+
+    def close(self) -> None:
+        if self._process is not None:
+            with self._process:
+                self._process.kill()
 
 
-def _work(answer: Connection, text: str, path: str) -> None:
-    # What a module prints must not come between the messages to the editor.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    answer.send(_imported(text, path))
-    answer.close()
+def answer_requests() -> None:
+    """Look at one module after another, each in a process forked for it."""
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    # What a module prints or reads must not come between the messages.
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    while True:
+        try:
+            text, path = _receive(requests)
+        except EOFError:
+            return
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(PATIENCE_SECONDS)
+            with os.fdopen(writing, "wb") as answer:
+                _send(answer, _imported(text, path))
+            os._exit(0)
+        os.close(writing)
+        try:
+            with os.fdopen(reading, "rb") as answer:
+                found = _receive(answer)
+        except EOFError:
+            words = f"importing this ends its process, or takes over {PATIENCE_SECONDS} seconds"
+            found = Analysis((TextProblem(Place(path, 1), "warning", "", words),))
+        os.waitpid(child, 0)
+        _send(answers, found)
+
+
+def _send(to: IO[bytes], value: object) -> None:
+    data = pickle.dumps(value)
+    to.write(_TEXT_BYTES.pack(len(data)) + data)
+    to.flush()
+
+
+def _receive(source: IO[bytes]) -> Any:
+    head = source.read(_TEXT_BYTES.size)
+    if len(head) < _TEXT_BYTES.size:
+        raise EOFError
+    data = source.read(*_TEXT_BYTES.unpack(head))
+    return pickle.loads(data)
 
 
 def _imported(text: str, path: str) -> Analysis:
@@ -127,3 +173,7 @@ class _EditorText(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         exec(compile(self._text, self._path, "exec"), vars(module))
+
+
+if __name__ == "__main__":
+    answer_requests()

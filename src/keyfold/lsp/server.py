@@ -15,13 +15,13 @@ from pygls.workspace import TextDocument
 
 from keyfold.design.source import Place
 from keyfold.lsp.analysis import Analysis, Symbol, TextProblem, analyse_file
-from keyfold.lsp.module import analyse_module
+from keyfold.lsp.module import ModuleProcess
 from keyfold.review.check import RULES
 from keyfold.review.check.fixes import fixed
 
 logger = logging.getLogger(__name__)
 
-SECONDS_AFTER_THE_LAST_KEY = 0.1
+SECONDS_AFTER_THE_LAST_KEY = 0.05
 _SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
@@ -47,6 +47,7 @@ class DesignServer(LanguageServer):
         super().__init__("keyfold", metadata.version("keyfold"))
         self.current: dict[str, Analysis] = {}
         self.readable: dict[str, Analysis] = {}
+        self.modules = ModuleProcess()
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def changed(self, uri: str) -> None:
@@ -59,7 +60,7 @@ class DesignServer(LanguageServer):
         await asyncio.sleep(SECONDS_AFTER_THE_LAST_KEY)
         document = self.workspace.get_text_document(uri)
         try:
-            found = await asyncio.to_thread(analyse_text, document.source, document.path)
+            found = await asyncio.to_thread(self.analyse, document.source, document.path)
         except Exception as error:
             logger.exception("cannot analyse %s", document.path)
             words = f"keyfold cannot analyse this: {type(error).__name__}: {error}"
@@ -79,15 +80,14 @@ class DesignServer(LanguageServer):
             )
         )
 
+    def analyse(self, text: str, path: str) -> Analysis:
+        """The analysis of a design file or a Python module; of any other text nothing."""
+        if path.endswith((".yaml", ".yml")):
+            return analyse_file(text, path) if _DESIGN.search(text) else Analysis()
+        return self.modules.analyse(text, path) if path.endswith(".py") else Analysis()
+
     def known(self, uri: str) -> Analysis:
         return self.readable.get(uri, Analysis())
-
-
-def analyse_text(text: str, path: str) -> Analysis:
-    """The analysis of a design file or a Python module; of any other text nothing."""
-    if path.endswith((".yaml", ".yml")):
-        return analyse_file(text, path) if _DESIGN.search(text) else Analysis()
-    return analyse_module(text, path) if path.endswith(".py") else Analysis()
 
 
 def create_server() -> DesignServer:

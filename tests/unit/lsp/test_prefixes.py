@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from keyfold.lsp.analysis import analyse_file
-from keyfold.lsp.module import analyse_module
+from keyfold.lsp.module import ModuleProcess
 
 SYSTEMS = Path(__file__).parents[3] / "src" / "keyfold_systems"
 PREFIXES = int(os.environ.get("PREFIXES", "25"))
@@ -31,9 +31,16 @@ def test_every_prefix_of_a_design_file_is_analysed(path: Path) -> None:
             assert problem.place.line <= text.count("\n") + 1
 
 
-def test_prefixes_of_modules_are_analysed() -> None:
+@pytest.fixture
+def modules() -> Iterator[ModuleProcess]:
+    process = ModuleProcess()
+    yield process
+    process.close()
+
+
+def test_prefixes_of_modules_are_analysed(modules: ModuleProcess) -> None:
     for path in sorted(SYSTEMS.glob("*/design.py")):
         text = path.read_text("utf-8")
         for prefix in (text, *list(prefixes(text))[:6]):
-            for problem in analyse_module(prefix, str(path)).problems:
+            for problem in modules.analyse(prefix, str(path)).problems:
                 assert problem.message
