@@ -43,7 +43,7 @@ def test_faults(keyfold_db):
 def test_a_project_names_its_design_once(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(notes_of_a_project=DESIGN, test_notes=TESTS)
     pytester.makeini(f"{INI}keyfold_design = notes_of_a_project:design\n")
-    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=3)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=3)
 
 
 def test_a_fixture_of_the_project_gives_the_design(pytester: pytest.Pytester) -> None:
@@ -55,11 +55,11 @@ def test_a_fixture_of_the_project_gives_the_design(pytester: pytest.Pytester) ->
         "import pytest\nfrom other_notes import design\n"
         "@pytest.fixture\ndef keyfold_design():\n    return design\n"
     )
-    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=3)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=3)
 
 
 def test_without_a_design_it_says_what_to_do(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(keyfold_db): pass")
     pytester.makeini(INI)
-    ran = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     ran.stdout.fnmatch_lines(["*keyfold_db needs a design: set keyfold_design*"])
