@@ -10,6 +10,7 @@ from keyfold.design.pattern import Pattern
 from keyfold.design.place import caller
 from keyfold.design.processor import KINDS, ChangeKind, Processor
 from keyfold.design.read import Read
+from keyfold.design.redeclaring import forget, is_interactive
 from keyfold.design.table import Table, check_table
 from keyfold.errors import DeclarationError
 
@@ -35,7 +36,7 @@ class Declarations:
         self._joining: dict[type[Entity], list[Any]] = {}
         self.processors: list[Processor] = []
         """User-written stream processors."""
-        self._resolvers: list[Callable[[], None]] = []
+        self.resolvers: list[Callable[[], None]] = []
 
     def table(
         self,
@@ -56,7 +57,7 @@ class Declarations:
     ) -> Table:
         """Declare a table. Attributes are stored in camelCase unless `naming="snake"`."""
         place = caller()
-        if name in self.tables:
+        if name in self.tables and not is_interactive():
             raise DeclarationError(
                 codes.NAME_TAKEN,
                 f"the design {self.name} has the table {name} twice.",
@@ -85,6 +86,10 @@ class Declarations:
             silences=tuple(schema.Silence(code, reason) for code, reason in silence),
         )
         check_table(declared)
+        again = self.tables.get(name)
+        if again is not None:
+            again.schema, again.camel = declared, naming == "camel"
+            return again
         self.tables[name] = Table(self, declared, camel=naming == "camel")
         return self.tables[name]
 
@@ -99,7 +104,7 @@ class Declarations:
 
         def declare(function: Callable[P, Read[T]]) -> Pattern[P, T]:
             pattern = Pattern(function, name=name, requests=requests, silence=silence)
-            if pattern.name in self.patterns:
+            if pattern.name in self.patterns and not is_interactive():
                 raise DeclarationError(
                     codes.NAME_TAKEN,
                     f"the design {self.name} has the access pattern {pattern.name} twice.",
@@ -151,7 +156,10 @@ class Declarations:
     def register(self, entity: type[Entity]) -> None:
         """Called by an entity's class statement."""
         spec = entity.__spec__
-        if entity.__name__ in self.entities:
+        known = self.entities.get(entity.__name__)
+        if known is not None and known.__module__ == entity.__module__ and is_interactive():
+            forget(self, known)
+        elif known is not None:
             raise DeclarationError(
                 codes.NAME_TAKEN,
                 f"the design {self.name} has the entity {entity.__name__} twice.",
@@ -185,6 +193,12 @@ class Declarations:
         self.maintainers.append(maintainer)
         self._joining.clear()
 
+    def drop(self, maintainers: list[Any], resolvers: list[Callable[[], None]]) -> None:
+        """Keep these structures no more."""
+        self.maintainers = [one for one in self.maintainers if one not in maintainers]
+        self.resolvers = [one for one in self.resolvers if one not in resolvers]
+        self._joining.clear()
+
     def joining(self, entity: type[Entity]) -> list[Any]:
         """The maintainers that join the writes of an entity."""
         found = self._joining.get(entity)
@@ -196,12 +210,12 @@ class Declarations:
 
     def when_complete(self, resolver: Callable[[], None]) -> None:
         """Run once all entities are declared, for references by name."""
-        self._resolvers.append(resolver)
+        self.resolvers.append(resolver)
 
     def complete(self) -> None:
         """Resolve references between entities; unknown names are errors here."""
-        while self._resolvers:
-            self._resolvers.pop(0)()
+        while self.resolvers:
+            self.resolvers.pop(0)()
 
     def entity(self, name: str, *, place: str = "") -> type[Entity]:
         found = self.entities.get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
@@ -14,7 +14,17 @@ from keyfold.design.pattern import Pattern
 from keyfold.design.read import Page, Query, Read
 from keyfold.design.signatures import Changeable, Movable
 from keyfold.errors import PlanError, TableNotFound
-from keyfold.runtime import batch, idempotency, reads, tables, transaction, writes
+from keyfold.runtime import (
+    batch,
+    idempotency,
+    reads,
+    tables,
+    transaction,
+    writes,
+)
+from keyfold.runtime import (
+    bulk as bulk_writes,
+)
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.draft import Edit
@@ -305,6 +315,23 @@ class AsyncDb:
     ) -> int:
         """Unguarded deletes in batches; gives how many."""
         return await self.run(batch.delete_many(self.context, refs, progress), "delete_many")
+
+    async def bulk(
+        self,
+        writes: Iterable[bulk_writes.BulkWrite],
+        *,
+        start: int = 0,
+        on_failure: Literal["raise", "collect"] = "raise",
+        progress: Callable[[bulk_writes.BulkReport], None] | None = None,
+    ) -> bulk_writes.BulkReport:
+        """Thousands of creates, puts, updates and deletes, with all that follows from each.
+
+        Entities are created. What `progress` was told as its `position` is where to go on.
+        """
+        flow = bulk_writes.bulk(
+            self.context, writes, start=start, on_failure=on_failure, progress=progress
+        )
+        return await self.run(flow, "bulk")
 
     async def delete_collection(
         self, wanted: Query[Any], progress: batch.Progress | None = None

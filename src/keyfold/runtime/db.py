@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import TracebackType
@@ -15,7 +15,17 @@ from keyfold.design.pattern import Pattern
 from keyfold.design.read import Page, Query, Read
 from keyfold.design.signatures import Changeable, Movable
 from keyfold.errors import PlanError, TableNotFound
-from keyfold.runtime import batch, idempotency, reads, tables, transaction, writes
+from keyfold.runtime import (
+    batch,
+    idempotency,
+    reads,
+    tables,
+    transaction,
+    writes,
+)
+from keyfold.runtime import (
+    bulk as bulk_writes,
+)
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.draft import Edit
@@ -291,6 +301,23 @@ class Db:
     def delete_many(self, refs: Sequence[Ref[Any]], progress: batch.Progress | None = None) -> int:
         """Unguarded deletes in batches; gives how many."""
         return self.run(batch.delete_many(self.context, refs, progress), "delete_many")
+
+    def bulk(
+        self,
+        writes: Iterable[bulk_writes.BulkWrite],
+        *,
+        start: int = 0,
+        on_failure: Literal["raise", "collect"] = "raise",
+        progress: Callable[[bulk_writes.BulkReport], None] | None = None,
+    ) -> bulk_writes.BulkReport:
+        """Thousands of creates, puts, updates and deletes, with all that follows from each.
+
+        Entities are created. What `progress` was told as its `position` is where to go on.
+        """
+        flow = bulk_writes.bulk(
+            self.context, writes, start=start, on_failure=on_failure, progress=progress
+        )
+        return self.run(flow, "bulk")
 
     def delete_collection(self, wanted: Query[Any], progress: batch.Progress | None = None) -> int:
         """Delete every item of a query and what is kept for it; gives how many."""
