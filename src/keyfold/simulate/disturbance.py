@@ -17,6 +17,8 @@ class Disturbance:
     seconds: float
     active: bool = field(default=False, init=False)
     stops_consumers = False
+    is_away = False
+    """Nobody reaches the backend."""
 
     @property
     def ends(self) -> float:
@@ -29,10 +31,10 @@ class Disturbance:
             self.begin(run, now)
         self.active = within
         if within:
-            self.during(run, factors)
+            self.during(factors)
 
     def begin(self, run: Run, now: float) -> None:
         """Once, when it starts."""
 
-    def during(self, run: Run, factors: dict[str, float]) -> None:
+    def during(self, factors: dict[str, float]) -> None:
         """In each of its steps."""

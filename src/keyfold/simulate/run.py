@@ -16,6 +16,7 @@ from keyfold.simulate.disturbance import Disturbance
 from keyfold.simulate.load.schedule import Schedule
 from keyfold.simulate.model import conflicts
 from keyfold.simulate.model.backpressure import IndexBuffer
+from keyfold.simulate.model.partition import StorePartition
 from keyfold.simulate.model.retries import refusal
 from keyfold.simulate.model.shard_reading import ShardQueue
 from keyfold.simulate.outcome import (
@@ -29,6 +30,8 @@ from keyfold.simulate.outcome import (
 from keyfold.simulate.store import Grant, SimulatedStore
 from keyfold.simulate.traffic import Kind, Provisioned, ScaleModel, TrafficLine
 
+CallAt = tuple[str, str]
+"""A call and the profile of its load."""
 HOUR = 3600.0
 SETTLED_STEPS = 10
 """Where no partition is about to split, steps are so many times as long."""
@@ -84,23 +87,27 @@ class Run:
         self.work = dict(model.consumers)
         self.queues = {table: ShardQueue() for table in self.work}
         self.outcome.queues = {table: QueueOutcome() for table in self.work}
-        self._rates: dict[str, tuple[float, str]] = {}
+        self._rates: dict[CallAt, float] = {}
         for line in model.lines:
-            rate, _ = self._rates.get(line.call, (0.0, line.profile))
             if not line.streamed:
-                self._rates[line.call] = (max(rate, line.rate), line.profile)
+                self._rates[line.at] = max(self._rates.get(line.at, 0.0), line.rate)
         self._seen: set[tuple[Store, Kind, str]] = set()
         self._hours: dict[Store, list[list[float]]] = defaultdict(list)
-        self._streamed = {line.call for line in model.lines if line.streamed}
+        self._edges: list[float] = []
+        self._streamed = {line.at for line in model.lines if line.streamed}
 
     def go(self, seconds: float, step: float = 60.0) -> RunOutcome:
         for disturbance in self.disturbances:
             seconds = max(seconds, disturbance.ends)
+        self._edges = sorted({e for d in self.disturbances for e in (d.at, d.ends)})
         now = 0.0
         while now < seconds - 1e-9:
             settled = all(state.is_settled for state in self.stores.values())
             usual = step * SETTLED_STEPS if settled and step >= 60 else step
             length = self.schedule.step(now, seconds, usual)
+            for edge in self._edges:
+                if now < edge < now + length:
+                    length = edge - now
             self.step(now, length)
             now += length
         self.outcome.seconds = seconds
@@ -114,7 +121,7 @@ class Run:
         factors = self.schedule.factors(now)
         for disturbance in self.disturbances:
             disturbance.disturb(self, now, factors)
-        taken: dict[str, float] = {}
+        taken: dict[CallAt, float] = {}
         for table in self.tables:
             self._table(table, factors, now, seconds, taken)
         self._calls(factors, now, seconds, taken)
@@ -131,7 +138,7 @@ class Run:
         factors: dict[str, float],
         now: float,
         seconds: float,
-        taken: dict[str, float],
+        taken: dict[CallAt, float],
     ) -> None:
         state = self.stores[table]
         reads = state.grant("read", factors, seconds)
@@ -145,7 +152,7 @@ class Run:
         if held < 1.0:
             for line in state.lines:
                 if line.kind == "write":
-                    taken[line.call] = min(taken.get(line.call, 1.0), held)
+                    taken[line.at] = min(taken.get(line.at, 1.0), held)
             seen = self.outcome.stores[table]
             # An index that took less has been counted with the table's own units.
             seen.refused_write += writes.granted * (1 - held) * seconds
@@ -159,7 +166,7 @@ class Run:
         factors: dict[str, float],
         now: float,
         seconds: float,
-        taken: dict[str, float],
+        taken: dict[CallAt, float],
         accepted: float,
     ) -> float:
         state, buffer = self.stores[index], self.buffers[index]
@@ -205,7 +212,7 @@ class Run:
         factors: dict[str, float],
         now: float,
         seconds: float,
-        taken: dict[str, float],
+        taken: dict[CallAt, float],
     ) -> None:
         self._count(store, kind, grant.granted, grant.refused, seconds)
         if grant.fractions is None:
@@ -219,24 +226,31 @@ class Run:
                 seen.hottest_key = state.named(grant.tightest, kind, factors)
         if grant.refused <= 1e-9:
             return
+        tight = [
+            (partition, 1 - fraction)
+            for partition, fraction in zip(state.partitions, grant.fractions, strict=True)
+            if fraction < 1
+        ]
         for line in state.lines:
-            if line.kind == kind:
-                fraction = self._fraction(state, line, grant.fractions)
-                taken[line.call] = min(taken.get(line.call, 1.0), fraction)
+            if line.kind == kind and factors[line.profile]:
+                fraction = self._fraction(state, line, tight)
+                taken[line.at] = min(taken.get(line.at, 1.0), fraction)
         self._remember(store, kind, grant, factors, now)
 
     @staticmethod
-    def _fraction(state: SimulatedStore, line: TrafficLine, fractions: list[float]) -> float:
-        """The share of a line's calls that is taken."""
-        rest, total = state.rest(line), 0.0
-        for partition, fraction in zip(state.partitions, fractions, strict=True):
+    def _fraction(
+        state: SimulatedStore, line: TrafficLine, tight: list[tuple[StorePartition, float]]
+    ) -> float:
+        """The share of a line's calls that is taken; `tight` are the partitions that refuse."""
+        rest, refused = state.rest(line), 0.0
+        for partition, lost in tight:
             part = rest * partition.width * partition.count
             for key, held in partition.held.items():
                 heavy = state.keys[key]
                 if heavy.space == line.space:
                     part += state.share(line, heavy.rank) * held
-            total += part * fraction
-        return min(1.0, total)
+            refused += part * lost
+        return max(0.0, 1.0 - refused)
 
     def _remember(
         self,
@@ -323,13 +337,17 @@ class Run:
         factors: dict[str, float],
         now: float,
         seconds: float,
-        taken: dict[str, float],
+        taken: dict[CallAt, float],
     ) -> None:
-        for call, (rate, profile) in self._rates.items():
+        away = any(d.is_away for d in self.disturbances if d.active)
+        for at, rate in self._rates.items():
+            call, profile = at
             seen = self.outcome.calls[call]
             made = rate * factors[profile] * seconds
+            if not made:
+                continue
             seen.calls += made
-            fraction = taken.get(call, 1.0)
+            fraction = 0.0 if away else taken.get(at, 1.0)
             if fraction >= 1 - 1e-9:
                 seen.sends += made
                 continue
@@ -346,7 +364,7 @@ class Run:
         factors: dict[str, float],
         seconds: float,
         accepted: float,
-        taken: dict[str, float],
+        taken: dict[CallAt, float],
     ) -> None:
         work = self.work.get(table.table)
         if work is None:
@@ -360,7 +378,7 @@ class Run:
         units = state.wanted("write", factors)
         hottest = min(state.bound("write", factors), state.limits["write"])
         arriving = accepted * records * (hottest / units if units else 0.0)
-        slowed = min((taken[call] for call in self._streamed & taken.keys()), default=1.0)
+        slowed = min((taken[at] for at in self._streamed & taken.keys()), default=1.0)
         stopped = any(d.stops_consumers for d in self.disturbances if d.active)
         queue.pass_time(seconds, arriving, 0.0 if stopped else work.rate * slowed)
         seen = self.outcome.queues[table.table]

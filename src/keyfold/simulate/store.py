@@ -19,7 +19,7 @@ from keyfold.simulate.traffic import KINDS, Kind, OnDemand, Provisioned, StoreSp
 
 Reason = Literal["key range", "provisioned", "on-demand maximum", "previous peak"]
 Factors = Mapping[str, float]
-MOST_PARTITIONS = 20_000
+MOST_PARTITIONS = 500_000
 
 
 @dataclass(frozen=True)

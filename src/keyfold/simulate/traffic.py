@@ -53,6 +53,11 @@ class TrafficLine:
     items: float = 1.0
     """Items that one call writes: each makes a record of the stream."""
 
+    @property
+    def at(self) -> tuple[str, str]:
+        """Whose line it is: a call, and the profile of its load."""
+        return self.call, self.profile
+
 
 @dataclass(frozen=True)
 class OnDemand:

@@ -129,6 +129,8 @@ class BurstLoad:
     hour: float = 20.0
     focus: float = 0.0
     """The share of these calls that is about one thing: a celebrity, a post, a sale."""
+    on: tuple[str, ...] = ()
+    """The fields that hold that thing's id: keys with one of them are what the burst meets on."""
 
 
 @dataclass(frozen=True)

@@ -256,13 +256,24 @@ class _Reader:
             "day": amount,
             "hour": _hour,
             "focus": share,
+            "on": self._any_fields,
         }
         for name, inner in value.items("bursts with the calls that come"):
             word = name.text("the name of a burst")
             stated = read_words(inner, f"the burst {word}", readers)
             if not stated.get("calls"):
                 inner.refuse(f"the burst {word} should say which calls come")
+            if stated.get("focus") and not stated.get("on"):
+                inner.refuse(f"the burst {word} has a focus, and should say on which fields")
             found.append(BurstLoad(word, **stated))
+        return tuple(found)
+
+    def _any_fields(self, value: Node) -> tuple[str, ...]:
+        known = {field for entity in self.schema.entities for field in entity.by_field}
+        found = [field.text("a field") for field in value.elements("fields")]
+        for field in found:
+            if field not in known:
+                value.refuse(f"no entity has a field {field!r}; {nearest(field, known)}")
         return tuple(found)
 
     def _burst_calls(self, value: Node) -> tuple[str, ...]:

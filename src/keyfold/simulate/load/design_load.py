@@ -55,7 +55,11 @@ class Setup:
     batch: int = 100
     parallel: int = 1
     shards: dict[str, int] = field(default_factory=dict)
-    """Keys that are spread over so many, by template."""
+    """Keys whose writes are spread over so many, by template; a list then asks each of them."""
+    copies: dict[str, int] = field(default_factory=dict)
+    """Keys that are kept so many times over, by template; a read asks one, a write all."""
+    short: frozenset[str] = frozenset()
+    """Keys of which a read takes no more than one unit, by template."""
     narrow: frozenset[str] = frozenset()
     """Indexes that hold no more than their keys, by `table.index`."""
     spread: float = 1.0
@@ -132,25 +136,27 @@ class _Building:
         return name
 
     def _line(self, line: TrafficLine, hottest: float, keys: float, *, divisible: bool) -> None:
-        spread = self.setup.shards.get(line.space, 1)
-        if spread > 1:
-            hottest, keys = hottest / spread, keys * spread
+        shards = self.setup.shards.get(line.space, 1)
+        copies = self.setup.copies.get(line.space, 1)
+        spread = shards
+        if line.kind == "read":
+            spread *= copies
+            line = replace(line, units=max(line.units, 0.5 * shards if shards > 1 else 0.0))
+        elif copies > 1:
+            line = replace(line, units=line.units * copies)
+            spread *= copies
+        if line.kind == "read" and line.space in self.setup.short:
+            line = replace(line, units=min(line.units, 1.0))
+        hottest, keys = hottest / spread, keys * spread
         if line.units <= 0:
             return
         weight = line.units * line.rate
         self.spaces[line.store, line.space].append((weight, hottest, keys, divisible))
         self.lines.append(line)
         burst = self.bursts.get(line.call)
-        if burst is not None and not line.streamed:
-            focus = burst.focus / spread if self._is_focused(line) else 0.0
+        if burst is not None:
+            focus = burst.focus / spread if _is_about(burst, line.space) else 0.0
             self.lines.append(replace(line, profile=_named(burst), focus=focus))
-        elif burst is not None:
-            self.lines.append(replace(line, profile=_named(burst), focus=0.0))
-
-    def _is_focused(self, line: TrafficLine) -> bool:
-        """A burst about one thing meets on that thing's keys, not on each caller's own."""
-        entries = self.spaces[line.store, line.space]
-        return max(hottest * keys for _, hottest, keys, _ in entries) > 1.5 or len(entries) == 1
 
     def _pattern(self, pattern: PatternSchema, rate: Rate, call: str) -> None:
         from keyfold.review.cost.reads import read
@@ -264,7 +270,7 @@ class _Building:
         made = Contention(call, name, at, self._profile(rate), ATTEMPTS, 0.0, rate.average)
         self.contentions.append(made)
         burst = self.bursts.get(call)
-        if burst is not None and burst.focus:
+        if burst is not None and burst.focus and _is_about(burst, str(entity.key.partition)):
             self.contentions.append(
                 replace(made, rate=rate.average * burst.focus / spread, profile=_named(burst))
             )
@@ -364,6 +370,11 @@ class _Building:
                 follows = any(line.streamed and line.kind == "write" for line in self.lines)
                 seconds = setup.batch * (RECORD_SECONDS if follows else 0.0005)
                 yield table.name, ShardWork(setup.batch, seconds, setup.parallel)
+
+
+def _is_about(burst: BurstLoad, template: str) -> bool:
+    """Whether a burst meets on keys of this form, and not on each caller's own."""
+    return any(f"{{{field}}}" in template or f"{{{field}:" in template for field in burst.on)
 
 
 def _named(burst: BurstLoad) -> str:

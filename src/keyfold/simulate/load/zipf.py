@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 _EXACT = 2_000
 """So many terms are added one by one, the rest by the integral (Euler and Maclaurin)."""
 
 
+@cache
 def harmonic(n: float, s: float) -> float:
     """The sum of k^-s for k from 1 to n; n may be thousands of millions."""
     if n <= _EXACT:
@@ -20,6 +22,7 @@ def harmonic(n: float, s: float) -> float:
     return float(head + tail + ends)
 
 
+@cache
 def exponent(n: float, hottest: float) -> float:
     """The s at which the first of n keys gets this share."""
     if n <= 1 or hottest >= 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
+from functools import cache
 
 from keyfold.simulate.assumptions import Assumptions
 from keyfold.simulate.model.retries import attempts
@@ -31,6 +32,7 @@ def drawn(times: tuple[float, float], rng: random.Random) -> float:
     return median * math.exp(math.log(p99 / median) / Z99 * rng.gauss(0.0, 1.0))
 
 
+@cache
 def of_calls(
     assumptions: Assumptions,
     *,

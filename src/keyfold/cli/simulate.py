@@ -1,0 +1,149 @@
+"""`keyfold simulate`: what a design does under load."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+from keyfold.errors import KeyfoldError
+
+if TYPE_CHECKING:
+    from keyfold.simulate.answer.prediction import Prediction
+    from keyfold.simulate.chaos import ChaosScenario
+    from keyfold.simulate.outcome import RunOutcome
+
+HELP = "Say what a design does under load: what throttles first, how late copies are, what helps."
+FORMATS = ("text", "json", "html", "markdown")
+MOST_DAYS = 366.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)")
+    add("--users", type=float, metavar="N", help="scale the workload to so many users, like 1e8")
+    add("--days", type=float, default=30.0, metavar="N", help="how long (default: 30)")
+    add(
+        "--provisioned",
+        type=float,
+        metavar="SHARE",
+        help="provisioned capacity, auto scaled to this utilisation (default: on demand)",
+    )
+    add("--cold", action="store_true", help="start with new tables")
+    add("--client", choices=("2026", "legacy"), default="2026", help="how callers retry")
+    add(
+        "--chaos",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="also let this go wrong; `all` for each",
+    )
+    add(
+        "--rate",
+        type=float,
+        default=1000.0,
+        metavar="N",
+        help="items a second of the chaos backfill and migration (default: 1000)",
+    )
+    add(
+        "--sweep",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="vary this assumption; `all` for each",
+    )
+    add("--no-changes", action="store_true", help="do not look for changes that help")
+    add("--stories", action="store_true", help="replay published incidents instead")
+    add("--format", choices=FORMATS, default="text", help="how the report is written")
+    add("--output", "-o", type=Path, metavar="FILE", help="write here instead of to the terminal")
+    settings.add_flags(parser, "design")
+
+
+def run(args: argparse.Namespace) -> int:
+    from keyfold.review.cost import files, rendered
+
+    if args.stories:
+        from keyfold.simulate.stories.report import document as stories
+        from keyfold.simulate.stories.report import plain as told
+
+        document, data = stories(), told()
+    else:
+        document, data = _simulated(args)
+    if args.output is None:
+        print(rendered(document, data, args.format), end="")
+        return 0
+    for path, text in files(document, data, args.format, args.output).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    print(f"{args.output}: written", file=sys.stderr)
+    return 0
+
+
+def _simulated(args: argparse.Namespace):  # type: ignore[no-untyped-def]
+    from keyfold.design.target import load_schema
+    from keyfold.review.cost import Workload, load
+    from keyfold.simulate.answer.changes import cure
+    from keyfold.simulate.answer.plain import plain
+    from keyfold.simulate.answer.prediction import predict
+    from keyfold.simulate.answer.report import document
+    from keyfold.simulate.assumptions import Assumptions
+    from keyfold.simulate.load.design_load import Setup, design_load
+    from keyfold.simulate.load.users import scaled
+
+    target = args.target or settings.from_arguments(args).design
+    if not target:
+        raise KeyfoldError("name a design: keyfold simulate package.module:design, or FILE.yaml")
+    if not 0 < args.days <= MOST_DAYS:
+        raise KeyfoldError(f"--days must be greater than 0 and at most {MOST_DAYS:g}.")
+    if args.users is not None and not 1 <= args.users <= 1e10:
+        raise KeyfoldError("--users must be between 1 and 1e10.")
+    if args.provisioned is not None and not 0.2 <= args.provisioned <= 0.9:
+        raise KeyfoldError("--provisioned must be between 0.2 and 0.9, as auto scaling takes it.")
+    schema = load_schema(target)
+    workload = load(args.workload, schema) if args.workload else Workload()
+    if args.users is not None:
+        workload = scaled(schema, workload, args.users)
+    made = design_load(schema, workload, Setup(args.provisioned, cold=args.cold))
+    answer = predict(made, args.days, Assumptions(client=args.client))
+    helps = None if args.no_changes else cure(answer)
+    wrong, spread = _chaos(answer, args), _spread(answer, args)
+    return document(answer, helps, wrong, spread), plain(answer, helps, wrong, spread)
+
+
+def _chaos(
+    answer: Prediction, args: argparse.Namespace
+) -> tuple[tuple[ChaosScenario, RunOutcome], ...]:
+    from keyfold.simulate.chaos import SCENARIOS, scenario
+    from keyfold.simulate.load.schedule import DAY
+    from keyfold.simulate.run import Run
+
+    names = list(SCENARIOS) if "all" in args.chaos else args.chaos
+    found = []
+    for chosen in [scenario(name) for name in names]:
+        model, schedule, disturbances = chosen.stage(answer.load, args.rate)
+        outcome = Run(model, schedule, answer.assumptions, disturbances).go(3 * DAY)
+        found.append((chosen, outcome))
+    return tuple(found)
+
+
+def _spread(answer: Prediction, args: argparse.Namespace) -> tuple[tuple[str, float, float], ...]:
+    from keyfold.settings import nearest
+    from keyfold.simulate.assumptions import SWEEPS
+    from keyfold.simulate.load.schedule import DAY
+    from keyfold.simulate.run import Run
+
+    names = list(SWEEPS) if "all" in args.sweep else args.sweep
+    found = []
+    for name in names:
+        if name not in SWEEPS:
+            raise KeyfoldError(f"Unknown assumption {name!r}; {nearest(name, SWEEPS)}")
+        shares = []
+        for value in (getattr(answer.assumptions, name), *SWEEPS[name]):
+            changed = answer.assumptions.but(**{name: value})
+            run_ = Run(answer.load.model, answer.load.schedule, changed)
+            shares.append(run_.go(min(3 * DAY, answer.outcome.seconds)).lost_share)
+        found.append((name, min(shares), max(shares)))
+    return tuple(found)
