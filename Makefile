@@ -21,7 +21,7 @@ PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check audit bench docs dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
+.PHONY: help run test check audit bench docs scale dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -49,6 +49,9 @@ audit: $(STAMP) ## dependencies fit together, and none has a known hole (without
 docs: $(STAMP) ## the documentation, warnings as errors, into docs/_build
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+scale: $(STAMP) ## the five systems at 10^8 users, and published incidents, simulated into docs/scale
+	@$(BIN)/python docs/_ext/scale.py
 
 dist: $(STAMP) ## wheel and source archive, built twice, compared and installed into an empty environment
 	@$(BIN)/python .ci/dist.py dist

@@ -23,7 +23,7 @@ INTERRUPTED = 130
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "serve", "api", "client", "studio"),
     "Design": ("new", "import", "inspect", "adopt", "check", "rule", "docs", "types", "lsp", "mcp"),
-    "Advice": ("workload", "cost", "advise", "export"),
+    "Advice": ("workload", "cost", "simulate", "advise", "export"),
     "Data": ("migrations", "backup", "doctor", "dump", "load", "sample"),
     "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),
     "About": ("guide", "settings", "completion", "bench"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from keyfold import settings
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
+    from keyfold.review.docs.blocks import Document
     from keyfold.simulate.answer.prediction import Prediction
     from keyfold.simulate.chaos import ChaosScenario
     from keyfold.simulate.outcome import RunOutcome
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _simulated(args: argparse.Namespace):  # type: ignore[no-untyped-def]
+def _simulated(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
     from keyfold.design.target import load_schema
     from keyfold.review.cost import Workload, load
     from keyfold.simulate.answer.changes import cure

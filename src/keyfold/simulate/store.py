@@ -168,7 +168,7 @@ class SimulatedStore:
 
     @cached_property
     def _flat(self) -> dict[str, float]:
-        return {profile: 1.0 for rows in self._all.values() for profile, _ in rows}
+        return {line.profile: 1.0 for line in self.lines}
 
     # Partitions
 

@@ -37,7 +37,9 @@ def test_a_system_in_bulk_uses_the_units_of_the_same_system_in_detail(users: flo
     workload = scaled(schema, load(SYSTEMS / "tamafriends" / "workload.yaml", schema), users)
     # A burst at the first midnight, most of it on one post, so that something is refused too.
     every = 20_000 / (workload.patterns["post_by_id"].rate or 1.0)
-    burst = BurstLoad("storm", ("post_by_id",), every, 60.0, day=0.0, hour=0.0, focus=0.9)
+    burst = BurstLoad(
+        "storm", ("post_by_id",), every, 60.0, day=0.0, hour=0.0, focus=0.9, on=("post_id",)
+    )
     arrival = replace(workload.arrival, bursts=(burst,))
     made = design_load(schema, replace(workload, arrival=arrival))
     model = replace(made.model, lines=tuple(line for line in made.model.lines if not line.streamed))

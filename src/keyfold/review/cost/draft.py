@@ -72,6 +72,9 @@ def _counted(stated: EntityLoad) -> str:
     if stated.distinct:
         pairs = ", ".join(f"{name}: {count:g}" for name, count in stated.distinct.items())
         words.append(f"distinct: {{{pairs}}}")
+    if stated.hottest:
+        pairs = ", ".join(f"{name}: {share:g}" for name, share in stated.hottest.items())
+        words.append(f"hottest: {{{pairs}}}")
     return ", ".join(words)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
@@ -27,6 +28,8 @@ _LINE = re.compile(rf"{CALLS}\{{(?P<labels>[^}}]*)\}} (?P<value>\S+)")
 _NAME = re.compile(r'(?:^|,)name="((?:[^"\\]|\\.)*)"')
 
 Item = Mapping[str, Any]
+ENOUGH_ITEMS, STANDS_OUT = 100, 3.0
+"""So many items tell how popular keys are; a key stands out at so many times the average."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def traffic(schema: Schema, seen: Mapping[str, tuple[float, float]]) -> Workload
 class _Seen:
     items: int = 0
     bytes: int = 0
-    values: dict[str, set[str]] = field(default_factory=dict)
+    values: dict[str, Counter[str]] = field(default_factory=dict)
 
 
 def entities(
@@ -123,8 +126,21 @@ def entities(
             items = each.items * count / read
             distinct = {f: float(len(v)) for f, v in each.values.items()} if whole else {}
             found[entity_name] = EntityLoad(
-                items=round(items), bytes=round(each.bytes / each.items), distinct=distinct
+                items=round(items),
+                bytes=round(each.bytes / each.items),
+                distinct=distinct,
+                hottest=_hottest(each),
             )
+    return found
+
+
+def _hottest(seen: _Seen) -> dict[str, float]:
+    """The share of items that the most common value of a key's field has, where it stands out."""
+    found = {}
+    for name, values in seen.values.items():
+        (_, most), *_ = values.most_common(1)
+        if seen.items >= ENOUGH_ITEMS and most > STANDS_OUT * seen.items / len(values):
+            found[name] = round(most / seen.items, 4)
     return found
 
 
@@ -136,7 +152,7 @@ def _add(seen: _Seen, entity: EntitySchema, item: Item) -> None:
     for name in keyed:
         attribute = entity.by_field.get(name)
         if attribute is not None and attribute.name in item:
-            seen.values.setdefault(name, set()).add(str(item[attribute.name]))
+            seen.values.setdefault(name, Counter())[str(item[attribute.name])] += 1
 
 
 def _items(client: Client, name: str, wanted: int) -> Iterator[Item]:

@@ -12,7 +12,7 @@ import pytest
 from keyfold import Design, Entity, Get, Index, Key, On, Query, get
 from keyfold.cli import main
 from keyfold.errors import KeyfoldError
-from keyfold.review.cost import bill, draft, load, loads, observed_workload, report
+from keyfold.review.cost import Workload, bill, draft, load, loads, observed_workload, report
 from keyfold.review.cost.observed_workload import Scrape
 from keyfold.review.cost.text import text
 
@@ -252,6 +252,18 @@ def test_items_are_counted_and_measured_on_a_backend(tmp_path: Path, capsys: Any
     with design.open(str(file)) as db:
         partial = observed_workload.entities(db.client, SCHEMA, {}, sample=10)
     assert (partial["Order"].items, partial["Order"].distinct) == (30, {})
+
+
+def test_a_popular_key_of_a_live_table_is_recorded(tmp_path: Path) -> None:
+    with design.open(str(tmp_path / "shop.db")) as db:
+        for number in range(120):
+            user = "star" if number % 2 else f"u{number}"
+            db.create(Order(order_id=f"{number:03d}", user_id=user))
+        found = observed_workload.entities(db.client, SCHEMA, {}, sample=1000)
+    assert found["Order"].hottest == {"user_id": 0.5}
+    seen = Workload(entities=found)
+    again = loads(draft.recorded(SCHEMA, seen), SCHEMA)
+    assert again.entities["Order"].hottest == {"user_id": 0.5}
 
 
 def test_init_writes_a_file_once(tmp_path: Path, capsys: Any) -> None:

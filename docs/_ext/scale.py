@@ -1,0 +1,60 @@
+"""`make scale`: each of the systems at 10^8 users, and the incidents that the model replays.
+
+A month of each takes seconds, the changes that are tried some more: too long for each build.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import keyfold_systems
+from keyfold.design.target import load_schema
+from keyfold.review import cost
+from keyfold.review.docs.blocks import Document
+from keyfold.simulate.answer.changes import cure
+from keyfold.simulate.answer.prediction import predict
+from keyfold.simulate.answer.report import document
+from keyfold.simulate.chaos import SCENARIOS
+from keyfold.simulate.load.design_load import design_load
+from keyfold.simulate.load.schedule import DAY
+from keyfold.simulate.load.users import scaled
+from keyfold.simulate.run import Run
+from keyfold.simulate.stories.report import document as stories
+
+SYSTEMS = Path(keyfold_systems.__file__).parent
+WHICH = {"sellers": "current"}
+"""Where the design that is simulated is not the one that runs in the end."""
+USERS = 1e8
+RATE = 50_000.0
+"""Items a second of the backfill and the migration."""
+
+
+def names() -> list[str]:
+    return sorted(file.parent.name for file in SYSTEMS.glob("*/workload.yaml"))
+
+
+def page(name: str, days: float = 30.0) -> Document:
+    """One system at a hundred million users."""
+    schema = load_schema(f"keyfold_systems.{name}.{WHICH.get(name, 'design')}:design")
+    workload = scaled(schema, cost.load(SYSTEMS / name / "workload.yaml", schema), USERS)
+    answer = predict(design_load(schema, workload), days)
+    wrong = []
+    for scenario in SCENARIOS.values():
+        model, schedule, disturbances = scenario.stage(answer.load, RATE)
+        run = Run(model, schedule, answer.assumptions, disturbances)
+        wrong.append((scenario, run.go(min(days, 3.0) * DAY)))
+    return document(answer, cure(answer), tuple(wrong))
+
+
+def write(folder: Path, chosen: list[str]) -> None:
+    for name in chosen:
+        made = stories() if name == "stories" else page(name)
+        for path, text in cost.files(made, {}, "markdown", folder / f"{name}.md").items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        print(f"docs/scale/{name}.md", flush=True)
+
+
+if __name__ == "__main__":
+    write(Path(__file__).parent.parent / "scale", sys.argv[1:] or [*names(), "stories"])
