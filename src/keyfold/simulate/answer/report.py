@@ -117,7 +117,7 @@ def _lost(answer: Prediction) -> list[Block]:
             moment(seen.worst_at),
         )
         for call, seen in worst[:SHOWN]
-        if seen.lost
+        if seen.lost_share > 0.0001
     )
     head = ("Call", "Calls", "Failed", "Hours with refusals", "Worst at")
     return [Grid(head, rows)] if rows else []
