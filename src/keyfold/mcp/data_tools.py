@@ -18,6 +18,7 @@ from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
 from keyfold.mcp.tool import tool
 from keyfold.mcp.workspace import Workspace
+from keyfold.review.worst_case import in_words
 from keyfold.runtime import batch
 from keyfold.settings import nearest
 
@@ -121,6 +122,7 @@ class DataTools:
             "limit": one.limit,
             "consistent": one.consistent,
             "requests": one.requests,
+            "worst_case": in_words(self._workspace.schema, one),
             "description": one.description,
         }
 

@@ -13,6 +13,7 @@ from keyfold.limits import PAGE_BYTES
 from keyfold.review.check.patterns import asked
 from keyfold.review.check.reach import Appearance, Reach, example, is_confined
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.worst_case import most_requests, partitions
 
 RANGES = ("gt", "ge", "lt", "le", "between")
 
@@ -259,3 +260,30 @@ def _is_cut(operand: Template, whole: Template) -> bool:
         type(a) is type(b) and (isinstance(a, Slot) or a.text == b.text)
         for a, b in zip(operand.parts, whole.parts, strict=False)
     )
+
+
+@rule("Q16", "budget-too-small", "warning", "A budget of requests that the read cannot keep")
+def budget_too_small(facts: Reach) -> Iterator[Defect]:
+    for pattern in facts.schema.patterns:
+        budget = pattern.requests
+        if budget is None:
+            continue
+        may = f"may make {budget} request{'s' * (budget > 1)}"
+        if pattern.kind == "merge":
+            read = partitions(pattern)
+            if read is not None and read > budget:
+                yield Defect(
+                    pattern,
+                    pattern.name,
+                    f"{may}, and reads {read} partitions, each at least once",
+                    "Allow a request for each partition, or read fewer.",
+                )
+        elif most_requests(facts.schema, pattern) is None and pattern.filter is not None:
+            yield Defect(
+                pattern,
+                pattern.name,
+                f"{may}, and what it looks for can lie behind any number of items that its filter "
+                "leaves out",
+                "Put what it filters by into a key, as an index that holds only these, or read a "
+                "page instead.",
+            )

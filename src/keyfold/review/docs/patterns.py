@@ -16,6 +16,7 @@ from keyfold.review.docs.blocks import (
 )
 from keyfold.review.docs.blocks import Grid as Grid
 from keyfold.review.docs.requests import ASSUMED_BYTES, read_units, request
+from keyfold.review.worst_case import in_words
 
 
 def patterns(schema: Schema) -> Iterator[Block]:
@@ -39,6 +40,8 @@ def patterns(schema: Schema) -> Iterator[Block]:
             yield Paragraph(
                 f"Budget: {count(budget, 'request', 'requests')}, enforced at run time."
             )
+        if schema.enforced:
+            yield Paragraph(in_words(schema, pattern))
         if pattern.partition is not None or pattern.kind == "scan":
             yield Code(request(schema, pattern))
 
