@@ -6,6 +6,7 @@ from keyfold.design.keys import Key, On, Ref
 from keyfold.design.markers import (
     AtMost,
     Created,
+    Fixed,
     From,
     Id,
     InKey,
@@ -63,6 +64,7 @@ __all__ = [
     "Entity",
     "Exists",
     "First",
+    "Fixed",
     "From",
     "Get",
     "GetMany",

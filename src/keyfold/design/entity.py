@@ -74,6 +74,9 @@ class EntitySpec:
                 default = None if info.is_required() else info.get_default()
                 states.bind(field, default, f"{self.place} {self.name}.{name}")
                 self.states[name] = states
+        self.fixed = frozenset(
+            name for name, field in self.fields.items() if field.mark(markers.Fixed) is not None
+        )
         self.in_keys = [name for name, field in self.fields.items() if field.reader is not None]
         self.keep_keys_apart()
         self.values_of = compile_decoder(list(self.fields.values()))

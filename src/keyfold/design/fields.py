@@ -88,7 +88,7 @@ class FieldSpec:
             field=self.name,
             type="id" if self.is_id else _DOCUMENTED.get(self.kind, self.kind),
             optional=self.optional,
-            mutable=self.mark(markers.Created) is None,
+            mutable=self.mark(markers.Created) is None and self.mark(markers.Fixed) is None,
             values=self.values,
             shards=next((getattr(mark, "shards", None) for mark in spread), None),
             stored=self.stored,

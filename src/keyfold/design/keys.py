@@ -491,7 +491,9 @@ class Ref(Generic[R_co]):
 
     @cached_property
     def _rendered(self) -> dict[str, Any]:
-        self.refuse_several()
+        for value in self.values.values():
+            if type(value).__name__ == "Each":
+                self.refuse_several()
         key: Key[Any] = self.entity.__spec__.key  # type: ignore[attr-defined]
         return key.render(self.values, owner=self.entity.__name__)
 

@@ -65,6 +65,11 @@ class Normalised:
 
 
 @dataclass(frozen=True, slots=True)
+class Fixed:
+    """Set when the item is created, and never changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class From:
     """In a pointer: the field is a copy of the canonical's field of this name."""
 

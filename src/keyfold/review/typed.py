@@ -265,7 +265,7 @@ def _changeable(spec: EntitySpec) -> Iterator[str]:
         return
     for name, field in spec.fields.items():
         in_key = name in spec.key.address
-        if not (in_key or field is spec.version or is_counted(field)):
+        if not (in_key or name in spec.fixed or field is spec.version or is_counted(field)):
             yield name
 
 

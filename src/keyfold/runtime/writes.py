@@ -197,6 +197,7 @@ def _expand_update(
     spec = intent.ref.entity.__spec__
     intent = edited(context, intent)
     touched = frozenset(intent.changes)
+    _refuse_fixed(spec, intent)
     maintainers = transactional(spec)
     concerned = [m for m in maintainers if m.fields & touched]
     address = _address(spec, intent.ref.wire())
@@ -254,6 +255,14 @@ def _expand_derived(context: Context, plan: Plan, intent: Derived) -> Flow[Entit
     changes = yield from intent.changes(held, plan.pending)
     update = Update[Any](intent.ref, changes, counting=True, steady=intent.steady)
     return (yield from _expand_update(context, plan, update, read=held))
+
+
+def _refuse_fixed(spec: EntitySpec, intent: Update) -> None:
+    if not spec.fixed or intent.counting:
+        return
+    for name in spec.fixed & intent.changes.keys():
+        if not isinstance(intent.changes[name], change.SetIfAbsent):
+            raise PlanError(f"{spec.name}.{name} is fixed when the item is created")
 
 
 def first_item(intent: Update) -> Entity:

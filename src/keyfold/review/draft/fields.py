@@ -119,6 +119,8 @@ def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> 
         yield _states(attribute)
     if attribute.copies:
         yield f"From({names.quoted(names.field(attribute.copies))})"
+    if not attribute.mutable and attribute.field not in (entity.key.fields if entity.key else ()):
+        yield "Fixed()"
     if attribute.in_key:
         yield "InKey()"
     if attribute.max_items is not None and attribute.type != "string":
