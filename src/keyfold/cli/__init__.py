@@ -22,7 +22,8 @@ INTERRUPTED = 130
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "serve", "api", "client", "studio"),
-    "Design": ("new", "import", "inspect", "adopt", "check", "rule", "docs", "types", "lsp", "mcp"),
+    "Design": ("new", "import", "inspect", "adopt", "check", "rule", "docs", "types"),
+    "Editors": ("lsp", "schema", "mcp"),
     "Advice": ("workload", "cost", "simulate", "advise", "export"),
     "Data": ("migrations", "backup", "doctor", "dump", "load", "sample"),
     "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),

@@ -80,6 +80,7 @@ def _schema(value: Node) -> Schema:
         tables = (replace(tables[0], ttl=expiring),)
     reader.entities = {entity.name: entity for entity in entities}
     own: _Also = {
+        "$schema": _elsewhere,
         "design": lambda v: {"name": v.text("the design's name")},
         "tables": _elsewhere,
         "entities": _elsewhere,
