@@ -89,7 +89,8 @@ def _named(inner: Json) -> Json:
 
 
 def _record(kind: type[Any], **own: Json) -> Json:
-    stated = {word: _value(hint) for word, (_, hint) in records.hints(kind).items()}
+    known = records.hints(kind)  # type: ignore[arg-type]  # mypy: a class is hashable
+    stated = {word: _value(hint) for word, (_, hint) in known.items()}
     return {"type": "object", "additionalProperties": False, "properties": {**stated, **own}}
 
 
