@@ -65,7 +65,7 @@ browser: $(STAMP) ## the pages, in Chromium
 fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUNDS=20 for fewer
 	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$$(($(ROUNDS) / 20 + 1)) \
 	  MODEL_EXAMPLES=$(ROUNDS) FLIPS=$$((50 * $(ROUNDS))) DOCTOR_ROUNDS=$(ROUNDS) HISTORIES=$$(($(ROUNDS) / 10 + 1)) \
-	  EXAMPLES=$$((5 * $(ROUNDS))) SEEDS=$$((5 * $(ROUNDS))) \
+	  MIGRATIONS=$(ROUNDS) EXAMPLES=$$((5 * $(ROUNDS))) SEEDS=$$((5 * $(ROUNDS))) \
 	  $(BIN)/pytest -q -n $(PYTEST_WORKERS) $(FAULT_TESTS)
 
 soak: $(STAMP) ## storms on a server for an hour, with curves; SOAK_SECONDS=60 for less

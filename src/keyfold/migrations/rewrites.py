@@ -36,8 +36,8 @@ class Rewrite:
     when: Literal["backfill", "contract"] = "backfill"
     follow: Callable[[Item, Item], Item] | None = None
     """What an item becomes by its last change, given it before and after; where None, `change`."""
-    lasting: frozenset[str] = frozenset()
-    """Attributes of the old shape: what they become is the application's, and is not undone."""
+    adds: frozenset[str] = frozenset()
+    """Attributes that the old shape does not have."""
     schema: TableSchema | None = None
 
     def words(self) -> str:
@@ -51,11 +51,11 @@ def _rewrite(
     undo: Change | None = None,
     when: Literal["backfill", "contract"] = "backfill",
     follow: Callable[[Item, Item], Item] | None = None,
-    lasting: frozenset[str] = frozenset(),
+    adds: frozenset[str] = frozenset(),
 ) -> Rewrite:
     """A rewrite of one entity's items, or of all items of the table that is named."""
     if isinstance(items, str):
-        return Rewrite(f"{does} of {items}", items, change, undo, when, follow, lasting)
+        return Rewrite(f"{does} of {items}", items, change, undo, when, follow, adds)
     spec = items.__spec__
 
     def within(one: Change) -> Change:
@@ -70,7 +70,7 @@ def _rewrite(
         None
         if follow is None
         else lambda before, item: follow(before, item) if spec.recognises(item) else item,
-        lasting,
+        adds,
         spec.table.schema,
     )
 
@@ -126,7 +126,7 @@ def drop_attribute(items: str | type[Entity], attribute: str) -> Rewrite:
 def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
     """Give items the attribute under both names; `drop_attribute` ends the old one.
 
-    While old and new writers run, whichever name was written last gives the value of both.
+    What is written under the old name is copied to the new one, and not the other way.
     """
 
     def change(item: Item) -> Item:
@@ -135,8 +135,6 @@ def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
         return item
 
     def follow(before: Item, item: Item) -> Item:
-        if not same(before.get(new), item.get(new)) and same(before.get(old), item.get(old)):
-            return _set(item, old, item.get(new))
         if not same(before.get(old), item.get(old)):
             return _set(item, new, item.get(old))
         return change(item)
@@ -151,7 +149,7 @@ def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
         change,
         undo,
         follow=follow,
-        lasting=frozenset((old,)),
+        adds=frozenset((new,)),
     )
 
 

@@ -18,6 +18,7 @@ from keyfold.clock import Clock
 from keyfold.errors import (
     CancellationReason,
     ConditionFailed,
+    KeyfoldError,
     Pending,
     TransactionCanceled,
     Unavailable,
@@ -157,6 +158,7 @@ class Routed:
     def _doubled(self, operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
         """The request and what it means for the old side, in one transaction."""
         actions = list(_actions(operation, request))
+        late = ""
         for attempt in range(_TRIES):
             images: list[tuple[Item | None, Item | None]] = []
             more: list[Item] = []
@@ -165,7 +167,8 @@ class Routed:
                     image, added = yield from self._meant(kind, one)
                     images.append(image)
                     more += added
-            except _OutOfStep:
+            except _OutOfStep as found:
+                late = str(found)
                 yield Pause(_PAUSE * min(attempt + 1, 5))
                 continue
             parts = [{kind: one} for kind, one in actions]
@@ -181,7 +184,7 @@ class Routed:
                 raise
             return _answer(operation, request, images)
         raise Unavailable(
-            f"{self.routed.migration.name}: the two sides differ for too long. "
+            f"{self.routed.migration.name}: the two sides differ for too long, at {late}. "
             "Copying has to go on while applications follow: keyfold migrations apply"
         )
 
@@ -198,6 +201,12 @@ class Routed:
         key = {attribute: source[attribute] for attribute in names}
         before = yield from _get(name, key)
         after = _after(kind, one, before, key)
+        if before is None and kind == "Update":
+            try:
+                routed.meaning(table, after)
+            except KeyfoldError:
+                # Its condition refuses it; without one, it makes what no entity is.
+                return (before, after), []
         return (before, after), (yield from self._old_side(table, before, after))
 
     def _old_side(self, table: str, before: Item | None, after: Item | None) -> Flow[list[Item]]:
@@ -213,9 +222,9 @@ class Routed:
                 first = address in (next(iter(old), None), next(iter(new), None))
                 if address in old and first and before is not None:
                     if not routed.stands_for(old[address][0], there, before):
-                        raise _OutOfStep
+                        raise _OutOfStep(f"{output.table} {address[1]}")
                 elif address not in old and first and there is not None and output.part is None:
-                    raise _OutOfStep
+                    raise _OutOfStep(f"{output.table} {address[1]}")
                 wanted = new[address][0].settled(there) if address in new else None
                 if output.part is not None and address not in new:
                     wanted = {n: w for n, w in (there or {}).items() if n not in output.part}

@@ -11,7 +11,7 @@ from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.spelling import equal
+from keyfold.migrations.spelling import equal, same
 from keyfold.migrations.state import key_text
 from keyfold.migrations.undo import UndoLog, UndoRecord
 
@@ -91,9 +91,42 @@ def rewrite_item(sides: Sides, table: str, item: Item, image: Item | None = None
         record = sides.log.find(table, sides.key_of(table, item))
         if record is not None and record.is_of(image, item):
             image = None  # it was this migration, and not the application
-    lasting = [rewrite.lasting for rewrite in sides.rewrites if rewrite.table == table]
+    adds = [rewrite.adds for rewrite in sides.rewrites if rewrite.table == table]
+    kept = frozenset[str]().union(*adds)
     changed = rewritten(sides, table, item, image)
-    return write_over(sides, table, item, changed, frozenset().union(*lasting))
+    if write_over(sides, table, item, changed, kept):
+        return True
+    if image is None or changed is None or equal(changed, item):
+        return False
+    return _follow_late(sides, table, item, image, kept)
+
+
+def _follow_late(sides: Sides, table: str, item: Item, image: Item, kept: frozenset[str]) -> bool:
+    """Follow a change though the item is another one since, as far as only this migration and
+    the same attribute's writers changed it: what others wrote comes with its own change."""
+    touched = [n for n in image.keys() | item.keys() if not same(image.get(n), item.get(n))]
+    key = sides.key_of(table, item)
+    request = {"TableName": sides.backend.physical(table), "Key": key, "ConsistentRead": True}
+    for _ in range(_TRIES):
+        current: Item | None = sides.backend.call("GetItem", request).get("Item")
+        if current is None:
+            return False
+        before = {n: w for n, w in current.items() if n not in touched}
+        before |= {n: image[n] for n in touched if n in image}
+        changed = rewritten(sides, table, current, before) or {}
+        record = sides.log.find(table, key) if sides.log is not None else None
+        for name in changed.keys() | current.keys():
+            now = current.get(name)
+            if same(changed.get(name), now) or same(now, item.get(name)):
+                continue
+            if record is None or not record.wrote(name, now):
+                return False
+        if equal(changed, current) or write_over(sides, table, current, changed, kept):
+            return True
+    return False
+
+
+_TRIES = 5
 
 
 def rewritten(sides: Sides, table: str, item: Item, image: Item | None = None) -> Item | None:
@@ -118,7 +151,7 @@ def write_over(
     table: str,
     item: Item,
     changed: Item | None,
-    lasting: frozenset[str] = frozenset(),
+    adds: frozenset[str] = frozenset(),
 ) -> bool:
     """Make an item another one, if nobody has changed it meanwhile; None takes it away."""
     if changed is not None and equal(changed, item):
@@ -140,9 +173,9 @@ def write_over(
             noted = sides.log.writes(removed)
         elif record is None:
             first = UndoRecord("changed", table, key, revision=-1)
-            noted = sides.log.writes(first.noting(item, changed, lasting))
+            noted = sides.log.writes(first.noting(item, changed, adds))
         elif record.kind != "made":
-            noted = sides.log.writes(record.noting(item, changed, lasting))
+            noted = sides.log.writes(record.noting(item, changed, adds))
     try:
         if noted:
             backend.call("TransactWriteItems", {"TransactItems": [action, *noted]})

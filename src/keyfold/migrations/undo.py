@@ -38,45 +38,37 @@ class UndoRecord:
     """Digests of what they became; None where they were taken away."""
     revision: int = 0
 
-    def noting(
-        self, before: Item, after: Item, lasting: frozenset[str] = frozenset()
-    ) -> UndoRecord:
-        """The same with another change of the item; `lasting` attributes stay as they become."""
+    def noting(self, before: Item, after: Item, adds: frozenset[str] = frozenset()) -> UndoRecord:
+        """The same with another change of the item; before, there were no `adds` attributes."""
         was, became = dict(self.before), dict(self.after)
-        for name in (before.keys() | after.keys()) - lasting:
+        for name in before.keys() | after.keys():
             if not same(before.get(name), after.get(name)):
-                was[name] = before.get(name)
-                became[name] = digest(after[name]) if name in after else None
+                if name not in became or became[name] != _digest(before.get(name)):
+                    # Else it was this migration's own value.
+                    was[name] = None if name in adds else before.get(name)
+                became[name] = _digest(after.get(name))
         return UndoRecord(self.kind, self.table, self.key, was, became, self.revision + 1)
+
+    def wrote(self, name: str, value: Any) -> bool:
+        """Whether an attribute's value is what this migration made of it."""
+        return name in self.after and _digest(value) == self.after[name]
 
     def is_of(self, before: Item, after: Item) -> bool:
         """Whether a change of the item is the one that is noted here."""
         changed = [n for n in before.keys() | after.keys() if not same(before.get(n), after.get(n))]
         return all(
-            name in self.after
-            and (digest(after[name]) if name in after else None) == self.after[name]
-            for name in changed
+            name in self.after and _digest(after.get(name)) == self.after[name] for name in changed
         )
 
     def restored(self, item: Item, undone: Callable[[Item], Item]) -> Item:
         """The item as it was; what was written since is passed through `undone`."""
-        result, late = dict(item), set()
-        for name, before in self.before.items():
-            now = item.get(name)
-            if same(now, before):
-                continue
-            if (None if now is None else digest(now)) != self.after.get(name):
-                late.add(name)
-            elif before is None:
-                result.pop(name, None)
-            else:
+        known = {n: b for n, b in self.before.items() if _digest(item.get(n)) == self.after.get(n)}
+        known |= {n: b for n, b in self.before.items() if same(item.get(n), b)}
+        result = dict(item if known.keys() == self.before.keys() else undone(item))
+        for name, before in known.items():
+            result.pop(name, None)
+            if before is not None:
                 result[name] = before
-        if late:
-            passed = undone(item)
-            for name in late:
-                result.pop(name, None)
-                if name in passed:
-                    result[name] = passed[name]
         return result
 
 
@@ -170,6 +162,10 @@ class UndoLog:
         request = {"TableName": self.store.table, "Key": key, "ConsistentRead": True}
         found: Item | None = self.store.backend.call("GetItem", request).get("Item")
         return found
+
+
+def _digest(value: Any) -> str | None:
+    return None if value is None else digest(value)
 
 
 def _read(item: Item, body: bytes) -> UndoRecord:

@@ -80,10 +80,10 @@ class CatalogOperations(Part):
     ) -> Page[SellingSeason]:
         """The seasons that sell from a catalog of yours; they may be anybody's."""
         await self._own_catalog(catalog_id, caller)
-        async with self.layouts.reading(caller.id) as layout:
-            found = await layout.seasons.using(catalog_id, page)
-            shown = [SellingSeason(season_id=s.season_id, profile_id=s.profile_id) for s in found]
-            return Page(shown, found.cursor)
+        layout = self.layout
+        found = await layout.seasons.using(catalog_id, page)
+        shown = [SellingSeason(season_id=s.season_id, profile_id=s.profile_id) for s in found]
+        return Page(shown, found.cursor)
 
     @mutation("/catalogs/{catalog_id}", name="deleteCatalog", allow=authenticated, method="DELETE")
     async def delete_catalog(self, catalog_id: CleanId, caller: Identity) -> None:
@@ -93,13 +93,13 @@ class CatalogOperations(Part):
         uses finds is all there will be. In use, it is opened again.
         """
         found = await self._own_catalog(catalog_id, caller)
-        async with self.layouts.writing(caller.id) as layout:
-            closed = await self.db.update(found.ref(), deleting_since=self.db.context.now())
-            used = await layout.seasons.using(catalog_id, PageRequest(limit=1))
-            if used.items:
-                await self.db.update(closed.ref(), deleting_since=None)
-                raise Conflict("Seasons sell from this catalog.", code="IN_USE")
-            await self.db.delete(closed.ref())
+        layout = self.layout
+        closed = await self.db.update(found.ref(), deleting_since=self.db.context.now())
+        used = await layout.seasons.using(catalog_id, PageRequest(limit=1))
+        if used.items:
+            await self.db.update(closed.ref(), deleting_since=None)
+            raise Conflict("Seasons sell from this catalog.", code="IN_USE")
+        await self.db.delete(closed.ref())
 
     async def _own_catalog(self, catalog_id: str, caller: Identity) -> Catalog:
         found = there(await catalog(self.db, catalog_id), "catalog")

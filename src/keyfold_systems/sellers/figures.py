@@ -19,7 +19,6 @@ from keyfold.clients import AsyncClient, connect_async
 from keyfold_systems.sellers import current, design
 from keyfold_systems.sellers.layout_current import current_layout
 from keyfold_systems.sellers.layout_proposed import proposed_layout
-from keyfold_systems.sellers.layouts import Layouts
 from keyfold_systems.sellers.payloads import (
     NewCatalog,
     NewInvite,
@@ -86,7 +85,7 @@ async def measured(which: str) -> tuple[dict[str, Cost], dict[str, float]]:
     layout = proposed_layout(db)
     if which == "current":
         layout = current_layout(await current.design.open_async(client))
-    service = Sellers(db, Layouts(None, layout, None))
+    service = Sellers(db, layout)
     calls = await _calls(service)
     costs: dict[str, Cost] = {}
     times: dict[str, float] = {}

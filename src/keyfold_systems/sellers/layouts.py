@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from keyfold import AsyncDb, Page
+from keyfold import Page
 from keyfold.api import PageRequest
-from keyfold.migrations import Router, Side
 from keyfold.runtime import Intent
 from keyfold_systems.sellers.design import Invite, Order, Profile, Season, Share
 
@@ -73,50 +71,3 @@ class Layout:
     profiles: Profiles
     seasons: Seasons
     orders: Orders
-
-
-class Layouts:
-    """Chooses for each request: the proposed tables, or what the migrations say at the moment."""
-
-    def __init__(
-        self, old: Layout | None, new: Layout, routers: tuple[Router, Router, Router] | None
-    ) -> None:
-        self._sides: dict[Side, Layout] = {"new": new} if old is None else {"old": old, "new": new}
-        self._routers = routers
-
-    @asynccontextmanager
-    async def reading(self, caller: str) -> AsyncIterator[Layout]:
-        if self._routers is None:
-            yield self._sides["new"]
-            return
-        async with AsyncExitStack() as stack:
-            sides = [await stack.enter_async_context(r.reading(caller)) for r in self._routers]
-            yield self._mixed(sides)
-
-    @asynccontextmanager
-    async def writing(self, caller: str) -> AsyncIterator[Layout]:
-        if self._routers is None:
-            yield self._sides["new"]
-            return
-        async with AsyncExitStack() as stack:
-            sides = [await stack.enter_async_context(r.writing(caller)) for r in self._routers]
-            yield self._mixed(sides)
-
-    def _mixed(self, sides: Sequence[Side]) -> Layout:
-        profiles, seasons, orders = (self._sides[side] for side in sides)
-        return Layout(profiles.profiles, seasons.seasons, orders.orders)
-
-
-def migrating(current: AsyncDb, proposed: AsyncDb) -> Layouts:
-    """Follow the three migrations of the tables, wherever they are."""
-    from keyfold_systems.sellers import migration
-    from keyfold_systems.sellers.layout_current import current_layout
-    from keyfold_systems.sellers.layout_proposed import proposed_layout
-
-    prefix = proposed.context.table_prefix
-    routers = (
-        Router(proposed.client, migration.profiles.name, prefix=prefix),
-        Router(proposed.client, migration.seasons.name, prefix=prefix),
-        Router(proposed.client, migration.orders.name, prefix=prefix),
-    )
-    return Layouts(current_layout(current), proposed_layout(proposed), routers)

@@ -47,43 +47,43 @@ class OrderOperations(Part):
     )
     async def create_order(self, input: NewOrder, caller: Identity) -> Order:
         """Note what a customer ordered; the total is computed."""
-        async with self.layouts.writing(caller.id) as layout:
-            season, _ = await season_for(layout, input.season_id, caller, "WRITE")
-            now = self.db.context.now()
-            new = Order(
-                **input.model_dump(exclude={"line_items"}),
-                line_items=input.line_items,
-                order_id=new_ulid(),
-                profile_id=season.profile_id,
-                total_amount=_total(input.line_items),
-                created_at=now,
-                updated_at=now,
-            )
-            return await layout.orders.create(new, layout.seasons.still_there(season))
+        layout = self.layout
+        season, _ = await season_for(layout, input.season_id, caller, "WRITE")
+        now = self.db.context.now()
+        new = Order(
+            **input.model_dump(exclude={"line_items"}),
+            line_items=input.line_items,
+            order_id=new_ulid(),
+            profile_id=season.profile_id,
+            total_amount=_total(input.line_items),
+            created_at=now,
+            updated_at=now,
+        )
+        return await layout.orders.create(new, layout.seasons.still_there(season))
 
     @query("/orders/{order_id}", name="getOrder", allow=authenticated)
     async def get_order(self, order_id: CleanId, caller: Identity) -> Order:
         """An order."""
-        async with self.layouts.reading(caller.id) as layout:
-            return await order_for(layout, order_id, caller, "READ")
+        layout = self.layout
+        return await order_for(layout, order_id, caller, "READ")
 
     @query("/seasons/{season_id}/orders", name="listOrdersBySeason", allow=authenticated)
     async def list_orders_by_season(
         self, season_id: CleanId, page: PageRequest, caller: Identity
     ) -> Page[Order]:
         """The orders of a season in the order of their creation."""
-        async with self.layouts.reading(caller.id) as layout:
-            await season_for(layout, season_id, caller, "READ")
-            return await layout.orders.of_season(season_id, page)
+        layout = self.layout
+        await season_for(layout, season_id, caller, "READ")
+        return await layout.orders.of_season(season_id, page)
 
     @query("/profiles/{profile_id}/orders", name="listOrdersByProfile", allow=authenticated)
     async def list_orders_by_profile(
         self, profile_id: CleanId, page: PageRequest, caller: Identity
     ) -> Page[Order]:
         """The orders of a profile across all seasons, in the order of their creation."""
-        async with self.layouts.reading(caller.id) as layout:
-            await require(layout, profile_id, caller, "READ")
-            return await layout.orders.of_profile(profile_id, page)
+        layout = self.layout
+        await require(layout, profile_id, caller, "READ")
+        return await layout.orders.of_profile(profile_id, page)
 
     @mutation("/orders/{order_id}", name="updateOrder", allow=authenticated, method="PATCH")
     async def update_order(self, order_id: CleanId, input: OrderChanges, caller: Identity) -> Order:
@@ -91,15 +91,15 @@ class OrderOperations(Part):
         changes = given(input)
         if input.line_items is not None:
             changes["total_amount"] = _total(input.line_items)
-        async with self.layouts.writing(caller.id) as layout:
-            order = await order_for(layout, order_id, caller, "WRITE")
-            return await layout.orders.update(order, self.db.context.now(), **changes)
+        layout = self.layout
+        order = await order_for(layout, order_id, caller, "WRITE")
+        return await layout.orders.update(order, self.db.context.now(), **changes)
 
     @mutation("/orders/{order_id}", name="deleteOrder", allow=authenticated, method="DELETE")
     async def delete_order(self, order_id: CleanId, caller: Identity) -> None:
         """Delete an order."""
-        async with self.layouts.writing(caller.id) as layout:
-            await layout.orders.delete(await order_for(layout, order_id, caller, "WRITE"))
+        layout = self.layout
+        await layout.orders.delete(await order_for(layout, order_id, caller, "WRITE"))
 
     @query("/seasons/{season_id}/report", name="getSeasonReport", allow=authenticated)
     async def get_season_report(self, season_id: CleanId, caller: Identity) -> report.SeasonReport:
@@ -122,10 +122,10 @@ class OrderOperations(Part):
         )
 
     async def _season_orders(self, season_id: str, caller: Identity) -> tuple[Season, list[Order]]:
-        async with self.layouts.reading(caller.id) as layout:
-            season, _ = await season_for(layout, season_id, caller, "READ")
-            found = [o async for o in every(lambda p: layout.orders.of_season(season_id, p))]
-            return season, found
+        layout = self.layout
+        season, _ = await season_for(layout, season_id, caller, "READ")
+        found = [o async for o in every(lambda p: layout.orders.of_season(season_id, p))]
+        return season, found
 
 
 def _total(lines: list[LineItem]) -> Decimal:

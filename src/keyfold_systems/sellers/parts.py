@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from keyfold import AsyncDb, Page
 from keyfold.api import Missing, PageRequest
-from keyfold_systems.sellers.layouts import Layouts
+from keyfold_systems.sellers.layouts import Layout
 
 T = TypeVar("T")
 _PAGE = 200
@@ -19,7 +19,7 @@ class Part:
     """Operations on one kind of thing."""
 
     db: AsyncDb
-    layouts: Layouts
+    layout: Layout
 
 
 async def every(read: Callable[[PageRequest], Awaitable[Page[T]]]) -> AsyncIterator[T]:

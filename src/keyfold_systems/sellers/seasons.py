@@ -35,32 +35,32 @@ class SeasonOperations(Part):
     async def create_season(self, input: NewSeason, caller: Identity) -> Season:
         """Start selling from a catalog."""
         _check_dates(input.start_date, input.end_date)
-        async with self.layouts.writing(caller.id) as layout:
-            found = await require(layout, input.profile_id, caller, "WRITE")
-            open_catalog = await usable(self.db, input.catalog_id, caller)
-            now = self.db.context.now()
-            values = input.model_dump()
-            new = Season(**values, season_id=new_ulid(), created_at=now, updated_at=now)
-            return await layout.seasons.create(
-                new, layout.profiles.still_there(found.profile), open_catalog
-            )
+        layout = self.layout
+        found = await require(layout, input.profile_id, caller, "WRITE")
+        open_catalog = await usable(self.db, input.catalog_id, caller)
+        now = self.db.context.now()
+        values = input.model_dump()
+        new = Season(**values, season_id=new_ulid(), created_at=now, updated_at=now)
+        return await layout.seasons.create(
+            new, layout.profiles.still_there(found.profile), open_catalog
+        )
 
     @query("/seasons/{season_id}", name="getSeason", allow=authenticated)
     async def get_season(self, season_id: CleanId, caller: Identity) -> Season:
         """A season."""
-        async with self.layouts.reading(caller.id) as layout:
-            season, _ = await season_for(layout, season_id, caller, "READ")
-            return season
+        layout = self.layout
+        season, _ = await season_for(layout, season_id, caller, "READ")
+        return season
 
     @query("/profiles/{profile_id}/seasons", name="listSeasonsByProfile", allow=authenticated)
     async def list_seasons_by_profile(
         self, profile_id: CleanId, page: PageRequest, caller: Identity
     ) -> Page[Season]:
         """The seasons of a profile in the order of their creation."""
-        async with self.layouts.reading(caller.id) as layout:
-            await require(layout, profile_id, caller, "READ")
-            found = await layout.seasons.of_profile(profile_id, page)
-            return Page([s for s in found if s.deleting_since is None], found.cursor)
+        layout = self.layout
+        await require(layout, profile_id, caller, "READ")
+        found = await layout.seasons.of_profile(profile_id, page)
+        return Page([s for s in found if s.deleting_since is None], found.cursor)
 
     @mutation("/seasons/{season_id}", name="updateSeason", allow=authenticated, method="PATCH")
     async def update_season(
@@ -68,24 +68,24 @@ class SeasonOperations(Part):
     ) -> Season:
         """Change a season."""
         changes = given(input)
-        async with self.layouts.writing(caller.id) as layout:
-            season, _ = await season_for(layout, season_id, caller, "WRITE")
-            _check_dates(
-                changes.get("start_date", season.start_date),
-                changes.get("end_date", season.end_date),
-            )
-            checks = []
-            if "catalog_id" in changes and changes["catalog_id"] != season.catalog_id:
-                checks.append(await usable(self.db, changes["catalog_id"], caller))
-            return await layout.seasons.update(season, self.db.context.now(), *checks, **changes)
+        layout = self.layout
+        season, _ = await season_for(layout, season_id, caller, "WRITE")
+        _check_dates(
+            changes.get("start_date", season.start_date),
+            changes.get("end_date", season.end_date),
+        )
+        checks = []
+        if "catalog_id" in changes and changes["catalog_id"] != season.catalog_id:
+            checks.append(await usable(self.db, changes["catalog_id"], caller))
+        return await layout.seasons.update(season, self.db.context.now(), *checks, **changes)
 
     @mutation("/seasons/{season_id}", name="deleteSeason", allow=authenticated, method="DELETE")
     async def delete_season(self, season_id: CleanId, caller: Identity) -> None:
         """Delete a season with its orders."""
-        async with self.layouts.writing(caller.id) as layout:
-            season = there(await layout.seasons.find(season_id), "season")
-            await require(layout, season.profile_id, caller, "WRITE")
-            await delete_season(layout, season, self.db.context.now())
+        layout = self.layout
+        season = there(await layout.seasons.find(season_id), "season")
+        await require(layout, season.profile_id, caller, "WRITE")
+        await delete_season(layout, season, self.db.context.now())
 
 
 async def delete_season(layout: Layout, season: Season, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""All operations of Sellers, on the proposed tables or wherever the migrations have got to."""
+"""All operations of Sellers, on the proposed tables, or on those of today."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyfold_systems.sellers.accounts import AccountOperations
 from keyfold_systems.sellers.catalogs import CatalogOperations
 from keyfold_systems.sellers.design import design
 from keyfold_systems.sellers.layout_proposed import proposed_layout
-from keyfold_systems.sellers.layouts import Layouts
+from keyfold_systems.sellers.layouts import Layout
 from keyfold_systems.sellers.orders import OrderOperations
 from keyfold_systems.sellers.profiles import ProfileOperations
 from keyfold_systems.sellers.seasons import SeasonOperations
@@ -28,9 +28,9 @@ class Sellers(
 
     design: ClassVar[Design] = design
 
-    def __init__(self, db: AsyncDb, layouts: Layouts | None = None) -> None:
+    def __init__(self, db: AsyncDb, layout: Layout | None = None) -> None:
         self.db = db
-        self.layouts = layouts or Layouts(None, proposed_layout(db), None)
+        self.layout = layout or proposed_layout(db)
 
 
 def service(db: AsyncDb) -> Sellers:

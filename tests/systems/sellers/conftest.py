@@ -21,7 +21,6 @@ from keyfold_systems.sellers import current, design
 from keyfold_systems.sellers.design import Catalog, Order, Season
 from keyfold_systems.sellers.layout_current import current_layout
 from keyfold_systems.sellers.layout_proposed import proposed_layout
-from keyfold_systems.sellers.layouts import Layouts
 from keyfold_systems.sellers.payloads import NewCatalog, NewOrder, NewSeason
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import LineItem, Product
@@ -91,7 +90,7 @@ async def world(request: pytest.FixtureRequest, client: AsyncClient) -> World:
     layout = proposed_layout(proposed)
     if request.param == "current":
         layout = current_layout(await current.design.open_async(client))
-    return World(Sellers(proposed, Layouts(None, layout, None)), proposed)
+    return World(Sellers(proposed, layout), proposed)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest
 from keyfold.api import ANONYMOUS, Identity, PageRequest
 from keyfold_systems.sellers import current, design
 from keyfold_systems.sellers.layout_current import current_layout
-from keyfold_systems.sellers.layouts import Layouts
 from keyfold_systems.sellers.payloads import NewAccount, NewInvite, NewShare
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import Permissions
@@ -144,12 +143,12 @@ MATRIX = Matrix(
 async def selling(tables: str) -> AsyncIterator[Scene]:
     """Olga's profile, which Rita may read and Wanda write, with a season and all that is in it."""
     async with fresh(design.design, datetime.fromtimestamp(time.time(), UTC)) as db:
-        layouts = None
+        layout = None
         if tables == "current":
             prefix = db.context.table_prefix
             before = await current.design.open_async(db.client, table_prefix=prefix)
-            layouts = Layouts(None, current_layout(before), None)
-        world = World(Sellers(db, layouts), db)
+            layout = current_layout(before)
+        world = World(Sellers(db, layout), db)
         service = world.service
         for one in (RITA, WANDA, OLGA, ROOT):
             await service.create_my_account(NewAccount(email=f"{one.id}@example.org"), caller=one)

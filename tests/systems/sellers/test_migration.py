@@ -9,6 +9,7 @@ import asyncio
 import os
 import random
 import sys
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.migrations import PHASES, Migrator, Phase, backend_of
 from keyfold_systems.sellers import current, design, migration
-from keyfold_systems.sellers.layouts import migrating
+from keyfold_systems.sellers.layout_current import current_layout
 from keyfold_systems.sellers.service import Sellers
 
 from .town import Town, Worker, fill
@@ -88,6 +89,20 @@ async def at_work(town: Town, workers: list[Worker]) -> AsyncIterator[None]:
     town.stopped = False
 
 
+@asynccontextmanager
+async def copying(runners: list[Runner]) -> AsyncIterator[None]:
+    """What `apply` does while it waits for the application."""
+    done = threading.Event()
+    tasks = [
+        asyncio.create_task(asyncio.to_thread(r.migrator().follow, done.is_set)) for r in runners
+    ]
+    try:
+        yield
+    finally:
+        done.set()
+        await asyncio.gather(*tasks)
+
+
 async def items(client: AsyncEmbeddedClient, table: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     request: dict[str, Any] = {"TableName": table}
@@ -108,21 +123,32 @@ async def test_every_record_survives_the_restructuring_and_no_request_fails(
     after = await design.design.open_async(client, create_tables=False)
     town = Town()
     await fill(before, town, RECORDS, SELLERS)
-    service = Sellers(after, migrating(before, after))
-    workers = [Worker(service, town, who, n) for n, who in enumerate(town.sellers)]
+    today = Sellers(after, current_layout(before))
+    workers = [Worker(today, town, who, n) for n, who in enumerate(town.sellers)]
+    moving = [Runner(engine, name) for name in ("profiles", "seasons", "orders")]
 
     async with at_work(town, workers):
         await Runner(engine, "accounts").apply("contract")
-        killed = await Runner(engine, "profiles").apply_with_kills(["backfill"], "contract")
+        killed = await moving[0].apply_with_kills(["backfill"], "verify")
+        killed += await moving[1].apply_with_kills(["verify"], "verify")
+        await moving[1].rollback()
+        await moving[1].apply("verify")
+        killed += await moving[2].apply_with_kills(["follow"], "verify")
 
-        seasons = Runner(engine, "seasons")
-        killed += await seasons.apply_with_kills(["verify"])
-        await asyncio.sleep(0.5)
-        await seasons.rollback()
-        await asyncio.sleep(0.5)
-        killed += await seasons.apply_with_kills(["switch-writes"], "contract")
-
-        killed += await Runner(engine, "orders").apply_with_kills(["contract"], "contract")
+        # The application of tomorrow, process by process, beside that of today.
+        following = await design.design.open_async(
+            client, migration=[getattr(migration, one.name) for one in moving]
+        )
+        async with copying(moving):
+            while any((one.migrator().status().lag or 0) > 0.3 for one in moving):
+                await asyncio.sleep(0.1)
+            for worker in workers:
+                await worker.serve(Sellers(following))
+                await asyncio.sleep(0.1)
+            for one in moving:
+                await one.apply("hold")
+        for one in moving:
+            killed += await one.apply_with_kills(["contract"], "contract")
 
     print(
         f"{RECORDS:,} records, {town.requests:,} requests meanwhile, {killed} kills; "

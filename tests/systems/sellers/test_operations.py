@@ -275,10 +275,9 @@ async def test_a_deletion_that_was_cut_off_lets_nothing_in_and_can_be_repeated(
     service = world.service
     profile = await world.profile()
     catalog = await world.catalog()
-    async with service.layouts.writing("olga") as layout:
-        found = await layout.profiles.find(profile)
-        assert found is not None
-        await layout.profiles.close(found, world.db.context.now())
+    found = await service.layout.profiles.find(profile)
+    assert found is not None
+    await service.layout.profiles.close(found, world.db.context.now())
     with pytest.raises(Missing):
         await world.season(profile, catalog.catalog_id)
     assert list(await service.list_my_profiles(PAGE, OLGA)) == []

@@ -165,6 +165,13 @@ class Worker:
         self.chance = random.Random(seed)
         self.mine = town.sellers[who]
         self.others = [other for other in town.sellers if other != who]
+        self._turn = asyncio.Lock()
+
+    async def serve(self, service: Sellers) -> None:
+        """Go on with another version of the application, once what was written has arrived."""
+        async with self._turn:
+            await asyncio.sleep(1.0)
+            self.service = service
 
     async def work(self, pause: float = 0.0) -> None:
         loop = asyncio.get_running_loop()
@@ -185,9 +192,10 @@ class Worker:
         }
         while not self.town.stopped:
             action = self.chance.choices(list(actions), list(actions.values()))[0]
-            before = loop.time()
-            await action()
-            self.town.longest = max(self.town.longest, loop.time() - before)
+            async with self._turn:
+                before = loop.time()
+                await action()
+                self.town.longest = max(self.town.longest, loop.time() - before)
             self.town.requests += 1
             await asyncio.sleep(pause)
 

@@ -184,7 +184,7 @@ def test_a_field_is_renamed_while_old_and_new_writers_run(club: Club) -> None:
     migrator.apply("hold")
     items = club.items()
     assert items["USER#u1", "USER"]["fullName"] == {"S": "By the old one"}
-    assert items["USER#u2", "USER"]["name"] == {"S": "By the new one"}
+    assert items["USER#u2", "USER"]["fullName"] == {"S": "By the new one"}
     migrator.rollback()
     after = club.items()
     assert after["USER#u2", "USER"]["name"] == {"S": "By the new one"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Context, Decimal
@@ -32,9 +33,18 @@ def contents(client: Any, *tables: str) -> set[Any]:
         if table == "keyfold_migrations":
             continue
         for page in client.get_paginator("scan").paginate(TableName=table):
-            for item in page["Items"]:
-                found.add((table, frozenset((n, _frozen(v)) for n, v in item.items())))
+            found |= frozen_items([(table, item) for item in page["Items"]])
     return found
+
+
+def frozen_items(items: list[tuple[str, dict[str, Any]]]) -> set[Any]:
+    """Items with their tables, in a form that can be compared."""
+    return {(table, frozenset((n, _frozen(v)) for n, v in item.items())) for table, item in items}
+
+
+def _bytes(value: Any) -> bytes:
+    """What boto3 gives, and what the wire has as text."""
+    return base64.b64decode(value) if isinstance(value, str) else bytes(value)
 
 
 def _frozen(value: dict[str, Any]) -> Any:
@@ -43,7 +53,9 @@ def _frozen(value: dict[str, Any]) -> Any:
         return kind, _WIDE.create_decimal(content)
     if kind == "NS":
         return kind, frozenset(Decimal(one) for one in content)
-    if kind in ("SS", "BS"):
+    if kind in ("B", "BS"):
+        return kind, frozenset(map(_bytes, content if kind == "BS" else [content]))
+    if kind == "SS":
         return kind, frozenset(content)
     if kind == "L":
         return kind, tuple(map(_frozen, content))
