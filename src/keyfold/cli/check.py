@@ -57,9 +57,12 @@ def run(args: argparse.Namespace) -> int:
     if args.live:
         schemas = [_observed(schema, current, args.sample) for schema in schemas]
     reports = [_reviewed(schema, chosen, args) for schema in schemas]
-    if args.fix and _fix(reports):
-        schemas = [_with_types(load_schema(target), target) for target in targets]
-        reports = [_reviewed(schema, chosen, args) for schema in schemas]
+    if args.fix:
+        fixed = [_fix(report) for report in reports]
+        reports = [
+            _again(report, target, files, chosen, args)
+            for report, target, files in zip(reports, targets, fixed, strict=True)
+        ]
     report = reports[0]
     for more in reports[1:]:
         report = report.joined(more)
@@ -87,17 +90,33 @@ def _reviewed(schema: Schema, chosen: CheckConfig, args: argparse.Namespace) -> 
     return chosen.applied(check(schema, select=select, ignore=ignore, severity=chosen.severity))
 
 
-def _fix(reports: list[Review]) -> int:
-    """Write what can be fixed; says how many fixes were made in which file."""
+def _fix(report: Review) -> set[Path]:
+    """Write what can be fixed; gives the files that changed."""
     from keyfold.review.check.fixes import fix_files
 
-    made = 0
-    for report in reports:
-        for path, (text, count) in fix_files(report).items():
-            path.write_text(text, encoding="utf-8")
-            made += count
-            print(f"{path}: {count} fixed", file=sys.stderr)
-    return made
+    changed = fix_files(report)
+    for path, (text, count) in changed.items():
+        path.write_text(text, encoding="utf-8")
+        print(f"{path}: {count} fixed", file=sys.stderr)
+    return set(changed)
+
+
+def _again(
+    report: Review, target: str, files: set[Path], chosen: CheckConfig, args: argparse.Namespace
+) -> Review:
+    """The report after its fixes; a Python design is not imported a second time."""
+    from keyfold.design.target import FILES, load_schema
+
+    if not files:
+        return report
+    if target.endswith(FILES):
+        return _reviewed(load_schema(target), chosen, args)
+    left = (
+        finding
+        for finding in report.findings
+        if not finding.fixes or any(Path(place.file) not in files for place, _ in finding.fixes)
+    )
+    return replace(report, findings=tuple(left))
 
 
 def _with_types(schema: Schema, target: str) -> Schema:

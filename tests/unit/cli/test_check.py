@@ -309,3 +309,22 @@ def test_what_needs_no_guess_is_fixed_in_the_file(run: Run, tmp_path: Path, rule
     code, out = run("check", "d.yaml", "--fix", "--fail-on", "info")
     assert (code, "d.yaml: 1 fixed" in out) == (0, True), out
     assert run("check", "d.yaml", "--fix")[1] == "d: nothing to report.\n"
+
+
+def test_a_python_declaration_is_fixed_in_its_file(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "mails_to_fix.py"
+    source.write_text(
+        "from keyfold import Design, Entity, Key\n"
+        "design = Design('mails')\n"
+        "table = design.table('Mails')\n"
+        "class User(Entity, table=table):\n"
+        "    email: str\n"
+        "    key = Key('USER#{email:lower}', 'USER')\n"
+        "class Login(Entity, table=table):\n"
+        "    email: str\n"
+        "    key = Key('LOGIN#{email}', 'LOGIN')\n",
+        encoding="utf-8",
+    )
+    code, out = run("check", "mails_to_fix:design", "--fix")
+    assert (code, "1 fixed" in out) == (0, True), out
+    assert "Key('LOGIN#{email:lower}', 'LOGIN')" in source.read_text(encoding="utf-8")

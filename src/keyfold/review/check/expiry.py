@@ -44,7 +44,7 @@ def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
             continue
         table = facts.schema.by_table[entity.table]
         found = next((a for a in entity.attributes if a.name == entity.ttl.attribute), None)
-        problem = _not_watched(table, entity) or _not_seconds(found)
+        problem = _not_watched(table, entity) or not_seconds(found)
         if problem:
             yield Defect(
                 entity,
@@ -66,7 +66,7 @@ def _not_watched(table: TableSchema, entity: EntitySchema) -> str:
     return ""
 
 
-def _not_seconds(attribute: AttributeSchema | None) -> str:
+def not_seconds(attribute: AttributeSchema | None) -> str:
     if attribute is None:
         return ""
     if attribute.stored == "epoch_ms":

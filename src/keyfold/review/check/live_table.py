@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.maintain.fact import MARKERS as UNIQUE
+from keyfold.review.check.expiry import not_seconds
 from keyfold.review.check.reach import Reach, example
 from keyfold.review.check.rule import Defect, rule
 from keyfold.runtime.idempotency import PREFIX as ONCE
@@ -78,6 +79,21 @@ def item_undeclared(facts: Reach) -> Iterator[Defect]:
                 "keys",
                 "Declare the entity, or remove what is left over.",
             )
+
+
+@rule("L4", "live-ttl-ignored", "error", "Items whose time to live DynamoDB does not act on")
+def live_ttl_ignored(facts: Reach) -> Iterator[Defect]:
+    for observed, table, live in _pairs(facts):
+        for seen in observed.entities_of(table.name):
+            found = next((a for a in seen.attributes if live and a.name == live.ttl), None)
+            problem = not_seconds(found)
+            if problem:
+                yield Defect(
+                    table,
+                    f"{seen.name} in {table.name}",
+                    f"in its items {problem}: they stay for ever",
+                    "Write epoch seconds as a number, and correct what is there.",
+                )
 
 
 def _is_declared(facts: Reach, table: TableSchema, seen: EntitySchema) -> bool:
