@@ -91,6 +91,12 @@ def _model(
         if stamp not in held:
             attributes.append(AttributeSchema(stamp, stamp, "timestamp", stored="iso_ms"))
     known = {a.name for a in attributes}
+    missing = [name for name in key if name and name not in known]
+    if missing:
+        raise SourceError(
+            Place(source, type_.loc.start_token.line if type_.loc else 1),
+            f"{title} has the key {missing[0]}, which is not a field",
+        )
     for index in indexes:
         for name in (index.partition, index.sort):
             if name and name not in known:

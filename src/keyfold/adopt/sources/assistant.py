@@ -9,14 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from keyfold.adopt.described import table_schema
-from keyfold.adopt.sources.cloudformation import Known, key_schema
-from keyfold.adopt.sources.imported import (
-    Imported,
-    expect_list,
-    expect_mapping,
-    expect_text,
-    refuse,
-)
+from keyfold.adopt.sources.cloudformation import Known, definitions, key_schema
+from keyfold.adopt.sources.imported import Imported, placed, projection, wire_item
 from keyfold.design.source import Place
 
 _READS = {"Query": "query", "GetItem": "get", "Scan": "scan"}
@@ -27,25 +21,35 @@ def is_model(data: Any) -> bool:
 
 
 def read(data: Any, source: str) -> Imported:
-    place = Place(source, 1)
+    model = placed(data, Place(source, 1))
     found = Imported("dynamodb_data_model.json", source)
-    for stated in data["tables"]:
-        table = expect_mapping(stated, "a table in CreateTable's words", place)
-        name = expect_text(table.get("TableName"), "TableName", place)
-        key_schema(table, f"the table {name}", Known(), place)
-        if not isinstance(table.get("AttributeDefinitions"), list):
-            refuse(table, place, f"the table {name} needs AttributeDefinitions")
-        found.tables.append(table_schema(table))
-    for name, requests in expect_mapping(data["items"], "items by table", place).items():
-        for request in expect_list(requests, f"items of {name} as PutRequests", place):
-            put = request.get("PutRequest") if isinstance(request, dict) else None
-            item = put.get("Item") if isinstance(put, dict) else None
-            if not isinstance(item, dict):
-                refuse(request, place, f"an item of {name} is PutRequest: Item:")
-            found.items.setdefault(name, []).append(item)
-    for pattern in data.get("access_patterns") or ():
-        if isinstance(pattern, dict):
-            _note(found, pattern)
+    for table in model.mappings("tables"):
+        name = table.text("TableName")
+        what = f"the table {name}"
+        described: dict[str, Any] = {
+            "TableName": name,
+            "KeySchema": key_schema(table, what, Known()),
+            "AttributeDefinitions": definitions(table, what, Known()),
+            "BillingMode": table.text("BillingMode", "PROVISIONED"),
+        }
+        for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+            described[member] = [
+                {
+                    "IndexName": index.text("IndexName"),
+                    "KeySchema": key_schema(index, f"an index of {name}", Known()),
+                    "Projection": projection(index),
+                }
+                for index in table.mappings(member)
+            ]
+        found.tables.append(table_schema(described))
+    keys = {table.name: table.key_attributes for table in found.tables}
+    items = model.mapping("items")
+    for name in items:
+        for request in items.mappings(name):
+            item = request.mapping("PutRequest").mapping("Item")
+            found.items.setdefault(name, []).append(wire_item(item, keys.get(name, ())))
+    for pattern in model.mappings("access_patterns"):
+        _note(found, pattern)
     return found
 
 
@@ -73,6 +77,8 @@ def _asked(command: str) -> str:
         try:
             given = json.loads(options.get(option, "{}"))
         except json.JSONDecodeError:
+            continue
+        if not isinstance(given, dict):
             continue
         for placeholder, value in sorted(given.items(), key=lambda pair: -len(pair[0])):
             plain = next(iter(value.values())) if isinstance(value, dict) and value else value

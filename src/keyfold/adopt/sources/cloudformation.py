@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyfold.adopt.described import table_schema
-from keyfold.adopt.sources.imported import Imported, PlacedMapping, expect_mapping, refuse
-from keyfold.design.schema import TableSchema
+from keyfold.adopt.sources.imported import Imported, PlacedMapping, placed, projection
+from keyfold.design.schema import KeyType, TableSchema
 from keyfold.design.source import Place
 
 TABLES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
 SIMPLE = "AWS::Serverless::SimpleTable"
-_SIMPLE_TYPES = {"String": "S", "Number": "N", "Binary": "B"}
+_SIMPLE_TYPES: dict[str, KeyType] = {"String": "S", "Number": "N", "Binary": "B"}
 _VARIABLE = re.compile(r"\$\{([^${}]+)\}")
 
 
@@ -32,34 +32,32 @@ def is_template(data: Any) -> bool:
 
 def read(data: Any, source: str) -> Imported:
     """The tables of a template."""
-    place = Place(source, 1)
+    template = placed(data, Place(source, 1))
     found = Imported("CloudFormation", source)
-    parameters = data.get("Parameters") or {}
+    parameters = template.mapping("Parameters")
 
     def known(name: str) -> Any:
         stated = parameters.get(name)
         return stated.get("Default") if isinstance(stated, dict) else None
 
-    found.tables += _tables(data["Resources"], Known(known), found, place)
+    resources = template.mapping("Resources")
+    found.tables += _tables(resources, Known(known), found)
     if not found.tables:
-        refuse(data["Resources"], place, "there is no AWS::DynamoDB::Table among the resources")
+        resources.refuse("there is no AWS::DynamoDB::Table among the resources")
     return found
 
 
 def read_serverless(data: Any, source: str) -> Imported:
     """The tables of a serverless.yml; `${self:...}` is looked up in it."""
-    place = Place(source, 1)
-    found = Imported("Serverless Framework", source, name=_service(data))
-    resources = data.get("resources") or {}
-    parts = resources if isinstance(resources, list) else [resources]
+    stated = placed(data, Place(source, 1))
+    found = Imported("Serverless Framework", source, name=_service(stated))
+    several = isinstance(stated.get("resources"), list)
+    parts = stated.mappings("resources") if several else [stated.mapping("resources")]
+    known = Known(lambda name: _own(stated, name), everywhere=True)
     for part in parts:
-        inner = part.get("Resources") if isinstance(part, dict) else None
-        if inner is None:
-            continue
-        known = Known(lambda name: _own(data, name), everywhere=True)
-        found.tables += _tables(expect_mapping(inner, "resources", place), known, found, place)
+        found.tables += _tables(part.mapping("Resources"), known, found)
     if not found.tables:
-        refuse(data, place, "there is no AWS::DynamoDB::Table under resources: Resources:")
+        stated.refuse("there is no AWS::DynamoDB::Table under resources: Resources:")
     return found
 
 
@@ -82,24 +80,15 @@ def _own(data: Mapping[str, Any], name: str) -> Any:
     return default.strip("'\"") or None
 
 
-def _tables(
-    resources: Mapping[str, Any], known: Known, found: Imported, place: Place
-) -> Iterator[TableSchema]:
+def _tables(resources: PlacedMapping, known: Known, found: Imported) -> Iterator[TableSchema]:
     for logical, resource in resources.items():
-        if not isinstance(resource, dict):
+        if not isinstance(resource, PlacedMapping):
             continue
         kind = resource.get("Type")
         if kind == SIMPLE:
-            yield _simple(logical, resource, known, found)
+            yield _simple(logical, resource.mapping("Properties"), known, found)
         elif kind in TABLES:
-            properties = expect_mapping(
-                resource.get("Properties"), f"Properties of {logical}", _place(resource, place)
-            )
-            yield _table(logical, properties, known, found, _place(properties, place))
-
-
-def _place(value: Any, place: Place) -> Place:
-    return value.place if isinstance(value, PlacedMapping) else place
+            yield _table(logical, resource.mapping("Properties"), known, found)
 
 
 def _name(logical: str, stated: Any, known: Known, found: Imported) -> str:
@@ -155,79 +144,68 @@ def _filled(text: str, known: Known) -> str | None:
     return made if whole else None
 
 
-def _simple(
-    logical: str, resource: Mapping[str, Any], known: Known, found: Imported
-) -> TableSchema:
-    properties = resource.get("Properties") or {}
-    key = properties.get("PrimaryKey") or {"Name": "id", "Type": "String"}
+def _simple(logical: str, properties: PlacedMapping, known: Known, found: Imported) -> TableSchema:
+    key = properties.mapping("PrimaryKey")
+    kind = key.text("Type", "String")
+    if kind not in _SIMPLE_TYPES:
+        key.refuse(f"the key's Type cannot be {kind!r}; it is {', '.join(_SIMPLE_TYPES)}")
     return TableSchema(
         _name(logical, properties.get("TableName"), known, found),
-        partition=str(key.get("Name", "id")),
+        partition=key.text("Name", "id"),
         sort=None,
-        partition_type=_SIMPLE_TYPES.get(str(key.get("Type", "String")), "S"),  # type: ignore[arg-type]
+        partition_type=_SIMPLE_TYPES[kind],
         type_attribute=None,
     )
 
 
-def _table(
-    logical: str, properties: Mapping[str, Any], known: Known, found: Imported, place: Place
-) -> TableSchema:
-    described = dict(properties)
-    described["TableName"] = _name(logical, properties.get("TableName"), known, found)
-    described["KeySchema"] = key_schema(properties, f"the table {logical}", known, place)
-    described["AttributeDefinitions"] = _definitions(properties, logical, known, place)
+def _table(logical: str, properties: PlacedMapping, known: Known, found: Imported) -> TableSchema:
+    described: dict[str, Any] = {
+        "TableName": _name(logical, properties.get("TableName"), known, found),
+        "KeySchema": key_schema(properties, f"the table {logical}", known),
+        "AttributeDefinitions": definitions(properties, f"the table {logical}", known),
+    }
     for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
         described[member] = [
             {
-                **index,
                 "IndexName": _text(index.get("IndexName"), known) or f"Index{number}",
-                "KeySchema": key_schema(index, f"an index of {logical}", known, place),
+                "KeySchema": key_schema(index, f"an index of {logical}", known),
+                "Projection": projection(index),
             }
-            for number, index in enumerate(properties.get(member) or ())
-            if isinstance(index, dict)
+            for number, index in enumerate(properties.mappings(member))
         ]
-    stream = properties.get("StreamSpecification")
-    if isinstance(stream, dict):
-        described["StreamSpecification"] = {**stream, "StreamEnabled": True}
-    ttl = properties.get("TimeToLiveSpecification")
-    enabled = isinstance(ttl, dict) and str(ttl.get("Enabled")).lower() == "true"
+    view = _text(properties.mapping("StreamSpecification").get("StreamViewType"), known)
+    described["StreamSpecification"] = {"StreamEnabled": bool(view), "StreamViewType": view}
+    ttl = properties.mapping("TimeToLiveSpecification")
+    enabled = str(ttl.get("Enabled")).lower() == "true"
     billing = _text(properties.get("BillingMode"), known)
     described["BillingMode"] = "PAY_PER_REQUEST" if billing == "PAY_PER_REQUEST" else "PROVISIONED"
-    return table_schema(described, _text(ttl["AttributeName"], known) if enabled and ttl else None)
+    return table_schema(described, _text(ttl.get("AttributeName"), known) if enabled else None)
 
 
-def key_schema(
-    owner: Mapping[str, Any], what: str, known: Known, place: Place
-) -> list[dict[str, str]]:
+def key_schema(owner: PlacedMapping, what: str, known: Known) -> list[dict[str, str]]:
     """The key attributes, the partition first."""
-    stated = owner.get("KeySchema")
-    if not isinstance(stated, list) or not stated:
-        refuse(owner, place, f"{what} needs a KeySchema with its partition key")
     parts = []
-    for part in stated:
-        name = _text(part.get("AttributeName"), known) if isinstance(part, dict) else None
-        kind = part.get("KeyType") if isinstance(part, dict) else None
-        if name is None or kind not in ("HASH", "RANGE"):
-            refuse(part, place, f"{what}: a key is AttributeName and KeyType (HASH or RANGE)")
+    for part in owner.mappings("KeySchema"):
+        name, kind = _text(part.get("AttributeName"), known), part.get("KeyType")
+        if not name or kind not in ("HASH", "RANGE"):
+            part.refuse(f"{what}: a key is AttributeName and KeyType (HASH or RANGE)")
         parts.append({"AttributeName": name, "KeyType": str(kind)})
-    if [part["KeyType"] for part in parts].count("HASH") < 1:
-        refuse(owner, place, f"{what} has no HASH key")
+    kinds = [part["KeyType"] for part in parts]
+    if kinds.count("HASH") != 1 or kinds.count("RANGE") > 1:
+        owner.refuse(
+            f"{what} needs a KeySchema with its partition key (one HASH, and perhaps one RANGE)"
+        )
     return sorted(parts, key=lambda part: part["KeyType"])
 
 
-def _definitions(
-    properties: Mapping[str, Any], logical: str, known: Known, place: Place
-) -> list[dict[str, str]]:
-    stated = properties.get("AttributeDefinitions")
-    if not isinstance(stated, list):
-        refuse(properties, place, f"the table {logical} needs AttributeDefinitions")
+def definitions(properties: PlacedMapping, what: str, known: Known) -> list[dict[str, str]]:
+    """The types of key attributes."""
     found = []
-    for part in stated:
-        name = _text(part.get("AttributeName"), known) if isinstance(part, dict) else None
-        kind = part.get("AttributeType") if isinstance(part, dict) else None
-        if name is None or kind not in ("S", "N", "B"):
-            refuse(
-                part, place, f"the table {logical}: an attribute has a name and a type S, N or B"
-            )
+    for part in properties.mappings("AttributeDefinitions"):
+        name, kind = _text(part.get("AttributeName"), known), part.get("AttributeType")
+        if not name or kind not in ("S", "N", "B"):
+            part.refuse(f"{what}: an attribute has a name and a type S, N or B")
         found.append({"AttributeName": name, "AttributeType": str(kind)})
+    if not found:
+        properties.refuse(f"{what} needs AttributeDefinitions")
     return found

@@ -7,12 +7,12 @@ Node prints a model: `console.log(JSON.stringify(Task.schema))`, or of a service
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from keyfold.adopt.serving import by_index, by_key
-from keyfold.adopt.sources.imported import Imported, expect_mapping, expect_text, refuse
+from keyfold.adopt.sources.imported import Imported, PlacedMapping, identifier, placed, shown
 from keyfold.design.condition import there
 from keyfold.design.formats import parse_format
 from keyfold.design.schema import (
@@ -43,7 +43,7 @@ DISCRIMINATOR = "__edb_e__"
 VERSION = "__edb_v__"
 
 
-def models(data: Any) -> list[dict[str, Any]]:
+def models(data: Any) -> list[Any]:
     """The models of a file: one, a list, or a service with its entities; nothing if it has none."""
     if isinstance(data, list):
         return [each for part in data for each in models(part)]
@@ -62,23 +62,22 @@ def models(data: Any) -> list[dict[str, Any]]:
 
 def read(data: Any, source: str, *, table: str = "") -> Imported:
     """Entities with the keys that ElectroDB writes."""
-    place = Place(source, 1)
     found = Imported("ElectroDB", source)
     layout = _Layout()
-    for model in models(data):
-        called = str(model.get("table") or table or _service(model))
+    for model in models(placed(data, Place(source, 1))):
+        called = model.text("table", "") or table or _service(model)
         if not model.get("table") and not table:
             question = f"Which table has the items of {_service(model)}? Its model does not say."
             if question not in found.questions:
                 found.questions.append(question)
-        found.entities.append(_entity(model, called, layout, found, place))
+        found.entities.append(_entity(model, called, layout, found))
         found.name = found.name or _service(model)
     found.tables += layout.tables()
     return found
 
 
-def _service(model: Mapping[str, Any]) -> str:
-    return str(expect_mapping(model["model"], "model", Place("", 1)).get("service") or "service")
+def _service(model: PlacedMapping) -> str:
+    return model.mapping("model").text("service", "") or "service"
 
 
 class _Held(dict[str, AttributeSchema]):
@@ -87,8 +86,8 @@ class _Held(dict[str, AttributeSchema]):
     widths: dict[str, int]
 
 
-def _width(stated: Any) -> int:
-    padding = stated.get("padding") if isinstance(stated, dict) else None
+def _width(stated: PlacedMapping) -> int:
+    padding = stated.get("padding")
     if not isinstance(padding, dict) or padding.get("char") != "0":
         return 0
     return int(padding["length"]) if str(padding.get("length")).isdigit() else 0
@@ -116,23 +115,31 @@ class _Layout:
         ]
 
 
-def _entity(
-    model: Mapping[str, Any], table: str, layout: _Layout, found: Imported, place: Place
-) -> EntitySchema:
-    stated = expect_mapping(model["model"], "model", place)
-    title = expect_text(stated.get("entity"), "model.entity", place)
-    attributes = expect_mapping(model.get("attributes"), f"attributes of {title}", place)
-    held = _Held({name: _attribute(name, each, title, found) for name, each in attributes.items()})
-    held.widths = {name: width for name, each in attributes.items() if (width := _width(each))}
+def _entity(model: PlacedMapping, table: str, layout: _Layout, found: Imported) -> EntitySchema:
+    stated = model.mapping("model")
+    title = stated.text("entity")
+    held = _Held()
+    held.widths = {}
+    if not isinstance(model.get("attributes"), PlacedMapping):
+        model.refuse(f"expected attributes of {title}, found {shown(model.get('attributes'))}")
+    for attribute, each in model.mapping("attributes").items():
+        mapped = isinstance(each, PlacedMapping)
+        described = each if mapped else placed({"type": each}, model.place)
+        held[attribute] = _attribute(attribute, described, title, found)
+        if width := _width(described):
+            held.widths[attribute] = width
     key: KeyTemplates | None = None
     placements: list[Placement] = []
     patterns: list[PatternSchema] = []
     name = names.class_name(title)
-    for pattern, index in expect_mapping(model["indexes"], f"indexes of {title}", place).items():
-        templates, fields, types = _templates(stated, pattern, index, held, title, place)
-        optional = [f for f in templates.fields if held[f].optional] if index.get("index") else []
+    for pattern, index in model.each("indexes"):
+        templates, fields, types = _templates(stated, pattern, index, held, title)
+        by_field = {a.field: a for a in held.values()}
+        optional = (
+            [f for f in templates.fields if by_field[f].optional] if index.get("index") else []
+        )
         if index.get("index"):
-            called = str(index["index"])
+            called = index.text("index")
             local = index.get("type") == "local"
             layout.indexes.setdefault(table, {})[called] = Index(
                 called, fields[0], fields[1], types[0], types[1], local=local
@@ -148,10 +155,10 @@ def _entity(
         "electro_version",
         "string",
         mutable=False,
-        values=(str(stated.get("version") or "1"),),
+        values=(stated.text("version", "1"),),
     )
     if key is None:
-        refuse(model["indexes"], place, f"{title} has no primary index (one without `index`)")
+        model.refuse(f"{title} has no primary index (one without `index`)")
     found.patterns += patterns
     fixed = {*key.fields}
     return EntitySchema(
@@ -167,7 +174,7 @@ def _entity(
 
 
 def _pattern(
-    name: str, pattern: str, index: Mapping[str, Any], key: KeyTemplates, table: str
+    name: str, pattern: str, index: PlacedMapping, key: KeyTemplates, table: str
 ) -> PatternSchema:
     called = f"{name} {' '.join(names.words(pattern))}"
     if not index.get("index"):
@@ -175,108 +182,89 @@ def _pattern(
     return by_index(called, name, table, str(index["index"]), key)
 
 
-def _attribute(name: str, stated: Any, title: str, found: Imported) -> AttributeSchema:
-    described = stated if isinstance(stated, dict) else {"type": stated}
-    kind = described.get("type", "any")
-    disk = str(described.get("field") or name)
-    field = name if name.isidentifier() else re.sub(r"\W", "_", name)
-    optional = not described.get("required") and "default" not in described
+def _attribute(name: str, stated: PlacedMapping, title: str, found: Imported) -> AttributeSchema:
+    kind = stated.get("type", "any")
     values: tuple[str, ...] = ()
     type_ = "any"
     if isinstance(kind, list):
-        type_, values = "string", tuple(str(each) for each in kind)
+        type_, values = "string", tuple(stated.texts("type"))
     elif kind == "set":
-        type_ = "number_set" if described.get("items") == "number" else "string_set"
-    elif isinstance(kind, str):
-        type_ = _TYPES.get(kind, "any")
-    if any("," in value for value in values):
-        values = ()
-    if described.get("get") or described.get("set"):
+        type_ = "number_set" if stated.get("items") == "number" else "string_set"
+    else:
+        type_ = _TYPES.get(stated.text("type", "any"), "any")
+    if stated.get("get") or stated.get("set"):
         found.questions.append(f"{title}.{name} is changed by code (get or set). How is it stored?")
     return AttributeSchema(
-        disk,
-        field,
+        stated.text("field", "") or name,
+        identifier(name),
         type_,
-        optional=optional,
-        mutable=not described.get("readOnly"),
-        values=values,
+        optional=not stated.get("required") and "default" not in stated,
+        mutable=not stated.get("readOnly"),
+        values=() if any("," in value for value in values) else values,
     )
 
 
 def _templates(
-    stated: Mapping[str, Any],
-    pattern: str,
-    index: Any,
-    held: _Held,
-    title: str,
-    place: Place,
+    stated: PlacedMapping, pattern: str, index: PlacedMapping, held: _Held, title: str
 ) -> tuple[KeyTemplates, tuple[str, str | None], tuple[KeyType, KeyType]]:
     what = f"the index {pattern} of {title}"
-    index = expect_mapping(index, what, place)
-    partition = expect_mapping(index.get("pk"), f"pk of {what}", place)
-    sort = index.get("sk")
-    service, entity = str(stated.get("service") or ""), str(stated.get("entity"))
-    version = str(stated.get("version") or "1")
-    collection = index.get("collection") or ()
-    collections = [collection] if isinstance(collection, str) else list(collection)
+    partition = index.mapping("pk")
+    sort = index.mapping("sk") if index.get("sk") else None
+    entity, version = stated.text("entity"), stated.text("version", "1")
+    collections = index.texts("collection")
     mark = f"#{entity}_{version}" if collections else f"${entity}_{version}"
     after = "".join(f"{'$' if not n else '#'}{c}" for n, c in enumerate(collections))
     clustered = index.get("type") == "clustered"
-    head = f"${service}" + (f"_{index['scope']}" if index.get("scope") else "")
-    if not isinstance(sort, dict):
+    scope = index.text("scope", "")
+    head = f"${stated.text('service', '')}" + (f"_{scope}" if scope else "")
+    if sort is None:
         head += after + mark
-    parts = [_template(partition, head, "", held, what, place)]
-    if isinstance(sort, dict):
+    parts = [_template(partition, head, "", held, what)]
+    types = [_key_type(partition, parts[0], held)]
+    if sort is not None:
         start = after if clustered else after + mark
-        parts.append(_template(sort, start, mark if clustered else "", held, what, place))
-    fields = expect_text(partition.get("field"), f"pk.field of {what}", place)
-    other = expect_text(sort.get("field"), f"sk.field of {what}", place) if sort else None
-    types = [
-        _key_type(part, template, held)
-        for part, template in zip((partition, sort), parts, strict=False)
-    ]
-    kinds: list[KeyType] = [*types, "S"][:2]
-    return KeyTemplates(*parts), (fields, other), (kinds[0], kinds[1])
+        parts.append(_template(sort, start, mark if clustered else "", held, what))
+        types.append(_key_type(sort, parts[1], held))
+    fields = (partition.text("field"), sort.text("field") if sort is not None else None)
+    return KeyTemplates(*parts), fields, (types[0], types[1] if len(types) > 1 else "S")
 
 
-def _key_type(part: Any, template: Template, held: Mapping[str, AttributeSchema]) -> KeyType:
+def _key_type(part: PlacedMapping, template: Template, held: _Held) -> KeyType:
     """One numeric attribute alone, without a label, is a number on disk."""
-    number = template.is_bare_field and held[template.fields[0]].type in ("decimal", "number")
-    return "N" if part.get("cast") == "number" or (number and part.get("cast") != "string") else "S"
+    numbers = {a.field for a in held.values() if a.type in ("decimal", "number")}
+    number = template.is_bare_field and template.fields[0] in numbers
+    return "N" if number and part.get("cast") != "string" else "S"
 
 
-def _template(
-    key: Mapping[str, Any],
-    head: str,
-    tail: str,
-    held: _Held,
-    what: str,
-    place: Place,
-) -> Template:
-    casing = key.get("casing") or "lower"
+def _template(key: PlacedMapping, head: str, tail: str, held: _Held, what: str) -> Template:
+    casing = key.text("casing", "lower")
     parts: list[Part] = []
-    composite = key.get("composite", key.get("facets")) or []
-    written = key.get("template", composite if isinstance(composite, str) else None)
-    if written is not None:
+    member = "composite" if "composite" in key else "facets"
+    custom = isinstance(key.get(member), str)
+    written = key.text("template", "") or (key.text(member) if custom else "")
+    if written:
         end = 0
         for match in _SLOT.finditer(written):
             parts.append(Literal(_cased(written[end : match.start()], casing)))
-            parts.append(_slot(match[1] or match[2], casing, held, what, place))
+            parts.append(_slot(match[1] or match[2], casing, held, what, key))
             end = match.end()
         parts.append(Literal(_cased(written[end:], casing)))
     else:
         parts.append(Literal(_cased(head, casing)))
-        for name in composite:
+        for name in key.texts(member):
             parts.append(Literal(_cased(f"#{name}_", casing)))
-            parts.append(_slot(str(name), casing, held, what, place))
+            parts.append(_slot(name, casing, held, what, key))
         parts.append(Literal(_cased(tail, casing)))
-    return Template(tuple(_joined(parts)) or (Literal(""),))
+    made = Template(tuple(_joined(parts)) or (Literal(""),))
+    if any(isinstance(a, Slot) and isinstance(b, Slot) for a, b in pairwise(made.parts)):
+        key.refuse(f"{what} joins two attributes with nothing between them: {made.text}")
+    return made
 
 
-def _slot(name: str, casing: str, held: _Held, what: str, place: Place) -> Slot:
+def _slot(name: str, casing: str, held: _Held, what: str, key: PlacedMapping) -> Slot:
     attribute = held.get(name)
     if attribute is None:
-        refuse(None, place, f"{what} names {name!r}, which is not among the attributes")
+        key.refuse(f"{what} names {name!r}, which is not among the attributes")
     if attribute.type in ("decimal", "number"):
         # In a key a number has no format but its digits: keyfold takes whole ones.
         held[name] = replace(attribute, type="number")

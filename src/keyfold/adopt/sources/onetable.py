@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from keyfold.adopt.sources.imported import Imported, expect_mapping, refuse
+from keyfold.adopt.sources.imported import Imported, PlacedMapping, identifier, placed
 from keyfold.adopt.sources.key_texts import template_of
 from keyfold.design.condition import there
 from keyfold.design.schema import (
@@ -37,53 +36,44 @@ _TYPES = {
 def is_schema(data: Any) -> bool:
     if not isinstance(data, dict) or not isinstance(data.get("models"), dict):
         return False
-    return "indexes" in data and "primary" in data["indexes"]
+    return isinstance(data.get("indexes"), dict) and "primary" in data["indexes"]
 
 
 def read(data: Any, source: str, *, table: str = "") -> Imported:
-    place = Place(source, 1)
-    found = Imported("OneTable", source, name=str(data.get("name") or ""))
-    params = data.get("params") or {}
-    called = table or str(data.get("table") or data.get("name") or "onetable")
-    if not table and not data.get("table"):
+    stated = placed(data, Place(source, 1))
+    found = Imported("OneTable", source, name=stated.text("name", ""))
+    params = stated.mapping("params")
+    called = table or stated.text("table", "") or stated.text("name", "") or "onetable"
+    if not table and not stated.get("table"):
         found.questions.append("What is the table called? A OneTable schema does not say.")
-    indexes = expect_mapping(data["indexes"], "indexes", place)
-    primary = expect_mapping(indexes["primary"], "indexes.primary", place)
-    if not isinstance(primary.get("hash"), str):
-        refuse(primary, place, "indexes.primary needs hash: the partition key's attribute")
+    primary = stated.mapping("indexes").mapping("primary")
     made = TableSchema(
         called,
-        primary["hash"],
-        primary.get("sort"),
+        primary.text("hash"),
+        primary.text("sort", "") or None,
         indexes=tuple(
-            _index(name, index, primary, place)
-            for name, index in indexes.items()
+            _index(name, index, primary)
+            for name, index in stated.each("indexes")
             if name != "primary"
         ),
-        type_attribute=str(params.get("typeField") or "_type"),
+        type_attribute=params.text("typeField", "_type"),
     )
     found.tables.append(made)
-    iso = bool(params.get("isoDates"))
-    for title, fields in data["models"].items():
-        model = expect_mapping(fields, f"the model {title}", place)
-        found.entities.append(_entity(title, model, made, params, found, place, iso=iso))
+    for title, model in stated.each("models"):
+        found.entities.append(_entity(title, model, made, params, found))
     return found
 
 
-def _index(name: str, index: Any, primary: Mapping[str, Any], place: Place) -> Index:
-    stated = expect_mapping(index, f"the index {name}", place)
+def _index(name: str, stated: PlacedMapping, primary: PlacedMapping) -> Index:
     local = stated.get("type") == "local"
-    projected = stated.get("project", "all")
-    partition = primary["hash"] if local else stated.get("hash")
-    if not isinstance(partition, str):
-        refuse(stated, place, f"the index {name} needs hash")
-    included = tuple(projected) if isinstance(projected, list) else ()
-    kinds = {"keys": "KEYS_ONLY"}
+    several = isinstance(stated.get("project"), list)
+    included = tuple(stated.texts("project")) if several else ()
+    keys = not several and stated.text("project", "all") == "keys"
     return Index(
         name,
-        partition,
-        stated.get("sort"),
-        projection="INCLUDE" if included else kinds.get(str(projected), "ALL"),  # type: ignore[arg-type]
+        primary.text("hash") if local else stated.text("hash"),
+        stated.text("sort", "") or None,
+        projection="INCLUDE" if included else "KEYS_ONLY" if keys else "ALL",
         included=included,
         local=local,
     )
@@ -91,35 +81,35 @@ def _index(name: str, index: Any, primary: Mapping[str, Any], place: Place) -> I
 
 def _entity(
     title: str,
-    model: Mapping[str, Any],
+    model: PlacedMapping,
     table: TableSchema,
-    params: Mapping[str, Any],
+    params: PlacedMapping,
     found: Imported,
-    place: Place,
-    *,
-    iso: bool,
 ) -> EntitySchema:
     keys = {table.partition, table.sort}
     keys |= {n for index in table.indexes for n in (index.partition, index.sort)}
+    iso, place = bool(params.get("isoDates")), model.place
     held: dict[str, AttributeSchema] = {}
     for name, stated in model.items():
         if name == "_type" or (name in keys and isinstance(stated, dict) and "value" in stated):
             continue
-        held[name] = _attribute(title, name, stated, found, iso=iso)
+        described = stated if isinstance(stated, PlacedMapping) else placed({"type": stated}, place)
+        held[name] = _attribute(title, name, described, found, iso=iso)
     if params.get("timestamps"):
         for name in ("created", "updated"):
-            held.setdefault(name, _attribute(title, name, {"type": "date"}, found, iso=iso))
+            stamp = placed({"type": "date"}, place)
+            held.setdefault(name, _attribute(title, name, stamp, found, iso=iso))
     key = _templates(title, model, (table.partition, table.sort), held, place)
     if key is None:
-        refuse(model, place, f"the model {title} needs a value for {table.partition}")
+        model.refuse(f"the model {title} needs a value for {table.partition}")
     placements = []
     for index in table.indexes:
-        placed = _templates(title, model, (index.partition, index.sort), held, place)
-        if placed is not None:
+        own = _templates(title, model, (index.partition, index.sort), held, place)
+        if own is not None:
             by_field = {a.field: a for a in held.values()}
-            optional = [f for f in dict.fromkeys(placed.fields) if by_field[f].optional]
+            optional = [f for f in dict.fromkeys(own.fields) if by_field[f].optional]
             when = there(*optional) if optional else None
-            placements.append(Placement(index.name, index.name, placed, when=when))
+            placements.append(Placement(index.name, index.name, own, when=when))
     name = names.class_name(title)
     return EntitySchema(
         name=name,
@@ -132,16 +122,15 @@ def _entity(
 
 
 def _attribute(
-    title: str, name: str, stated: Any, found: Imported, *, iso: bool
+    title: str, name: str, described: PlacedMapping, found: Imported, *, iso: bool
 ) -> AttributeSchema:
-    described = stated if isinstance(stated, dict) else {"type": stated}
-    kind = str(described.get("type") or "string").lower()
-    disk = described.get("map") or name
-    if "." in str(disk):
+    kind = described.text("type", "string").lower()
+    disk = described.text("map", "") or name
+    if "." in disk:
         found.questions.append(
             f"{title}.{name} is packed into {disk}; keyfold has no packed fields. Keep it there?"
         )
-    values = tuple(str(each) for each in described.get("enum") or ())
+    values = tuple(described.texts("enum"))
     stored = ""
     if kind == "date":
         stored = "iso_ms" if iso or described.get("isoDates") else "epoch_ms"
@@ -153,8 +142,8 @@ def _attribute(
             f"{title}.{name} is unique by OneTable's own items (_Unique). Keep them?"
         )
     return AttributeSchema(
-        str(disk),
-        name if name.isidentifier() else re.sub(r"\W", "_", name),
+        disk,
+        identifier(name),
         _TYPES.get(kind, "any"),
         optional=not (
             described.get("required") or described.get("generate") or "default" in described

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from keyfold.adopt.described import table_schema
-from keyfold.adopt.sources.imported import Imported, SourceError, refuse
+from keyfold.adopt.sources.imported import (
+    Imported,
+    PlacedMapping,
+    SourceError,
+    known_type,
+    placed,
+)
 from keyfold.adopt.sources.text_files import read_text
 from keyfold.design.schema import TableSchema
 from keyfold.design.source import Place
@@ -26,20 +32,19 @@ def is_shown(data: Any) -> bool:
 
 def read_shown(data: Any, source: str) -> Imported:
     found = Imported("terraform show -json", source)
-    place = Place(source, 1)
-    values = data.get("values") or data.get("planned_values") or {}
-    for resource in _resources(values.get("root_module") or {}):
+    shown = placed(data, Place(source, 1))
+    values = shown.mapping("values" if shown.get("values") else "planned_values")
+    for resource in _resources(values.mapping("root_module")):
         if resource.get("type") == KIND and resource.get("mode", "managed") == "managed":
-            stated = resource.get("values") or {}
-            found.tables.append(_table(str(resource.get("name")), stated, found, place))
+            found.tables.append(_table(resource.text("name"), resource.mapping("values"), found))
     if not found.tables:
-        refuse(data, place, f"there is no {KIND} in it")
+        shown.refuse(f"there is no {KIND} in it")
     return found
 
 
-def _resources(module: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from module.get("resources") or ()
-    for child in module.get("child_modules") or ():
+def _resources(module: PlacedMapping) -> Iterator[PlacedMapping]:
+    yield from module.mappings("resources")
+    for child in module.mappings("child_modules"):
         yield from _resources(child)
 
 
@@ -76,7 +81,8 @@ def read(files: list[Path], source: str) -> Imported:
             for name, inner in (block.get(KIND) or {}).items():
                 stated.append((name, inner, _place(path, text, name)))
     for name, inner, place in stated:
-        found.tables.append(_table(name, _resolved(inner, known), found, place, escaped=True))
+        made = placed(_resolved(inner, known), place)
+        found.tables.append(_table(name, made, found, escaped=True))
     if not found.tables:
         raise SourceError(Place(source, 1), f"there is no resource {KIND!r} in it")
     return found
@@ -117,28 +123,30 @@ def _plain(value: Any) -> Any:
 
 
 def _table(
-    name: str, stated: Mapping[str, Any], found: Imported, place: Place, *, escaped: bool = False
+    name: str, stated: PlacedMapping, found: Imported, *, escaped: bool = False
 ) -> TableSchema:
     partition = stated.get("hash_key")
     if not isinstance(partition, str) or (escaped and _REFERENCE.search(partition)):
-        refuse(stated, place, f"{KIND}.{name} needs hash_key as text")
+        stated.refuse(f"{KIND}.{name} needs hash_key as text")
     called = _called(name, stated.get("name"), found)
-    stated = _plain(stated) if escaped else stated
-    partition = stated["hash_key"]
-    attributes = _blocks(stated.get("attribute"))
     if "dynamic" in stated:
         found.questions.append(f"{KIND}.{name} has dynamic blocks. Which attributes do they make?")
+    if escaped:
+        stated = placed(_plain(stated), stated.place)
     described: dict[str, Any] = {
         "TableName": called,
-        "KeySchema": _key(stated, f"{KIND}.{name}", place),
+        "KeySchema": _key(stated),
         "AttributeDefinitions": [
-            {"AttributeName": each.get("name"), "AttributeType": each.get("type", "S")}
-            for each in attributes
+            {
+                "AttributeName": each.text("name"),
+                "AttributeType": known_type(each.text("type", "S"), each),
+            }
+            for each in _blocks(stated, "attribute")
         ],
-        "BillingMode": stated.get("billing_mode") or "PROVISIONED",
+        "BillingMode": stated.text("billing_mode", "PROVISIONED"),
         "StreamSpecification": {
-            "StreamEnabled": bool(stated.get("stream_enabled")),
-            "StreamViewType": stated.get("stream_view_type"),
+            "StreamEnabled": stated.get("stream_enabled") in (True, "true"),
+            "StreamViewType": stated.text("stream_view_type", "") or None,
         },
     }
     for block, member in (
@@ -147,29 +155,24 @@ def _table(
     ):
         described[member] = [
             {
-                "IndexName": index.get("name"),
-                "KeySchema": _key(
-                    {"hash_key": partition, **_stated(index)}, f"{KIND}.{name} {block}", place
-                ),
+                "IndexName": index.text("name"),
+                "KeySchema": _key(index, stated.text("hash_key")),
                 "Projection": {
-                    "ProjectionType": index.get("projection_type") or "ALL",
-                    "NonKeyAttributes": index.get("non_key_attributes") or [],
+                    "ProjectionType": index.text("projection_type", "ALL"),
+                    "NonKeyAttributes": index.texts("non_key_attributes"),
                 },
             }
-            for index in _blocks(stated.get(block))
+            for index in _blocks(stated, block)
         ]
-    ttl = next(iter(_blocks(stated.get("ttl"))), {})
-    enabled = ttl.get("enabled", True) not in (False, "false") and ttl.get("attribute_name")
-    return table_schema(described, str(ttl["attribute_name"]) if enabled else None)
+    ttl = next(iter(_blocks(stated, "ttl")), None)
+    expires = ttl.text("attribute_name", "") if ttl is not None else ""
+    enabled = ttl is not None and ttl.get("enabled", True) not in (False, "false")
+    return table_schema(described, expires if enabled and expires else None)
 
 
-def _stated(index: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in index.items() if value}
-
-
-def _blocks(value: Any) -> list[Mapping[str, Any]]:
-    found = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
-    return [each for each in found if isinstance(each, dict)]
+def _blocks(stated: PlacedMapping, name: str) -> list[PlacedMapping]:
+    found = stated.get(name)
+    return [found] if isinstance(found, PlacedMapping) else stated.mappings(name)
 
 
 def _called(name: str, stated: Any, found: Imported) -> str:
@@ -181,10 +184,10 @@ def _called(name: str, stated: Any, found: Imported) -> str:
     return name
 
 
-def _key(stated: Mapping[str, Any], what: str, place: Place) -> list[dict[str, str]]:
-    parts = [{"AttributeName": stated.get("hash_key"), "KeyType": "HASH"}]
-    if stated.get("range_key"):
-        parts.append({"AttributeName": stated["range_key"], "KeyType": "RANGE"})
-    if not all(isinstance(part["AttributeName"], str) for part in parts):
-        refuse(stated, place, f"{what} needs hash_key")
-    return parts  # type: ignore[return-value]
+def _key(stated: PlacedMapping, default: str = "") -> list[dict[str, str]]:
+    partition = stated.text("hash_key", default) or default
+    if not partition:
+        stated.refuse("expected hash_key as text")
+    parts = [{"AttributeName": partition, "KeyType": "HASH"}]
+    sort = stated.text("range_key", "")
+    return [*parts, {"AttributeName": sort, "KeyType": "RANGE"}] if sort else parts

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from keyfold.adopt.sources.imported import PlacedMapping, SourceError
+from keyfold.adopt.sources.imported import PlacedMapping, SourceError, placed
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
 
@@ -42,7 +42,7 @@ def read_records(text: str, file: str) -> Any:
             return _composed(text, file)
         except (SourceError, KeyfoldError):
             # JSON that YAML does not take (tabs): its lines are not known.
-            return _placed(plain, Place(file, 1))
+            return placed(plain, Place(file, 1))
     return _composed(text, file)
 
 
@@ -100,11 +100,3 @@ def _tagged(node: yaml.Node, file: str, depth: int, place: Place) -> PlacedMappi
     found = PlacedMapping({name: inner})
     found.place = place
     return found
-
-
-def _placed(value: Any, place: Place) -> Any:
-    if isinstance(value, dict):
-        found = PlacedMapping({name: _placed(inner, place) for name, inner in value.items()})
-        found.place = place
-        return found
-    return [_placed(inner, place) for inner in value] if isinstance(value, list) else value

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from typing import Any
 
-from keyfold.adopt.sources.imported import Imported, expect_mapping, expect_text, refuse
+from keyfold.adopt.sources.imported import Imported, PlacedMapping, identifier, placed
 from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,
@@ -35,7 +33,7 @@ _TYPES = {
 _KEYS: dict[str, KeyType] = {"string": "S", "number": "N", "binary": "B"}
 
 
-def entities(data: Any) -> list[dict[str, Any]]:
+def entities(data: Any) -> list[Any]:
     """The entities of a file: one, or a list of them; nothing if it has none."""
     if isinstance(data, list):
         return [each for part in data for each in entities(part)]
@@ -44,63 +42,57 @@ def entities(data: Any) -> list[dict[str, Any]]:
 
 
 def read(data: Any, source: str, *, table: str = "") -> Imported:
-    place = Place(source, 1)
     found = Imported("DynamoDB-Toolbox", source)
-    for stated in entities(data):
-        made = _table(stated, table, found, place)
+    for stated in entities(placed(data, Place(source, 1))):
+        made = _table(stated.mapping("table"), table, found)
         if made.name not in {each.name for each in found.tables}:
             found.tables.append(made)
-        found.entities.append(_entity(stated, made, found, place))
+        found.entities.append(_entity(stated, made, found))
     return found
 
 
-def _table(stated: Mapping[str, Any], given: str, found: Imported, place: Place) -> TableSchema:
-    table = expect_mapping(stated["table"], "table", place)
-    name = given or table.get("tableName") or table.get("name")
-    if not isinstance(name, str):
+def _table(stated: PlacedMapping, given: str, found: Imported) -> TableSchema:
+    name = given or stated.text("tableName", "") or stated.text("name", "")
+    if not name:
         question = "What is the table called? The model does not say."
         if question not in found.questions:
             found.questions.append(question)
         name = "table"
-    partition = expect_mapping(table.get("partitionKey"), "table.partitionKey", place)
-    sort = table.get("sortKey") or {}
+    partition, sort = stated.mapping("partitionKey"), stated.mapping("sortKey")
     return TableSchema(
         name,
-        expect_text(partition.get("name"), "table.partitionKey.name", place),
-        sort.get("name"),
-        partition_type=_KEYS.get(str(partition.get("type")), "S"),
-        sort_type=_KEYS.get(str(sort.get("type", "string")), "S"),
-        indexes=tuple(
-            _index(called, index, partition, place)
-            for called, index in (table.get("indexes") or {}).items()
-        ),
-        type_attribute=str(table.get("entityAttributeSavedAs") or "_et"),
+        partition.text("name"),
+        sort.text("name", "") or None,
+        partition_type=_key_type(partition),
+        sort_type=_key_type(sort),
+        indexes=tuple(_index(called, index, partition) for called, index in stated.each("indexes")),
+        type_attribute=stated.text("entityAttributeSavedAs", "_et"),
     )
 
 
-def _index(called: str, index: Any, partition: Mapping[str, Any], place: Place) -> Index:
-    stated = expect_mapping(index, f"the index {called}", place)
+def _key_type(key: PlacedMapping) -> KeyType:
+    return _KEYS.get(key.text("type", "string"), "S")
+
+
+def _index(called: str, stated: PlacedMapping, partition: PlacedMapping) -> Index:
     local = stated.get("type") == "local"
-    own = partition if local else stated.get("partitionKey")
-    if not isinstance(own, dict):
-        refuse(stated, place, f"the index {called} needs partitionKey")
-    sort = stated.get("sortKey") or {}
+    own = partition if local else stated.mapping("partitionKey")
+    sort = stated.mapping("sortKey")
     return Index(
         called,
-        str(own.get("name")),
-        sort.get("name"),
-        _KEYS.get(str(own.get("type")), "S"),
-        _KEYS.get(str(sort.get("type", "string")), "S"),
+        own.text("name"),
+        sort.text("name", "") or None,
+        _key_type(own),
+        _key_type(sort),
         local=local,
     )
 
 
-def _entity(
-    stated: Mapping[str, Any], table: TableSchema, found: Imported, place: Place
-) -> EntitySchema:
-    title = expect_text(stated.get("entityName"), "entityName", place)
-    schema = expect_mapping(stated["schema"].get("attributes"), "schema.attributes", place)
-    held = {name: _attribute(name, each) for name, each in schema.items()}
+def _entity(stated: PlacedMapping, table: TableSchema, found: Imported) -> EntitySchema:
+    title = stated.text("entityName")
+    schema = stated.mapping("schema")
+    attributes = dict(schema.each("attributes"))
+    held = {name: _attribute(name, each) for name, each in attributes.items()}
     for name, disk in _timestamps(stated.get("timestamps", True)):
         # Toolbox writes ISO texts with milliseconds.
         held.setdefault(
@@ -110,13 +102,14 @@ def _entity(
     keys = []
     for attribute in table.key_attributes:
         known = by_disk.get(attribute)
-        hidden = known is not None and bool(schema.get(known.field, {}).get("hidden"))
+        own = attributes.get(known.field) if known is not None else None
+        hidden = own is not None and bool(own.get("hidden"))
         if known is None or hidden:
             found.questions.append(
                 f"{title}: {attribute} is computed by code (computeKey or a link). "
                 "What is its format?"
             )
-            field = known.field if known else re.sub(r"\W", "_", attribute)
+            field = known.field if known else identifier(attribute)
             held[field] = AttributeSchema(attribute, field, "string", mutable=False)
             by_disk[attribute] = held[field]
         keys.append(template(f"{{{by_disk[attribute].field}}}"))
@@ -144,21 +137,19 @@ def _timestamps(stated: Any) -> list[tuple[str, str]]:
     return found
 
 
-def _attribute(name: str, stated: Any) -> AttributeSchema:
-    described = stated if isinstance(stated, dict) else {}
-    kind = str(described.get("type") or "any")
-    inner = described.get("elements") or {}
+def _attribute(name: str, stated: PlacedMapping) -> AttributeSchema:
+    kind = stated.text("type", "any")
     if kind == "set":
         kinds = {"number": "number_set", "binary": "binary_set"}
-        type_ = kinds.get(str(inner.get("type")), "string_set")
+        type_ = kinds.get(stated.mapping("elements").text("type", "string"), "string_set")
     else:
         type_ = _TYPES.get(kind, "any")
-    values = tuple(str(v) for v in described.get("enum") or () if kind == "string")
+    values = tuple(stated.texts("enum")) if kind == "string" else ()
     return AttributeSchema(
-        str(described.get("savedAs") or name),
-        name if name.isidentifier() else re.sub(r"\W", "_", name),
+        stated.text("savedAs", "") or name,
+        identifier(name),
         type_,
-        optional=described.get("required") == "never",
-        mutable=not described.get("key") and described.get("required") != "always",
+        optional=stated.get("required") == "never",
+        mutable=not stated.get("key") and stated.get("required") != "always",
         values=values if all("," not in v for v in values) else (),
     )

@@ -8,12 +8,13 @@ from typing import Any
 from keyfold.adopt.described import table_schema
 from keyfold.adopt.sources.imported import (
     Imported,
-    expect_list,
-    expect_mapping,
-    expect_text,
-    refuse,
+    PlacedMapping,
+    known_type,
+    placed,
+    projection,
+    wire_item,
 )
-from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates
+from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, TableSchema
 from keyfold.design.shorthand import template
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError
@@ -35,39 +36,39 @@ def is_model(data: Any) -> bool:
 
 
 def read(data: Any, source: str) -> Imported:
-    place = Place(source, 1)
-    found = Imported("NoSQL Workbench", source, name=str(data.get("ModelName") or ""))
-    for stated in expect_list(data["DataModel"], "DataModel as a list of tables", place):
-        table = expect_mapping(stated, "a table", place)
-        name = expect_text(table.get("TableName"), "TableName", place)
-        found.tables.append(table_schema(_described(table, name, place)))
-        for facet in table.get("TableFacets") or ():
-            _facet(found, name, expect_mapping(facet, "a facet", place), _types(table))
+    model = placed(data, Place(source, 1))
+    found = Imported("NoSQL Workbench", source, name=model.text("ModelName", ""))
+    for table in model.mappings("DataModel"):
+        name = table.text("TableName")
+        made = table_schema(_described(table, name))
+        found.tables.append(made)
+        for facet in table.mappings("TableFacets"):
+            _facet(found, made, facet, _types(table))
         if not found.items.get(name):
-            rows = [row for row in table.get("TableData") or () if isinstance(row, dict)]
+            rows = [wire_item(row, made.key_attributes) for row in table.mappings("TableData")]
             found.items.setdefault(name, []).extend(rows)
             found.labels.setdefault(name, []).extend([""] * len(rows))
     return found
 
 
 def _by_alias(
-    title: str, table: str, facet: Mapping[str, Any], types: Mapping[str, str]
+    title: str, table: TableSchema, facet: PlacedMapping, types: Mapping[str, str]
 ) -> EntitySchema | None:
     """An entity whose keys are written out as templates, where its aliases are some: A#{id}."""
-    alias = facet.get("KeyAttributeAlias") or {}
-    texts = [alias.get(name) for name in ("PartitionKeyAlias", "SortKeyAlias")]
-    stated = [text for text in texts if isinstance(text, str)]
-    if not stated or "{" not in "".join(stated):
+    alias = facet.mapping("KeyAttributeAlias")
+    texts = [alias.text(name, "") for name in ("PartitionKeyAlias", "SortKeyAlias")]
+    stated = [text for text in texts if text][: len(table.key_attributes)]
+    if len(stated) < len(table.key_attributes) or "{" not in "".join(stated):
         return None
     try:
         key = KeyTemplates(*(template(text) for text in stated))
     except DeclarationError:
         return None
-    held = [str(name) for name in facet.get("NonKeyAttributes") or ()]
+    held = facet.texts("NonKeyAttributes")
     only = [f for f in dict.fromkeys(key.fields) if f not in held]
     return EntitySchema(
         title,
-        table,
+        table.name,
         key,
         (
             *(AttributeSchema(f, f, "id", mutable=False, in_key=True) for f in only),
@@ -79,40 +80,45 @@ def _by_alias(
     )
 
 
-def _facet(found: Imported, table: str, facet: Mapping[str, Any], types: Mapping[str, str]) -> None:
-    title = str(facet.get("FacetName") or "")
-    rows = [row for row in facet.get("TableData") or () if isinstance(row, dict)]
+def _facet(
+    found: Imported, table: TableSchema, facet: PlacedMapping, types: Mapping[str, str]
+) -> None:
+    title = facet.text("FacetName")
+    rows = [wire_item(row, table.key_attributes) for row in facet.mappings("TableData")]
     entity = _by_alias(title, table, facet, types)
     if not rows and entity is not None:
         found.entities.append(entity)
     elif not rows:
         found.questions.append(
-            f"The facet {title} of {table} has no sample data. What do its keys look like?"
+            f"The facet {title} of {table.name} has no sample data. What do its keys look like?"
         )
-    found.items.setdefault(table, []).extend(rows)
-    found.labels.setdefault(table, []).extend([title] * len(rows))
+    found.items.setdefault(table.name, []).extend(rows)
+    found.labels.setdefault(table.name, []).extend([title] * len(rows))
 
 
-def _types(table: Mapping[str, Any]) -> dict[str, str]:
+def _types(table: PlacedMapping) -> dict[str, str]:
     """The types of attributes that are no keys."""
-    stated = [a for a in table.get("NonKeyAttributes") or () if isinstance(a, dict)]
     return {
-        str(a.get("AttributeName")): _TYPES.get(str(a.get("AttributeType")), "string")
-        for a in stated
+        stated.text("AttributeName"): _TYPES.get(stated.text("AttributeType", "S"), "string")
+        for stated in table.mappings("NonKeyAttributes")
     }
 
 
-def _described(table: Mapping[str, Any], name: str, place: Place) -> dict[str, Any]:
+def _described(table: PlacedMapping, name: str) -> dict[str, Any]:
     types: dict[str, str] = {}
     described: dict[str, Any] = {
         "TableName": name,
-        "KeySchema": _keys(table, name, types, place),
-        "BillingMode": table.get("BillingMode") or "PROVISIONED",
+        "KeySchema": _keys(table, name, types),
+        "BillingMode": table.text("BillingMode", "PROVISIONED"),
     }
     for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
         described[member] = [
-            {**index, "KeySchema": _keys(index, f"an index of {name}", types, place)}
-            for index in table.get(member) or ()
+            {
+                "IndexName": index.text("IndexName"),
+                "KeySchema": _keys(index, f"an index of {name}", types),
+                "Projection": projection(index),
+            }
+            for index in table.mappings(member)
         ]
     described["AttributeDefinitions"] = [
         {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
@@ -120,18 +126,16 @@ def _described(table: Mapping[str, Any], name: str, place: Place) -> dict[str, A
     return described
 
 
-def _keys(
-    owner: Mapping[str, Any], what: str, types: dict[str, str], place: Place
-) -> list[dict[str, str]]:
-    stated = owner.get("KeyAttributes")
-    if not isinstance(stated, dict) or "PartitionKey" not in stated:
-        refuse(owner, place, f"{what} needs KeyAttributes with a PartitionKey")
+def _keys(owner: PlacedMapping, what: str, types: dict[str, str]) -> list[dict[str, str]]:
+    stated = owner.mapping("KeyAttributes")
+    if stated.get("PartitionKey") is None:
+        owner.refuse(f"{what} needs KeyAttributes with a PartitionKey")
     parts = []
     for member, kind in (("PartitionKey", "HASH"), ("SortKey", "RANGE")):
-        part = stated.get(member)
-        if part is None:
+        if stated.get(member) is None:
             continue
-        attribute = expect_text(part.get("AttributeName"), "AttributeName", place)
-        types[attribute] = str(part.get("AttributeType") or "S")
+        part = stated.mapping(member)
+        attribute = part.text("AttributeName")
+        types[attribute] = known_type(part.text("AttributeType", "S"), part)
         parts.append({"AttributeName": attribute, "KeyType": kind})
     return parts

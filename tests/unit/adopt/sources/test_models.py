@@ -109,36 +109,38 @@ def test_an_electrodb_service_is_all_its_entities(tmp_path: Path) -> None:
     assert [t.name for t in found.tables] == ["mine"]
 
 
+ONETABLE: dict[str, Any] = {
+    "version": "0.1.0",
+    "format": "onetable:1.1.0",
+    "indexes": {
+        "primary": {"hash": "pk", "sort": "sk"},
+        "gs1": {"hash": "gs1pk", "sort": "gs1sk", "project": ["email"]},
+    },
+    "models": {
+        "Account": {
+            "pk": {"type": "string", "value": "account:${name}"},
+            "sk": {"type": "string", "value": "account:"},
+            "name": {"type": "string", "required": True},
+            "balance": {"type": "number"},
+            "since": {"type": "date", "required": True},
+        },
+        "User": {
+            "pk": {"type": "string", "value": "account:${accountName}"},
+            "sk": {"type": "string", "value": "user:${number:6:0}"},
+            "accountName": {"type": "string", "required": True},
+            "number": {"type": "number", "required": True},
+            "email": {"type": "string", "unique": True, "map": "em"},
+            "role": {"type": "string", "enum": ["user", "admin"], "default": "user"},
+            "gs1pk": {"type": "string", "value": "user:${email}"},
+            "gs1sk": {"type": "string", "value": "user:"},
+        },
+    },
+    "params": {"isoDates": True, "timestamps": True, "typeField": "_type"},
+}
+
+
 def test_onetable(tmp_path: Path) -> None:
-    schema = {
-        "version": "0.1.0",
-        "format": "onetable:1.1.0",
-        "indexes": {
-            "primary": {"hash": "pk", "sort": "sk"},
-            "gs1": {"hash": "gs1pk", "sort": "gs1sk", "project": ["email"]},
-        },
-        "models": {
-            "Account": {
-                "pk": {"type": "string", "value": "account:${name}"},
-                "sk": {"type": "string", "value": "account:"},
-                "name": {"type": "string", "required": True},
-                "balance": {"type": "number"},
-                "since": {"type": "date", "required": True},
-            },
-            "User": {
-                "pk": {"type": "string", "value": "account:${accountName}"},
-                "sk": {"type": "string", "value": "user:${number:6:0}"},
-                "accountName": {"type": "string", "required": True},
-                "number": {"type": "number", "required": True},
-                "email": {"type": "string", "unique": True, "map": "em"},
-                "role": {"type": "string", "enum": ["user", "admin"], "default": "user"},
-                "gs1pk": {"type": "string", "value": "user:${email}"},
-                "gs1sk": {"type": "string", "value": "user:"},
-            },
-        },
-        "params": {"isoDates": True, "timestamps": True, "typeField": "_type"},
-    }
-    found = read(saved(tmp_path, "schema.json", schema), table="accounts")
+    found = read(saved(tmp_path, "schema.json", ONETABLE), table="accounts")
     account, user = found.entities
     assert keys(account) == {"": "account:{name} / account:"}
     assert keys(user) == {
@@ -153,35 +155,37 @@ def test_onetable(tmp_path: Path) -> None:
     assert found.tables[0].indexes[0].included == ("email",)
 
 
+POKEMON: dict[str, Any] = {
+    "entityName": "POKEMON",
+    "schema": {
+        "type": "item",
+        "attributes": {
+            "trainerId": {"type": "string", "key": True, "required": "always"},
+            "level": {"type": "number", "required": "atLeastOnce"},
+            "pokeType": {"type": "string", "enum": ["fire", "water"], "savedAs": "pt"},
+            "tags": {"type": "set", "elements": {"type": "string"}, "required": "never"},
+            "SK": {"type": "string", "key": True, "required": "always", "hidden": True},
+        },
+    },
+    "timestamps": True,
+    "table": {
+        "tableName": "poke-table",
+        "partitionKey": {"name": "trainerId", "type": "string"},
+        "sortKey": {"name": "SK", "type": "string"},
+        "indexes": {
+            "byLevel": {
+                "type": "global",
+                "partitionKey": {"name": "pt", "type": "string"},
+                "sortKey": {"name": "level", "type": "number"},
+            }
+        },
+        "entityAttributeSavedAs": "_et",
+    },
+}
+
+
 def test_toolbox_asks_for_computed_keys(tmp_path: Path) -> None:
-    entity = {
-        "entityName": "POKEMON",
-        "schema": {
-            "type": "item",
-            "attributes": {
-                "trainerId": {"type": "string", "key": True, "required": "always"},
-                "level": {"type": "number", "required": "atLeastOnce"},
-                "pokeType": {"type": "string", "enum": ["fire", "water"], "savedAs": "pt"},
-                "tags": {"type": "set", "elements": {"type": "string"}, "required": "never"},
-                "SK": {"type": "string", "key": True, "required": "always", "hidden": True},
-            },
-        },
-        "timestamps": True,
-        "table": {
-            "tableName": "poke-table",
-            "partitionKey": {"name": "trainerId", "type": "string"},
-            "sortKey": {"name": "SK", "type": "string"},
-            "indexes": {
-                "byLevel": {
-                    "type": "global",
-                    "partitionKey": {"name": "pt", "type": "string"},
-                    "sortKey": {"name": "level", "type": "number"},
-                }
-            },
-            "entityAttributeSavedAs": "_et",
-        },
-    }
-    found = read(saved(tmp_path, "pokemon.json", entity))
+    found = read(saved(tmp_path, "pokemon.json", POKEMON))
     pokemon = entities(found)["Pokemon"]
     assert keys(pokemon) == {"": "{trainerId} / {SK}"}
     assert pokemon.by_field["pokeType"].name == "pt"
@@ -244,44 +248,46 @@ def test_workbench_facets_and_their_sample_data(tmp_path: Path) -> None:
     assert "The facet Friends of Players has no sample data" in " ".join(made.questions)
 
 
-def test_the_assistants_data_model(tmp_path: Path) -> None:
-    data = {
-        "tables": [
-            {
-                "TableName": "Deals",
-                "KeySchema": [
-                    {"AttributeName": "brand", "KeyType": "HASH"},
-                    {"AttributeName": "deal_id", "KeyType": "RANGE"},
-                ],
-                "AttributeDefinitions": [
-                    {"AttributeName": "brand", "AttributeType": "S"},
-                    {"AttributeName": "deal_id", "AttributeType": "S"},
-                ],
-                "BillingMode": "PAY_PER_REQUEST",
-            }
-        ],
-        "items": {
-            "Deals": [
-                {"PutRequest": {"Item": {"brand": {"S": f"b{n % 3}"}, "deal_id": {"S": f"d{n}"},
-                                         "price": {"N": f"{n}.5"}}}}
-                for n in range(6)
-            ]
+ASSISTANT: dict[str, Any] = {
+    "tables": [
+        {
+            "TableName": "Deals",
+            "KeySchema": [
+                {"AttributeName": "brand", "KeyType": "HASH"},
+                {"AttributeName": "deal_id", "KeyType": "RANGE"},
+            ],
+            "AttributeDefinitions": [
+                {"AttributeName": "brand", "AttributeType": "S"},
+                {"AttributeName": "deal_id", "AttributeType": "S"},
+            ],
+            "BillingMode": "PAY_PER_REQUEST",
+        }
+    ],
+    "items": {
+        "Deals": [
+            {"PutRequest": {"Item": {"brand": {"S": f"b{n % 3}"}, "deal_id": {"S": f"d{n}"},
+                                     "price": {"N": f"{n}.5"}}}}
+            for n in range(6)
+        ]
+    },
+    "access_patterns": [
+        {
+            "pattern": "1",
+            "description": "Deals of a brand",
+            "table": "Deals",
+            "dynamodb_operation": "Query",
+            "implementation": "aws dynamodb query --table-name Deals "
+            "--key-condition-expression '#b = :b' "
+            "--expression-attribute-names '{\"#b\": \"brand\"}' "
+            "--expression-attribute-values '{\":b\": {\"S\": \"b1\"}}'",
         },
-        "access_patterns": [
-            {
-                "pattern": "1",
-                "description": "Deals of a brand",
-                "table": "Deals",
-                "dynamodb_operation": "Query",
-                "implementation": "aws dynamodb query --table-name Deals "
-                "--key-condition-expression '#b = :b' "
-                "--expression-attribute-names '{\"#b\": \"brand\"}' "
-                "--expression-attribute-values '{\":b\": {\"S\": \"b1\"}}'",
-            },
-            {"pattern": "2", "description": "Search", "reason": "OpenSearch"},
-        ],
-    }  # fmt: skip
-    made = merged([read(saved(tmp_path, "dynamodb_data_model.json", data))])
+        {"pattern": "2", "description": "Search", "reason": "OpenSearch"},
+    ],
+}  # fmt: skip
+
+
+def test_the_assistants_data_model(tmp_path: Path) -> None:
+    made = merged([read(saved(tmp_path, "dynamodb_data_model.json", ASSISTANT))])
     assert {e.name: str(e.key) for e in made.schema.entities} == {"Deal": "{brand} / {deal_id}"}
     assert "Pattern 1: Deals of a brand (Query on Deals: brand = b1)" in made.notes
     assert "Pattern 2: Search (not DynamoDB: OpenSearch)" in made.notes

@@ -165,42 +165,43 @@ def test_terraform_files_with_variables_and_locals(tmp_path: Path) -> None:
     assert read(str(tmp_path)).tables == [ORDERS]
 
 
+VALUES: dict[str, Any] = {
+    "name": "orders-dev",
+    "billing_mode": "PAY_PER_REQUEST",
+    "hash_key": "PK",
+    "range_key": "SK",
+    "stream_enabled": True,
+    "stream_view_type": "NEW_IMAGE",
+    "attribute": [
+        {"name": "PK", "type": "S"},
+        {"name": "SK", "type": "S"},
+        {"name": "dueAt", "type": "N"},
+    ],
+    "global_secondary_index": [
+        {
+            "name": "Due",
+            "hash_key": "SK",
+            "range_key": "dueAt",
+            "projection_type": "INCLUDE",
+            "non_key_attributes": ["title"],
+        }
+    ],
+    "local_secondary_index": [],
+    "ttl": [{"attribute_name": "expires", "enabled": True}],
+}
+RESOURCE = {"mode": "managed", "type": "aws_dynamodb_table", "name": "orders", "values": VALUES}
+SHOWN: dict[str, Any] = {
+    "format_version": "1.0",
+    "terraform_version": "1.9.0",
+    "values": {"root_module": {"child_modules": [{"resources": [RESOURCE]}]}},
+}
+
+
 def test_terraform_show(tmp_path: Path) -> None:
-    values: dict[str, Any] = {
-        "name": "orders-dev",
-        "billing_mode": "PAY_PER_REQUEST",
-        "hash_key": "PK",
-        "range_key": "SK",
-        "stream_enabled": True,
-        "stream_view_type": "NEW_IMAGE",
-        "attribute": [
-            {"name": "PK", "type": "S"},
-            {"name": "SK", "type": "S"},
-            {"name": "dueAt", "type": "N"},
-        ],
-        "global_secondary_index": [
-            {
-                "name": "Due",
-                "hash_key": "SK",
-                "range_key": "dueAt",
-                "projection_type": "INCLUDE",
-                "non_key_attributes": ["title"],
-            }
-        ],
-        "local_secondary_index": [],
-        "ttl": [{"attribute_name": "expires", "enabled": True}],
-    }
-    resource = {"mode": "managed", "type": "aws_dynamodb_table", "name": "orders", "values": values}
-    shown = {
-        "format_version": "1.0",
-        "terraform_version": "1.9.0",
-        "values": {"root_module": {"child_modules": [{"resources": [resource]}]}},
-    }
-    assert read(saved(tmp_path, "state.json", json.dumps(shown))).tables == [ORDERS]
+    assert read(saved(tmp_path, "state.json", json.dumps(SHOWN))).tables == [ORDERS]
 
 
-def test_a_serverless_file_with_its_own_variables(tmp_path: Path) -> None:
-    text = """\
+SERVERLESS = """\
 service: orders
 provider: {name: aws, stage: "${opt:stage, 'dev'}"}
 custom:
@@ -215,7 +216,10 @@ resources:
         AttributeDefinitions: [{AttributeName: id, AttributeType: S}]
         BillingMode: PAY_PER_REQUEST
 """
-    found = read(saved(tmp_path, "serverless.yml", text))
+
+
+def test_a_serverless_file_with_its_own_variables(tmp_path: Path) -> None:
+    found = read(saved(tmp_path, "serverless.yml", SERVERLESS))
     assert found.name == "orders"
     assert found.tables == [TableSchema("orders-dev", "id", None, type_attribute=None)]
 
