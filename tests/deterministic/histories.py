@@ -47,12 +47,17 @@ UNKNOWN = (TransportError, InternalFailure)
 class Stage:
     """A world with an engine and a backend in it."""
 
-    def __init__(self, seed: int, calm: Calm, *, late: bool = False, shards: int = 1) -> None:
+    def __init__(self, seed: int, calm: Calm, *, late: bool, shards: int) -> None:
         self.world = World(seed)
         lag = random.Random(f"lag of {seed}").choice((None, None, 0.2, 3.0))
         self.engine = Engine.open(":memory:", clock=self.world, index_lag=lag, stream_shards=shards)
         self.backend = SimulatedBackend(
-            self.engine, self.world, swarm(seed, late=late), calm, spared=_is_person
+            self.engine,
+            self.world,
+            swarm(seed),
+            calm,
+            spared=_is_person,
+            punctual=_nobody if late else _is_person,
         )
         self.people = 0
 
@@ -98,6 +103,10 @@ class Stage:
 
 def _is_person(process: SimulatedProcess) -> bool:
     return (process.owner or process).name.startswith(("person", "keeper"))
+
+
+def _nobody(_: SimulatedProcess) -> bool:
+    return False
 
 
 @contextmanager
@@ -388,7 +397,7 @@ HISTORIES: dict[str, Callable[[Stage], None]] = {
 }
 SHARDS = {"counters": 2, "feeds": 2}
 LATE = frozenset({"transactions"})
-"""Histories whose callers know what to make of a request that takes effect after a timeout."""
+"""Histories whose people know what to make of a request that takes effect after a timeout."""
 
 
 def play(name: str, seed: int, calm: Calm = frozenset()) -> tuple[Stage, BaseException | None]:

@@ -26,6 +26,7 @@ from keyfold.studio import (
     partitions,
     patterns,
     review,
+    scale,
     streams,
     trying,
 )
@@ -71,6 +72,7 @@ class _Studio:
             ("/s/{system}/letters", streams.letter_decided, "POST"),
             ("/s/{system}/review", review.review, "GET"),
             ("/s/{system}/rules/{code}", review.rule, "GET"),
+            ("/s/{system}/scale", scale.scale, "GET"),
             ("/s/{system}/migrations", migrating.migrations, "GET"),
             ("/s/{system}/migrations", migrating.migrated, "POST"),
             ("/s/{system}/partitions", partitions.partitions, "GET"),

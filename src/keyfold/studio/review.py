@@ -136,7 +136,7 @@ def review(view: PageView) -> Html | Response:
     )
     return view.page(
         "Review",
-        head("Review", says),
+        head("Review", says, link(view.at("scale"), "With more users", class_="btn quiet")),
         el(
             "div",
             el("div", tabs("f", panels, label="Findings of"), _advice(view), class_="stack"),

@@ -21,7 +21,7 @@ ENOUGH, PARTLY = 0.05, 0.7
 
 
 @dataclass(frozen=True)
-class TriedChange:
+class TriedCure:
     """A change, and what came of it."""
 
     name: str
@@ -38,17 +38,17 @@ class TriedChange:
 class Cure:
     """Changes that were tried in their order; those that help are kept for the next."""
 
-    tried: tuple[TriedChange, ...]
+    tried: tuple[TriedCure, ...]
     after: Prediction
 
     @property
-    def helping(self) -> tuple[TriedChange, ...]:
+    def helping(self) -> tuple[TriedCure, ...]:
         return tuple(change for change in self.tried if change.helps)
 
 
 def cure(start: Prediction) -> Cure:
     """Look for the smallest changes until nothing is refused, or nothing helps."""
-    tried: list[TriedChange] = []
+    tried: list[TriedCure] = []
     current = _trial(start, start.load.setup)
     given_up: set[tuple[str, str]] = set()
     for _ in range(MOST_ROUNDS):
@@ -63,7 +63,7 @@ def cure(start: Prediction) -> Cure:
             before_refused, left = _refused(current, problem), _refused(after, problem)
             helps = left <= PARTLY * before_refused
             tried.append(
-                TriedChange(
+                TriedCure(
                     name,
                     place,
                     helps,
@@ -85,7 +85,7 @@ def cure(start: Prediction) -> Cure:
     return Cure(tuple(tried), current)
 
 
-def _contended(start: Prediction, current: Prediction, tried: list[TriedChange]) -> None:
+def _contended(start: Prediction, current: Prediction, tried: list[TriedCure]) -> None:
     """Counters inside transactions that meet on one item."""
     hot = [call for call, seen in current.outcome.contentions.items() if seen.cancelled > 0.05]
     if not hot:
@@ -95,7 +95,7 @@ def _contended(start: Prediction, current: Prediction, tried: list[TriedChange])
     worst = max(current.outcome.contentions[call].cancelled for call in hot)
     left = max((seen.cancelled for seen in after.outcome.contentions.values()), default=0.0)
     tried.append(
-        TriedChange(
+        TriedCure(
             f"let the stream count for {', '.join(hot)}",
             "transactions on one item",
             left < worst / 2,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from keyfold.clients.retry import is_repeatable, with_token
 from keyfold.engine import Engine
@@ -31,20 +31,8 @@ Fate = Literal[
     "dies before",
     "dies after",
 ]
-FATES: tuple[Fate, ...] = (
-    "delayed",
-    "long",
-    "throttled",
-    "conflict",
-    "unprocessed",
-    "twice",
-    "lost",
-    "failed",
-    "unanswered",
-    "dies before",
-    "dies after",
-)
-"""`late` is not among them: a request that takes effect after its caller has given up."""
+FATES: tuple[Fate, ...] = get_args(Fate)
+"""`late` is a request that takes effect after its caller has given up."""
 
 _DELAY, _LONG = (0.0, 0.05), (5.0, 60.0)
 
@@ -61,6 +49,8 @@ class SimulatedBackend:
     """Requests, by process and number, that have none."""
     spared: Callable[[SimulatedProcess], bool] = lambda _: False
     """Processes that do not die."""
+    punctual: Callable[[SimulatedProcess], bool] = lambda _: False
+    """Processes whose requests do not arrive late."""
     met: list[tuple[str, int, Fate]] = field(default_factory=list)
     quiet: bool = False
 
@@ -87,7 +77,9 @@ class SimulatedBackend:
             if drawn < 0:
                 if (process.name, number) in self.calm:
                     return None
-                return None if fate.startswith("dies") and self.spared(process) else fate
+                if fate.startswith("dies") and self.spared(process):
+                    return None
+                return None if fate == "late" and self.punctual(process) else fate
         return None
 
     def _meet(
@@ -161,10 +153,9 @@ class SimulatedBackend:
         """The engine belongs to whoever opened it."""
 
 
-def swarm(seed: int, *, late: bool = False) -> dict[Fate, float]:
+def swarm(seed: int) -> dict[Fate, float]:
     """Which fates a seed has, and how often: some seeds have few kinds, some many."""
     chance = random.Random(f"fates of {seed}")
-    kinds = [*FATES, "late"] if late else list(FATES)
-    chosen = chance.sample(kinds, chance.randint(1, len(kinds)))
+    chosen = chance.sample(FATES, chance.randint(1, len(FATES)))
     total = chance.choice((0.02, 0.08, 0.25))
     return {fate: total / len(chosen) for fate in chosen}
