@@ -11,6 +11,7 @@ from keyfold.studio.parts import link, state
 from keyfold.studio.view import PageView
 
 KINDS = {"error": ("bad", "error"), "warning": ("warn", "warning"), "info": ("note", "note")}
+"""States of severities; others are notes of their own name."""
 
 
 def finding_list(view: PageView, findings: Iterable[Finding]) -> Html:
@@ -27,7 +28,7 @@ def findings_about(view: PageView, name: str) -> Child:
 
 
 def _finding(view: PageView, one: Finding) -> Html:
-    kind, word = KINDS[one.severity]
+    kind, word = KINDS.get(one.severity, ("note", one.severity))
     place = f"{one.place.file.rpartition('/')[2]}:{one.place.line}" if one.place.file else ""
     return el(
         "li",

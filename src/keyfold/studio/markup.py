@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from html import escape
 from typing import TypeAlias
 
-VOID = frozenset({"input", "link", "meta", "rect", "path", "circle", "br"})
+VOID = frozenset({"input", "link", "meta", "br"})
+DRAWN = frozenset({"rect", "path", "circle"})
+"""Parts of pictures, which end in themselves."""
 
 
 class Html(str):
@@ -45,6 +47,8 @@ def el(tag: str, *children: Child, **attributes: Attribute) -> Html:
     )
     if tag in VOID:
         return Html(f"<{tag}{given}>")
+    if tag in DRAWN:
+        return Html(f"<{tag}{given}/>")
     return Html(f"<{tag}{given}>{text(*children)}</{tag}>")
 
 

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, Response
 
 from keyfold.design.schema import Schema
 from keyfold.review.advise import Advice, advise
-from keyfold.review.check import Finding, check
+from keyfold.review.check import SEVERITIES, Finding, check
 from keyfold.review.check.page import page as rule_page
 from keyfold.review.cost import Bill, Workload, bill
 from keyfold.review.cost.bill import WARM
@@ -140,7 +140,7 @@ def review(view: PageView) -> Html | Response:
         el(
             "div",
             el("div", tabs("f", panels, label="Findings of"), _advice(view), class_="stack"),
-            el("div", _sliders(view), el("div", _cost(view), id="cost"), class_="stack"),
+            el("div", _sliders(view), _cost_part(view), class_="stack"),
             class_="cols",
         ),
         current="review",
@@ -148,8 +148,7 @@ def review(view: PageView) -> Html | Response:
 
 
 def _list(view: PageView, findings: tuple[Finding, ...]) -> Child:
-    order = {"error": 0, "warning": 1, "info": 2}
-    ranked = sorted(findings, key=lambda one: order[one.severity])
+    ranked = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
     return finding_list(view, ranked) if ranked else empty("No findings", "Every rule is content.")
 
 
@@ -184,6 +183,10 @@ def _sliders(view: PageView) -> Child:
     return el(
         "section", el("header", el("h2", "If the workload changes"), reset), form, class_="panel"
     )
+
+
+def _cost_part(view: PageView) -> Html:
+    return el("div", _cost(view), id="cost", class_="stack")
 
 
 def _cost(view: PageView) -> Html:

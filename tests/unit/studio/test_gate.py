@@ -47,7 +47,7 @@ def test_pages_allow_scripts_and_styles_of_their_own_only(browser: TestClient) -
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
     assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] == "same-origin"
     assert not re.search(r"<script(?! src=)| style=| on\w+=", answer.text)
 
 
