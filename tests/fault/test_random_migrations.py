@@ -73,6 +73,7 @@ class Trial:
         self.app: Any = None
         self.writers: tuple[str, ...] = ("old",)
         self.done = 0
+        self.mixed = False
 
     def declare(self, side: str) -> Any:
         namespace: dict[str, Any] = {"__name__": f"world_{side}"}
@@ -110,7 +111,8 @@ class Trial:
 
     def change(self, record: Record, side: str) -> None:
         names = ["color", "size", "extra"]
-        if "split" not in self.world.changes:
+        # A renamed field has one writer at a time: new names do not reach old ones.
+        if "split" not in self.world.changes and not (side == "new" and self.mixed):
             names.append("mail")
         name, value = self.chance.choice(names), wire(self.chance)
         request = {
@@ -193,12 +195,15 @@ class Trial:
         """Old and new applications beside each other, while copying goes on."""
         self.app = self.designs["new"].open(self.client, migration=self.migration)
         self.writers = ()
+        self.mixed = "rename" in self.world.changes
         follower = self.migrator()
         for _ in range(8):
             self.write("old")
             rounds = iter([False] * 4 + [True])
             follower.follow(lambda rounds=rounds: next(rounds))  # type: ignore[misc]
             self.write("new")
+        follower.apply("verify")
+        self.mixed = False
         self.writers = ("new",)
 
 
@@ -215,7 +220,7 @@ def decided(text: str) -> str:
             offered = ""
         lines.append(line)
     renamed = any(answer.startswith("rename(") for answer in given)
-    kept = [line for line in lines if not (renamed and re.match(r" +derive\(", line))]
+    kept = [line for line in lines if not (renamed and re.match(r' +derive\(.*"address"', line))]
     text = "\n".join(line for line in kept if not line.startswith("@undecided"))
     return text.replace("return None", 'return "first"')
 

@@ -47,8 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "plan", "Write a plan for what changed since the snapshot.", "design", "backend", *naming
     )
     plan.add_argument("name", metavar="NAME", help="what to call it, as orders-by-season")
-    apply = command("apply", "Run a plan, phase by phase.", "backend", *naming)
-    _add_plan(apply)
+    apply = command(
+        "apply",
+        "Run a plan phase by phase, or all that are not complete, in order.",
+        "backend",
+        *naming,
+    )
+    _add_plan(apply, optional=True)
     apply.add_argument(
         "--to",
         default="hold",
@@ -79,8 +84,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     apply.add_argument(
         "--no-repair", action="store_true", help="report what differs, do not copy it again"
     )
-    status = command("status", "Show where a plan is.", "backend", *naming)
-    _add_plan(status)
+    status = command("status", "Show where a plan is, or where all are.", "backend", *naming)
+    _add_plan(status, optional=True)
+    command(
+        "list", "List the plans of the folder in order, each with its phase.", "backend", *naming
+    )
+    show = command("show", "Show the steps of a plan in words.")
+    _add_plan(show)
     rollback = command("rollback", "Go back to where a plan began.", "backend", *naming)
     _add_plan(rollback)
     rollback.add_argument(
@@ -97,10 +107,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_plan(parser: argparse.ArgumentParser) -> None:
+def _add_plan(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     parser.add_argument(
         "plan",
         metavar="PLAN",
+        nargs="?" if optional else None,
         help="a plan of the folder by its name, a file, or module:name of a Migration",
     )
 
@@ -112,6 +123,8 @@ def run(args: argparse.Namespace) -> int:
         "plan": _plan,
         "apply": _apply,
         "status": _status,
+        "list": _list,
+        "show": _show_plan,
         "rollback": _rollback,
         "check": _check,
     }
@@ -211,16 +224,55 @@ def _apply(args: argparse.Namespace) -> int:
         raise MigrationError(
             f"there is no phase {args.to!r}; {settings.nearest(args.to, PHASES[1:])}"
         )
-    migrator = _migrator(args, str)
-    state = migrator.apply(args.to, repair=not args.no_repair)
-    print(f"{migrator.migration.name}: {state.phase} is complete")
+    for plan in [args.plan] if args.plan else _plans(args):
+        args.plan = plan
+        migrator = _migrator(args, str)
+        state = migrator.apply(args.to, repair=not args.no_repair)
+        print(f"{migrator.migration.name}: {state.phase} is complete")
+        if state.phase not in (args.to, "contract"):
+            break  # what comes after it is made for what it leaves
     if args.follow:
         print("copying; Ctrl-C stops", flush=True)
         migrator.follow(lambda: False)
     return 0
 
 
+def _plans(args: argparse.Namespace) -> list[str]:
+    """The plans of the folder, in order."""
+    from keyfold.errors import MigrationError
+
+    found = sorted(path.stem for path in args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))
+    if not found:
+        raise MigrationError(f"there are no plans in {args.folder}; make one: migrations plan NAME")
+    return found
+
+
+def _list(args: argparse.Namespace) -> int:
+    for plan in _plans(args):
+        args.plan = plan
+        print(f"{plan}: {_migrator(args, existing_or_empty).status().state.phase}")
+    return 0
+
+
+def _show_plan(args: argparse.Namespace) -> int:
+    migration = _migration(args)
+    print(f"{migration.name}{': ' if migration.description else ''}{migration.description}")
+    for words in migration.words():
+        print(f"  {words}")
+    return 0
+
+
 def _status(args: argparse.Namespace) -> int:
+    if args.plan:
+        return _status_of(args)
+    worst = 0
+    for plan in _plans(args):
+        args.plan = plan
+        worst = max(worst, _status_of(args))
+    return worst
+
+
+def _status_of(args: argparse.Namespace) -> int:
     status = _migrator(args, existing_or_empty).status()
     state = status.state
     print(f"{status.name}: {state.phase}")

@@ -95,8 +95,9 @@ def frozen(plan: str | Path) -> tuple[Design, Design]:
     return found[0], found[1]
 
 
-def load(path: Path) -> Migration:
+def load(plan: str | Path) -> Migration:
     """The `migration` of a plan file."""
+    path = Path(plan)
     module_name = f"keyfold_migration_{re.sub(r'[^0-9A-Za-z]', '_', path.stem)}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None or not path.exists():
