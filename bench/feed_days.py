@@ -24,11 +24,12 @@ from keyfold.maintain.feed.policy import (
     Mode,
     Snapshot,
     born,
+    crowd,
     decide,
     fading,
-    guessed,
     posting,
     sampling,
+    unseen,
 )
 
 PAGE = 50
@@ -36,6 +37,8 @@ PRICES = FeedPrices(item_bytes=364, days=30)
 MOST_REQUESTS = 600
 POST_UNITS = 2 * PRICES.write
 LOOK_UNITS = 0.5
+NOTED = 32
+"""One look in so many is noted for what readers are like."""
 
 
 @dataclass
@@ -114,7 +117,9 @@ class Deciding:
         weights = fading(1) ** np.arange(HISTORY)[::-1]
         self.posts = network.posts[:, :HISTORY] @ weights
         self.posts_total = network.posts[:, :HISTORY].sum(1)
-        self.reading: list[FadingCount] = [guessed(self.policy)] * network.users
+        self.reading: list[FadingCount] = [unseen(0)] * network.users
+        self.looks = np.zeros(4)
+        self.crowd = crowd(self.policy, *self.looks)
         edges = len(network.author)
         self.switched: list[Snapshot | None] = [None] * edges
         self.at = np.zeros(edges, int)
@@ -147,14 +152,15 @@ class Deciding:
             PAGE,
             PRICES,
             then,
+            self.crowd,
         )
 
     def snapshot(self, edge: int, day: int, moved: bool) -> None:
         rates = self.rates(edge, day)
         self.at[edge] = day
         self.switched[edge] = Snapshot(
-            rates.reading.seen,
-            rates.reading.total,
+            rates.counted.seen,
+            rates.counted.total,
             rates.posting.seen,
             rates.posting.total,
             0.0,
@@ -175,13 +181,15 @@ class Deciding:
         self.posts = self.posts * fading(1) + posts
         self.posts_total = self.posts_total + posts
         self.reading = [one.aged(1) for one in self.reading]
+        self.looks *= fading(1)
         wanted = pushed.copy()
         rate = (self.posts + 0.1) / (MEMORY * (1 - fading(HISTORY + day)) + 0.5)
         for reader in np.flatnonzero(pages):
             edges = self.of_reader[reader][alive[self.of_reader[reader]]]
             pulled = edges[~pushed[edges]]
             copies = float(rate[network.author[edges[pushed[edges]]]].sum())
-            share = sampling(policy, PRICES, len(pulled), copies, self.reading[reader].rate)
+            expected = self.crowd.joined(self.reading[reader]).rate
+            share = sampling(policy, PRICES, len(pulled), copies, expected)
             drawn = self.dice.binomial(int(pages[reader]), share)
             if not drawn:
                 continue
@@ -201,9 +209,14 @@ class Deciding:
         for edge in np.flatnonzero(copied):
             looks = self.dice.binomial(int(posts[network.author[edge]]), 1 / policy.looks)
             spent += looks * LOOK_UNITS
+            if looks and not self.dice.integers(NOTED):
+                one = self.reading[network.reader[edge]]
+                self.looks += [1, one.rate, one.rate**2, one.noise / one.days**2]
+                spent += PRICES.write
             if looks and decide(self.rates(edge, day), "push", policy).switch:
                 wanted[edge] = False
                 self.snapshot(edge, day, moved=True)
+        self.crowd = crowd(policy, *map(float, self.looks))
         return wanted, spent
 
 
@@ -278,7 +291,7 @@ def hindsight(network: Network, weight: float) -> tuple[Numbers, Numbers]:
         alive, shown = network.active(day), network.shown[:, day]
         posts, pages = network.posts[:, HISTORY + day], network.pages[:, day]
         push += np.where(alive, posts[network.author] * PRICES.copy, 0)
-        each = shared(shown) - shown * PRICES.item + MARK_BYTES / 4096
+        each = shared(shown) + MARK_BYTES / 4096
         pull += np.where(alive, pages[network.reader] * each, 0)
     push *= weight
     by_author = np.bincount(network.author, pull) > np.bincount(network.author, push)

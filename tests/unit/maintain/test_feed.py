@@ -14,7 +14,10 @@ from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.limits import ITEM_BYTES
+from keyfold.maintain.feed import FeedPolicy
+from keyfold.maintain.feed.counting import hint
 from keyfold.maintain.feed.merging import CONCURRENCY
+from keyfold.maintain.feed.switching import pull, push
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Policy, letters, replay
 from keyfold.values.size import item_size
 
@@ -188,3 +191,119 @@ def test_a_cursor_older_than_the_window_is_an_empty_page(db: Db, clock: ManualCl
     after = feed.page(db, "reader", limit=1, cursor=first.cursor)
     assert first.cursor is not None
     assert (list(after), after.cursor) == ([], None)
+
+
+def test_a_feed_that_decides_pushes_to_who_reads_and_stops_when_they_do_not(
+    db: Db, consumer: Consumer, clock: ManualClock
+) -> None:
+    _follow(db, "reader", "star")
+    consumer.drain()
+    assert feed.reach(db, "star").copied == 1, "a source without posts is pushed"
+    # Three posts a day, and nobody reads.
+    for number in range(60):
+        clock.advance(8 * 3600)
+        _post(db, "star", f"a{number:02d}", at=datetime.fromtimestamp(clock.now(), UTC))
+        consumer.drain()
+    assert feed.reach(db, "star").copied == 0
+    decision = feed.explain(db, "reader", "star")
+    assert (decision.mode, decision.switch) == ("pull", False)
+    # Then hundreds of pages a day, and no posts.
+    for number in range(2000):
+        clock.advance(300)
+        feed.page(db, "reader", limit=10)
+        if number % 100 == 99:
+            consumer.drain()
+    assert feed.reach(db, "star").copied == 1
+    shown = [item.activity_id for item in feed.page(db, "reader", limit=60)]
+    assert shown == [f"a{number:02d}" for number in reversed(range(60))]
+
+
+def test_what_a_copy_does_not_show_is_not_copied_again(db: Db, consumer: Consumer) -> None:
+    _follow(db, "reader", "star")
+    _promote(db, consumer, "star")
+    post = _post(db, "star", "news")
+    consumer.drain()
+    with db.work("the same") as work:
+        db.update(post, text="")
+        consumer.drain()
+    before = work.total.write_units
+    with db.work("another") as work:
+        db.update(post, text="changed")
+        consumer.drain()
+    assert work.total.write_units > before
+    assert feed.page(db, "reader")[0].text == "changed"
+
+
+def test_a_post_goes_to_no_more_readers_than_the_bound(
+    db: Db, consumer: Consumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "policy", FeedPolicy(widest=3))
+    for number in range(6):
+        _follow(db, f"r{number}", "star")
+    consumer.drain()
+    assert feed.reach(db, "star").copied == 6
+    _post(db, "star", "news")
+    consumer.drain()
+    assert feed.reach(db, "star").copied == 3
+    _follow(db, "late", "star")
+    consumer.drain()
+    assert feed.reach(db, "star").copied == 3
+    assert all(len(feed.page(db, f"r{number}")) == 1 for number in range(6))
+
+
+def test_a_feed_without_a_policy_neither_counts_nor_switches(
+    db: Db, consumer: Consumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "policy", None)
+    _follow(db, "reader", "star")
+    consumer.drain()
+    for _ in range(300):
+        feed.page(db, "reader")
+    consumer.drain()
+    assert feed.reach(db, "star").copied == 0
+    assert list(db.scan(feed.support.reader)) == []
+
+
+def test_a_record_that_comes_again_counts_a_post_once(db: Db) -> None:
+    activity = _post(db, "star", "news")
+    for _ in range(3):
+        db.run(hint(db.context, feed, activity))
+    assert db.get(feed.support.hint.key(source="star")).posts == 1
+
+
+@pytest.mark.parametrize("dies_after", range(1, 8))
+def test_a_switch_that_dies_anywhere_hides_and_doubles_nothing(
+    db: Db, consumer: Consumer, dies_after: int
+) -> None:
+    feed_policy, feed.policy = feed.policy, None
+    try:
+        _follow(db, "reader", "star")
+        for number in range(4):
+            _post(db, "star", f"a{number}", at=START - timedelta(minutes=9 - number))
+        consumer.drain()
+        shown = [f"a{number}" for number in (3, 2, 1, 0)]
+        for switch in (
+            lambda: push(db.context, feed, "reader", "star", "why", 2),
+            lambda: pull(db.context, feed, "reader", "star"),
+        ):
+            _die(db, switch(), dies_after)
+            assert [item.activity_id for item in feed.page(db, "reader")] == shown
+            _post(db, "star", f"b{len(shown)}", at=START + timedelta(seconds=len(shown)))
+            shown = [f"b{len(shown)}", *shown]
+            consumer.drain()
+            assert [item.activity_id for item in feed.page(db, "reader")] == shown
+            db.run(switch())
+            assert [item.activity_id for item in feed.page(db, "reader")] == shown
+    finally:
+        feed.policy = feed_policy
+
+
+def _die(db: Db, flow: Any, after: int) -> None:
+    """Carry out so many requests of a flow, and no more."""
+    try:
+        call = next(flow)
+        for _ in range(after):
+            call = flow.send(db.client.call(call.operation, call.request))
+    except StopIteration:
+        return
+    flow.close()

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from keyfold.maintain.feed.policy import (
+    Crowd,
     EdgeRates,
     FadingCount,
     FeedPolicy,
@@ -14,10 +15,11 @@ from keyfold.maintain.feed.policy import (
     Mode,
     Snapshot,
     born,
+    crowd,
     decide,
-    guessed,
     posting,
     sampling,
+    unseen,
 )
 
 PRICES = FeedPrices(item_bytes=364, days=30)
@@ -55,12 +57,22 @@ def test_near_parity_nothing_is_switched() -> None:
             assert not decide(_rates(pages, 1.0), now, FeedPolicy()).switch
 
 
-def test_what_nobody_counted_is_guessed_and_less_the_longer_nobody_is_seen() -> None:
-    policy = FeedPolicy(pages=8)
-    assert guessed(policy).rate == pytest.approx(8)
-    assert guessed(policy, 7).rate < 2
-    rates = EdgeRates(guessed(policy), posting(0.0, 0.0, 0.0), prices=PRICES)
+def test_who_was_not_seen_is_taken_for_one_of_the_crowd_and_less_so_with_time() -> None:
+    policy = FeedPolicy(pages=8, days=2)
+    others = crowd(policy, 0.0, 0.0, 0.0, 0.0)
+    assert others == Crowd(8, 2)
+    assert others.joined(unseen(0)).rate == pytest.approx(8)
+    assert others.joined(unseen(14)).rate < 2
+    rates = EdgeRates(unseen(0), posting(0.0, 0.0, 0.0), prices=PRICES, crowd=others)
     assert born(rates, policy) == "push"
+
+
+def test_the_crowd_counts_for_more_where_readers_are_alike() -> None:
+    policy, looks = FeedPolicy(), 100.0
+    alike = crowd(policy, looks, 5.0 * looks, 26.0 * looks, 1.0 * looks)
+    apart = crowd(policy, looks, 5.0 * looks, 75.0 * looks, 1.0 * looks)
+    assert (alike.pages, apart.pages) == (5.0, 5.0)
+    assert alike.days > 5 * apart.days
 
 
 def test_a_source_that_posts_more_than_the_bound_is_pulled() -> None:

@@ -8,6 +8,7 @@ not counted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from math import exp
@@ -18,18 +19,20 @@ from keyfold.design.predicate import Either, FieldComparison, FieldPath, Test
 from keyfold.errors import ConditionFailed
 from keyfold.maintain.feed.policy import (
     MEMORY,
+    Crowd,
     EdgeRates,
     FadingCount,
-    FeedPolicy,
     FeedPrices,
     Snapshot,
-    guessed,
+    crowd,
     posting,
+    unseen,
 )
 from keyfold.runtime.changes import Add, Change, Set, SetIfAbsent
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Update
+from keyfold.runtime.reads import find
 from keyfold.runtime.writes import commit
 from keyfold.values.size import item_size
 
@@ -74,19 +77,51 @@ def posts_of(hint: Any | None, now: datetime) -> FadingCount:
     return posting(hint.weight / weight(now), (now - hint.begun) / DAY, hint.posts)
 
 
-def pages_of(policy: FeedPolicy, reader: Any | None, now: datetime, since: datetime) -> FadingCount:
-    """How often somebody reads; of whom nobody knows, guessed, and less the longer ago `since`."""
+def pages_of(reader: Any | None, now: datetime, since: datetime) -> FadingCount:
+    """How often somebody reads; nothing was seen of whom nobody counted, `since` then."""
     if reader is None:
-        return guessed(policy, (now - since) / DAY)
-    tally = FadingCount(reader.seen, reader.days, reader.total, reader.noise)
-    return tally.aged((now - reader.at) / DAY)
+        return unseen((now - since) / DAY)
+    count = FadingCount(reader.seen, reader.days, reader.total, reader.noise)
+    return count.aged((now - reader.at) / DAY)
+
+
+def crowd_of(context: Context, feed: Feed[Any]) -> Flow[Crowd]:
+    """What readers of this feed are like."""
+    ref = feed.support.crowd.key(name=feed.name)
+    found = yield from find(context, ref, consistent=False)
+    if found is None:
+        return crowd(feed.chosen_policy, 0.0, 0.0, 0.0, 0.0)
+    sums = (found.looks, found.rates, found.squares, found.noise)
+    now = weight(context.now())
+    return crowd(feed.chosen_policy, *(one / now for one in sums))
+
+
+def note_readers(context: Context, feed: Feed[Any], counts: Sequence[FadingCount]) -> Flow[None]:
+    """Add what some readers are like to what is known of all."""
+    seen = [one for one in counts if one.days > 0]
+    if not seen:
+        return
+    now = weight(context.now())
+    sums = {
+        "looks": float(len(seen)),
+        "rates": sum(one.rate for one in seen),
+        "squares": sum(one.rate**2 for one in seen),
+        "noise": sum(one.noise / one.days**2 for one in seen),
+    }
+    changes: dict[str, Change] = {name: Add(value * now) for name, value in sums.items()}
+    ref = feed.support.crowd.key(name=feed.name)
+    yield from commit(context, [Update(ref, changes, upsert=True)])
 
 
 def rates_of(
-    feed: Feed[Any], now: datetime, reader: Any | None, hint: Any | None, edge: Any | None
+    feed: Feed[Any],
+    now: datetime,
+    others: Crowd,
+    reader: Any | None,
+    hint: Any | None,
+    edge: Any | None,
 ) -> EdgeRates:
     """All that is known of a reader and a source; `edge` is their mark or subscription."""
-    policy = feed.policy or FeedPolicy()
     at = edge.at if edge is not None and edge.at is not None else now
     switched = None
     if edge is not None and edge.at is not None and len(edge.counts) == 4:
@@ -94,16 +129,17 @@ def rates_of(
         switched = Snapshot(seen, total, posts, posted, (now - at) / DAY, edge.moved)
     size = hint.item_bytes if hint is not None and hint.item_bytes else FeedPrices.item_bytes
     return EdgeRates(
-        reading=pages_of(policy, reader, now, at),
+        counted=pages_of(reader, now, at),
         posting=posts_of(hint, now),
         window=reader.window if reader is not None else 1.0,
         prices=FeedPrices(size, feed.ttl / DAY),
         switched=switched,
+        crowd=others,
     )
 
 
 def switched(rates: EdgeRates, now: datetime, *, moved: bool) -> dict[str, Any]:
     """What a mark or subscription keeps of the moment at which it began."""
-    pages, posts = rates.reading, rates.posting
+    pages, posts = rates.counted, rates.posting
     counts = [float(f"{one:.6g}") for one in (pages.seen, pages.total, posts.seen)]
     return {"at": now, "counts": [*counts, posts.total], "moved": moved}

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zlib import crc32
 
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.maintain.feed.contents import glance
-from keyfold.maintain.feed.counting import rates_of, switched
+from keyfold.maintain.feed.counting import crowd_of, note_readers, rates_of, switched
 from keyfold.maintain.feed.policy import Decision, Mode, born, decide
 from keyfold.maintain.feed.switching import pull, push
 from keyfold.runtime.changes import Set
@@ -29,6 +29,9 @@ from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
+
+NOTED = 32
+"""One look in so many is noted for what readers are like."""
 
 
 def flag_of(context: Context, feed: Feed[Any], source: str) -> Flow[Any | None]:
@@ -51,7 +54,8 @@ def begin(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[N
     known = yield from find(context, feed.support.hint.key(source=source), consistent=False)
     person = yield from find(context, feed.reader_ref(reader), consistent=False)
     now = context.now()
-    rates = rates_of(feed, now, person, known, None)
+    others = yield from crowd_of(context, feed)
+    rates = rates_of(feed, now, others, person, known, None)
     kept = switched(rates, now, moved=False)
     wide = known is not None and known.wide
     if not wide and born(rates, feed.policy) == "push":
@@ -74,12 +78,12 @@ def consider(context: Context, feed: Feed[Any], person: Any) -> Flow[int]:
     sources = person.want[: feed.policy.at_once]
     hints = yield from glance(context, [feed.support.hint.key(source=s) for s in sources])
     marks = yield from glance(context, [feed.source_ref(reader, s) for s in sources])
-    pushed = 0
+    others, pushed = (yield from crowd_of(context, feed)), 0
     for place, source in enumerate(sources):
         known, mark = hints.get(place), marks.get(place)
         if mark is None or mark.state != "pull" or known is None or known.wide:
             continue
-        rates = rates_of(feed, now, person, known, mark)
+        rates = rates_of(feed, now, others, person, known, mark)
         decision = decide(rates, "pull", feed.policy)
         if decision.switch and (yield from flag_of(context, feed, source)) is None:
             kept = switched(rates, now, moved=True)
@@ -107,27 +111,36 @@ def look(
         return
     refs = [feed.reader_ref(getattr(one, feed.reader_field)) for one in looked]
     people = yield from glance(context, refs)
-    now, flagged = context.now(), False
+    now, flagged = context.now(), cast("bool | None", None)
+    others = yield from crowd_of(context, feed)
+    noted = []
     for place, person in people.items():
         one = looked[place]
-        rates = rates_of(feed, now, person, known, one)
+        rates = rates_of(feed, now, others, person, known, one)
+        if _draw(feed, one, position) % (NOTED * policy.looks) == 0:
+            noted.append(rates.counted)
         if one not in beyond and not decide(rates, "push", policy).switch:
             continue
-        if not flagged and (yield from flag_of(context, feed, one.source)) is not None:
-            return
-        flagged = True
+        if flagged is None:
+            flagged = (yield from flag_of(context, feed, one.source)) is not None
+        if flagged:
+            continue
         kept = switched(rates, now, moved=True)
         yield from pull(context, feed, getattr(one, feed.reader_field), one.source, kept)
+    yield from note_readers(context, feed, noted)
     if beyond and known is not None and not known.wide:
         wide = Update(known.ref(), {"wide": Set(True)}, lenient=True)
         yield from commit(context, [wide])
 
 
 def _is_due(feed: Feed[Any], subscription: Any, position: str) -> bool:
-    """The same at every attempt, so that a record that comes again looks at the same readers."""
     assert feed.policy is not None, "asked only where a policy decides"
-    reader = getattr(subscription, feed.reader_field)
-    return crc32(f"{position}{reader}".encode()) % feed.policy.looks == 0
+    return _draw(feed, subscription, position) % feed.policy.looks == 0
+
+
+def _draw(feed: Feed[Any], subscription: Any, position: str) -> int:
+    """The same at every attempt, so that a record that comes again looks at the same readers."""
+    return crc32(f"{position}{getattr(subscription, feed.reader_field)}".encode())
 
 
 def reason_of(flag: Any) -> str:
@@ -141,7 +154,9 @@ def explain(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow
     known = yield from find(context, feed.support.hint.key(source=source))
     person = yield from find(context, feed.reader_ref(reader))
     is_pulled = mark is not None and mark.state == "pull"
-    rates = rates_of(feed, context.now(), person, known, mark if is_pulled else listed)
+    others = yield from crowd_of(context, feed)
+    edge = mark if is_pulled else listed
+    rates = rates_of(feed, context.now(), others, person, known, edge)
     mode: Mode = "pull" if is_pulled else "push"
     decision = decide(rates, mode, feed.chosen_policy)
     flag = yield from flag_of(context, feed, source)

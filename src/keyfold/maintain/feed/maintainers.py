@@ -100,7 +100,10 @@ class Activities(FeedMaintainer, Audited):
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is None:
             return
-        ref = self.feed.support.hint.key(source=getattr(new, self.feed.source_field))
+        source = getattr(new, self.feed.source_field)
+        if old is not None and self.feed.copy(old, source) == self.feed.copy(new, source):
+            return  # what changed is not shown
+        ref = self.feed.support.hint.key(source=source)
         known = yield from find(context, ref, consistent=False)
         if old is None and (known is None or known.last < self.feed.position(new)):
             # An activity that was not posted through the feed has no hint yet.

@@ -34,6 +34,10 @@ UP_READS: Final = 4.5
 DOWN_WRITES: Final = 2.0
 DOWN_READS: Final = 3.0
 DAYS_A_MONTH: Final = 30.4
+LASTING: Final = 60.0
+"""Days that a follow is expected to last, at least."""
+FEWEST_LOOKS: Final = 40.0
+"""Looks at readers before it is known what they are like."""
 QUIET: Final = 25.0
 """The variance of having seen no sample: one may stand for about so many pages."""
 
@@ -42,12 +46,13 @@ QUIET: Final = 25.0
 class FeedPolicy:
     """How a feed decides, and the bounds within which it may.
 
-    `pages` and `days` are the first guess: what nobody has counted yet is taken for a reader of so
-    many pages a day, watched for so many days. Guess high: too low a guess costs more.
+    `pages` and `days` are the first guess, until there were looks at enough readers: who has not
+    been counted is taken for a reader of so many pages a day, watched for so many days. Guess high:
+    too low a guess costs more.
     """
 
     pages: float = 8.0
-    days: float = 1.0
+    days: float = 2.0
     horizon: float = 20.0
     """Days within which a switch must pay for itself."""
     doubt: float = 1.0
@@ -100,9 +105,12 @@ class FeedPrices:
         return UP_WRITES * self.write + UP_READS + ceil(shown) * self.copy
 
     def pulled(self, shown: float) -> float:
-        """What a page pays for pulling a source of which it shows so much, beside copies of it."""
+        """What a page pays for pulling a source of which it shows so much.
+
+        It does not read fewer copies for that: the first look takes a page of them.
+        """
         units = max(1, ceil(ceil(shown - 1e-3) * self.item - 1e-6))
-        return units - shown * self.item + MARK_BYTES / READ_UNIT_BYTES
+        return units + MARK_BYTES / READ_UNIT_BYTES
 
 
 @dataclass(frozen=True)
@@ -146,9 +154,34 @@ def posting(seen: float, days: float, total: float) -> FadingCount:
     return FadingCount(seen + 0.1, MEMORY * (1 - fading(days)) + 0.5, total)
 
 
-def guessed(policy: FeedPolicy, days: float = 0.0) -> FadingCount:
+def unseen(days: float) -> FadingCount:
     """Pages of a reader of whom none was counted for so many days."""
-    return FadingCount(policy.pages * policy.days, policy.days).aged(days)
+    return FadingCount(0.0, MEMORY * (1 - fading(days)))
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What readers are like: the mean of their pages a day, and for how many days it counts."""
+
+    pages: float
+    days: float
+
+    def joined(self, count: FadingCount) -> FadingCount:
+        """A reader's own count beside what others do."""
+        seen = count.seen + self.pages * self.days
+        return FadingCount(seen, count.days + self.days, count.total, count.noise + QUIET)
+
+
+def crowd(policy: FeedPolicy, looks: float, rates: float, squares: float, noise: float) -> Crowd:
+    """From sums over looks at readers; the first guess until there are enough.
+
+    The mean counts for many days where readers are alike, for few where they differ.
+    """
+    if looks < FEWEST_LOOKS:
+        return Crowd(policy.pages, policy.days)
+    mean = rates / looks
+    spread = squares / looks - mean * mean - noise / looks
+    return Crowd(mean, min(10.0, max(0.3, mean / max(spread, 1e-6))))
 
 
 @dataclass(frozen=True)
@@ -168,7 +201,8 @@ class Snapshot:
 class EdgeRates:
     """All that is known of one reader and one source."""
 
-    reading: FadingCount
+    counted: FadingCount
+    """The reader's own pages."""
     posting: FadingCount
     window: float = 1.0
     """Days that a page goes back."""
@@ -176,6 +210,12 @@ class EdgeRates:
     prices: FeedPrices = field(default_factory=FeedPrices)
     switched: Snapshot | None = None
     """The last switch; None where nobody counted."""
+    crowd: Crowd | None = None
+    """What other readers are like, where the reader's own pages are too few to tell."""
+
+    @property
+    def reading(self) -> FadingCount:
+        return self.counted if self.crowd is None else self.crowd.joined(self.counted)
 
     @property
     def shown(self) -> float:
@@ -189,7 +229,7 @@ class EdgeRates:
     @property
     def error(self) -> float:
         """The standard error of a day's saving."""
-        pages = (self.reading.noise + QUIET) / self.reading.days**2
+        pages = self.reading.noise / self.reading.days**2
         posts = (self.posting.rate + 0.02) / (2 * self.posting.days)
         return sqrt(pages + self.prices.copy**2 * posts)
 
@@ -200,10 +240,10 @@ class EdgeRates:
             return 0.0, 0.0
         kept = fading(then.days)
         whole = self.saving(
-            self.reading.total - then.pages_total, self.posting.total - then.posts_total
+            self.counted.total - then.pages_total, self.posting.total - then.posts_total
         )
         lately = self.saving(
-            self.reading.seen - then.pages * kept, self.posting.seen - then.posts * kept
+            self.counted.seen - then.pages * kept, self.posting.seen - then.posts * kept
         )
         return (whole, lately) if mode == "pull" else (-whole, -lately)
 
@@ -247,7 +287,7 @@ def born(rates: EdgeRates, policy: FeedPolicy) -> Mode:
     if policy.busiest is not None and rates.posting.rate > policy.busiest:
         return "pull"
     gain = rates.saving(rates.reading.rate, rates.posting.rate)
-    return "push" if gain * policy.horizon > rates.prices.up(rates.shown) else "pull"
+    return "push" if gain * LASTING > rates.prices.up(rates.shown) else "pull"
 
 
 def sampling(

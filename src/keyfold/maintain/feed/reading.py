@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -55,6 +56,8 @@ class _Known:
     """Sources whose copies do not count, and up to which position."""
     removed: frozenset[tuple[str, str]]
     person: Any | None
+    since: datetime | None
+    """When the oldest of the reader's marks was made."""
 
 
 def read_page(
@@ -99,7 +102,8 @@ def read_page(
         if len(page) == limit:
             break
     if feed.policy is not None:
-        yield from sample(context, feed, reader, known.person, SeenPage(page, known.pulled, limit))
+        seen = SeenPage(page, known.pulled, limit, known.since)
+        yield from sample(context, feed, reader, known.person, seen)
     more = more and given < feed.cap
     return Page(page, seal(context.cursor_key, scope, [last, given]) if more else None)
 
@@ -131,6 +135,7 @@ def _look_around(
         shadowed=since,
         removed=frozenset((entry.source, entry.position) for entry in entries),
         person=person,
+        since=min((s.at for s in live if s.at is not None), default=None),
     )
 
 

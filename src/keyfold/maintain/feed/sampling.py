@@ -14,7 +14,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.errors import AlreadyExists, ConditionFailed
 from keyfold.maintain.feed.counting import DAY, pages_of
-from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPrices, sampling
+from keyfold.maintain.feed.policy import Crowd, EdgeRates, FadingCount, FeedPrices, sampling
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Put
@@ -36,6 +36,8 @@ class SeenPage:
     items: Sequence[Entity]
     pulled: Mapping[str, str]
     limit: int
+    since: datetime | None = None
+    """When the oldest of the reader's follows that are pulled was decided."""
 
 
 def sample(
@@ -43,12 +45,13 @@ def sample(
 ) -> Flow[None]:
     """Count the page, if it is one of those that are counted."""
     policy, now = feed.chosen_policy, context.now()
-    reading = pages_of(policy, person, now, now)
+    guess = Crowd(policy.pages, policy.days)
+    reading = pages_of(person, now, seen.since or now)
     window = _window(feed, now, seen)
     shown = Counter(getattr(item, feed.source_field) for item in seen.items)
     copies = sum(count for source, count in shown.items() if source not in seen.pulled)
     prices = FeedPrices(_bytes(seen.items), feed.ttl / DAY)
-    share = sampling(policy, prices, len(seen.pulled), copies / window, reading.rate)
+    share = sampling(policy, prices, len(seen.pulled), copies / window, guess.joined(reading).rate)
     if _chance(f"{reader} {now.timestamp()} {len(seen.items)}") >= share:
         return
     counted = reading.sampled(share)
@@ -56,8 +59,8 @@ def sample(
     for source in seen.pulled:
         # Half a post more than was seen, since nothing seen is not nothing.
         posts = FadingCount(shown[source] + 0.5, window)
-        rates = EdgeRates(counted, posts, window, seen.limit, prices)
-        saving = rates.saving(counted.rate, posts.rate)
+        rates = EdgeRates(counted, posts, window, seen.limit, prices, crowd=guess)
+        saving = rates.saving(rates.reading.rate, posts.rate)
         if saving * policy.horizon > prices.up(rates.shown):
             worth[source] = saving
     busy = {s: n for s, n in shown.most_common(MOST_BUSY) if n >= BUSY_FROM and s in seen.pulled}

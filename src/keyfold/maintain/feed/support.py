@@ -6,6 +6,7 @@
 - `Subscription`: a reader who gets copies of a source, in the source's list.
 - `Hint`: when a source was last active, never too early, and how often it posts.
 - `Reader`: how often somebody reads, counted by samples; every page reads it with the sources.
+- `Crowd`: what readers are like, by some looks at them; one for the feed.
 - `Removed`: activities that were deleted while copies of them may still be in feeds.
 - `Job`: how far a fan-out has come.
 
@@ -42,6 +43,7 @@ class Support:
     subscription: Any
     hint: Any
     reader: Any
+    crowd: Any
     removed: Any
     job: Any
 
@@ -121,6 +123,13 @@ def declare(name: str, table: Table, partition: str, reader: str) -> Support:
             },
             Key(partition, READER),
             {"window": 1.0, "lively": 0, "busy": {}, "want": []},
+        ),
+        crowd=entity(
+            "Crowd",
+            "What readers are like: sums over looks at them, with fading weights.",
+            {"name": Id, "looks": float, "rates": float, "squares": float, "noise": float},
+            Key(f"{prefix}_CROWD#{{name}}", "CROWD"),
+            {"looks": 0.0, "rates": 0.0, "squares": 0.0, "noise": 0.0},
         ),
         removed=entity(
             "Removed",

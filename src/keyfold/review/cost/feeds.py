@@ -182,6 +182,7 @@ def _posted(
     yield from times(_copies(figures, item), copied)
     yield from times([looked_up(figures, post, "feed")], 1 + ceil(copied / FOLLOWERS_AT_ONCE))
     yield _glanced(figures, feed, "Reader", copied / FeedPolicy.looks)
+    yield _glanced(figures, feed, "Crowd", min(1.0, copied / FeedPolicy.looks))
 
 
 def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[Part]:
@@ -225,6 +226,7 @@ def _followed(
     yield from times([_one(figures, feed, "Source")], 2)
     yield _glanced(figures, feed, "Hint")
     yield _glanced(figures, feed, "Reader")
+    yield _glanced(figures, feed, "Crowd")
     # The mark notes how both counts stood, or goes once the copies are there.
     yield from written(figures, source, Effect("update", source.name), "feed")
     if not pushed:

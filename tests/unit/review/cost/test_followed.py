@@ -398,7 +398,7 @@ def test_a_post_of_a_pushed_source_is_copied_to_its_followers(network: Town) -> 
     modelled = network.modelled("create Post", loads, stated)
     assert writes == modelled[1]
     # One copy in six looks at its reader, for half a unit; which one follows from its position.
-    looked = 0.5 * 3 / FeedPolicy.looks
+    looked = 2 * 0.5 * 3 / FeedPolicy.looks
     assert (modelled[0]["social"] - looked - reads["social"]) % 0.5 == 0
     assert abs(modelled[0]["social"] - reads["social"]) <= 1.5
 
