@@ -206,7 +206,7 @@ class Deciding:
                     self.snapshot(edge, day, moved=True)
                     switches += 1
         copied = alive & pushed & (posts[network.author] > 0)
-        for edge in np.flatnonzero(copied):
+        for edge in map(int, np.flatnonzero(copied)):
             looks = self.dice.binomial(int(posts[network.author[edge]]), 1 / policy.looks)
             spent += looks * LOOK_UNITS
             if looks and not self.dice.integers(NOTED):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from keyfold.maintain.feed import FeedPolicy
 from keyfold.maintain.feed.counting import hint
 from keyfold.maintain.feed.merging import CONCURRENCY
 from keyfold.maintain.feed.switching import pull, push
+from keyfold.runtime.flow import Flow
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Policy, letters, replay
 from keyfold.values.size import item_size
 
@@ -282,10 +283,11 @@ def test_a_switch_that_dies_anywhere_hides_and_doubles_nothing(
             _post(db, "star", f"a{number}", at=START - timedelta(minutes=9 - number))
         consumer.drain()
         shown = [f"a{number}" for number in (3, 2, 1, 0)]
-        for switch in (
+        switches: list[Callable[[], Flow[bool]]] = [
             lambda: push(db.context, feed, "reader", "star", "why", 2),
             lambda: pull(db.context, feed, "reader", "star"),
-        ):
+        ]
+        for switch in switches:
             _die(db, switch(), dies_after)
             assert [item.activity_id for item in feed.page(db, "reader")] == shown
             _post(db, "star", f"b{len(shown)}", at=START + timedelta(seconds=len(shown)))
