@@ -27,7 +27,7 @@ from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
 from keyfold.migrations.spelling import equal
-from keyfold.migrations.state import CopyFailure, ForeignWrite, Marker, StateStore, key_text
+from keyfold.migrations.state import CopyFailure, ForeignWrite, CopyMarker, StateStore, key_text
 from keyfold.migrations.undo import UndoRecord
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import PASSING, transact
@@ -434,14 +434,14 @@ class Copier:
             at = self.backend.clock.now()
             self.store.note_foreign(ForeignWrite(record.table, record.key, at))
 
-    def _marker_check(self, table: str, key: Item, expected: Marker | None) -> Item:
+    def _marker_check(self, table: str, key: Item, expected: CopyMarker | None) -> Item:
         check: Item = {
             "TableName": self.store.table,
             "Key": self.store.marker_key(self.towards, table, key),
             "ConditionExpression": "attribute_not_exists(#s)",
             "ExpressionAttributeNames": {"#s": "sequence"},
         }
-        expected = expected or Marker()
+        expected = expected or CopyMarker()
         values: Item = {}
         if expected.sequence is not None:
             check["ConditionExpression"] = "#s = :s"

@@ -124,7 +124,7 @@ def part_text(prefix: str, text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Marker:
+class CopyMarker:
     """What is known of one item's copies."""
 
     sequence: str | None = None
@@ -135,7 +135,7 @@ class Marker:
     """Changes that were copied since."""
 
     @classmethod
-    def read(cls, item: Item) -> Marker:
+    def read(cls, item: Item) -> CopyMarker:
         return cls(
             item["sequence"]["S"] if "sequence" in item else None,
             int(item["touches"]["N"]) if "touches" in item else 0,
@@ -282,14 +282,14 @@ class StateStore:
     def marker_key(self, towards: Side, table: str, key: Mapping[str, Any]) -> Item:
         return marker_key(self.name, towards, table, key)
 
-    def marker(self, towards: Side, table: str, key: Mapping[str, Any]) -> Marker:
+    def marker(self, towards: Side, table: str, key: Mapping[str, Any]) -> CopyMarker:
         """What was copied of an item, and how often applications wrote it on both sides."""
         request = {
             "TableName": self.table,
             "Key": self.marker_key(towards, table, key),
             "ConsistentRead": True,
         }
-        return Marker.read(self.backend.call("GetItem", request).get("Item") or {})
+        return CopyMarker.read(self.backend.call("GetItem", request).get("Item") or {})
 
     def forget(self, *, undo: bool) -> None:
         """Remove what only a migration under way needs; `undo` says whether there are records."""
