@@ -27,7 +27,7 @@ from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
 from keyfold.migrations.spelling import equal
-from keyfold.migrations.state import CopyFailure, ForeignWrite, CopyMarker, StateStore, key_text
+from keyfold.migrations.state import CopyFailure, CopyMarker, ForeignWrite, StateStore, key_text
 from keyfold.migrations.undo import UndoRecord
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import PASSING, transact
