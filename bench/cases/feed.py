@@ -24,9 +24,9 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.feed import FeedPolicy
+from keyfold.maintain.feed.fan_out import fan_out
+from keyfold.maintain.feed.page import read_page
 from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPrices, born
-from keyfold.maintain.feed.posting import fan_out
-from keyfold.maintain.feed.reading import read_page
 from keyfold.prices import prices
 from keyfold.runtime.flow import Parallel
 from keyfold_systems.gg_core.design import design

@@ -12,19 +12,18 @@ from typing import Any
 import pytest
 
 from keyfold.migrations import (
+    applications,
     backend,
     copier,
-    following,
     progress,
     router,
     runner,
-    scanning,
+    table_scan,
     verify,
 )
 from keyfold.runtime import flow
 from keyfold.simulate.deterministic import World
-from keyfold.streams import following as stream_following
-from keyfold.streams import pace
+from keyfold.streams import pace, worker_shards
 
 
 class _Thread:
@@ -125,14 +124,14 @@ def moved_into(world: World) -> Iterator[None]:
         return uuid.UUID(int=names.getrandbits(128), version=4)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (flow, pace, backend, copier, following, progress, router, runner):
+        for module in (flow, pace, backend, copier, applications, progress, router, runner):
             patch.setattr(module, "time", world)
-        for module in (pace, runner, copier, progress, router, scanning, verify):
+        for module in (pace, runner, copier, progress, router, table_scan, verify):
             patch.setattr(module, "threading", _Threading(world))
-        patch.setattr(scanning, "ThreadPoolExecutor", _Inline)
+        patch.setattr(table_scan, "ThreadPoolExecutor", _Inline)
         patch.setattr(flow, "_in_thread", _in_thread)
         patch.setattr(uuid, "uuid4", uuid4)
-        patch.setattr(stream_following, "uuid4", uuid4)
+        patch.setattr(worker_shards, "uuid4", uuid4)
         state = random.getstate()
         random.seed(world.seed)
         yield

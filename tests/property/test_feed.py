@@ -39,7 +39,7 @@ from keyfold.errors import (
     TransactionCanceled,
 )
 from keyfold.maintain import plan, repair, verify
-from keyfold.maintain.feed import FeedPolicy, edges, posting, switching
+from keyfold.maintain.feed import FeedPolicy, edges, fan_out, switch
 from keyfold.runtime.budget import Work
 from keyfold.streams import Consumer
 
@@ -228,11 +228,11 @@ class Network:
 
     def _subscribe(self, reader: str, source: str) -> None:
         followed = self._followed(reader, source)
-        self.db.run(switching.push(self.db.context, feed, reader, followed, "a test"))
+        self.db.run(switch.push(self.db.context, feed, reader, followed, "a test"))
 
     def _unsubscribe(self, reader: str, source: str) -> None:
         followed = self._followed(reader, source)
-        self.db.run(switching.pull(self.db.context, feed, reader, followed))
+        self.db.run(switch.pull(self.db.context, feed, reader, followed))
 
     def _followed(self, reader: str, source: str) -> str:
         """The source if it is followed, or another that is."""
@@ -431,18 +431,18 @@ def test_a_fan_out_goes_on_where_it_died(network: Network, way: str) -> None:
     network.consumer.drain()
     network._post("star", "")
 
-    def fan_out() -> set[str]:
-        network.db.run(posting.fan_out(network.db.context, feed, network.activities[-1]))
+    def fan_again() -> set[str]:
+        network.db.run(fan_out.fan_out(network.db.context, feed, network.activities[-1]))
         return {copy.follower_id for copy in network.db.scan(FeedItem)}
 
     network.client.left = 20
     with pytest.raises(Crash):
-        fan_out()
+        fan_again()
     network.client.left = None
     copies = list(network.db.scan(FeedItem))
     before = {copy.follower_id for copy in copies}
     network.db.delete_many([copy.ref() for copy in copies])
-    after = fan_out()
+    after = fan_again()
     assert len(before) >= 4
     assert before | after == set(readers)
     assert len(before & after) <= edges.FOLLOWERS_AT_ONCE
@@ -474,7 +474,7 @@ def test_who_follows_again_while_copies_are_deleted_has_them_all(network: Networ
         while call.operation != "TransactWriteItems":
             call = flow.send(network.client.call(call.operation, call.request))
         network._follow("reader", "s0")
-        network.db.run(switching.push(network.db.context, feed, "reader", "s0", "again"))
+        network.db.run(switch.push(network.db.context, feed, "reader", "s0", "again"))
         assert network.db.find(feed.source_ref("reader", "s0")) is None
         while True:
             try:

@@ -71,7 +71,7 @@ def _write(schema: Schema, path: Path) -> None:
             print(f"keyfold: left out {name!r}: declare it by hand", file=sys.stderr)
         path.write_text(text, encoding="utf-8")
     else:
-        from keyfold.design.writing import dump
+        from keyfold.design.yaml_writer import dump
 
         dump(schema, path)
     print(f"{path}: written", file=sys.stderr)

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     design_files()
-    from keyfold.adopt.merging import merged
+    from keyfold.adopt.merged_sources import merged
     from keyfold.adopt.sources.detection import read
 
     sources = [read(source, table=args.table) for source in args.source]

@@ -35,7 +35,7 @@ from keyfold.design.schema import (
 )
 from keyfold.design.source import Place
 from keyfold.design.template import Template
-from keyfold.design.writing import dump, dumps
+from keyfold.design.yaml_writer import dump, dumps
 from keyfold.errors import KeyfoldError
 from keyfold.settings import nearest
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 from keyfold.design import codes, schema
 from keyfold.design.place import caller
 from keyfold.design.read import Page, Param, Read
-from keyfold.design.reading import check_readable, describe
+from keyfold.design.read_schema import check_readable, describe
 from keyfold.errors import DeclarationError, PlanError
 
 P = ParamSpec("P")

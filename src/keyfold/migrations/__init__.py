@@ -41,7 +41,7 @@ from keyfold.migrations.rewrites import (
 )
 from keyfold.migrations.router import Router, SyncRouter
 from keyfold.migrations.runner import MigrationStatus, Migrator
-from keyfold.migrations.scanning import ScanPace
+from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.words import derive, drop, merge, rename, split
 
 __all__ = [

@@ -8,9 +8,9 @@ from keyfold.migrations.backend import Item
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.progress import silent
-from keyfold.migrations.scanning import Scan, ScanPace
 from keyfold.migrations.sides import Sides, Uncopyable
 from keyfold.migrations.state import StateStore, key_text
+from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.undo import UndoLog, UndoRecord
 
 

@@ -16,7 +16,7 @@ from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
 from keyfold.migrations.backend import Backend, Item
-from keyfold.migrations.carrying import Passage, by_name
+from keyfold.migrations.carried_items import Passage, by_name
 from keyfold.migrations.frozen import design_of
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put

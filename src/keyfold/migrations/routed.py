@@ -24,8 +24,8 @@ from keyfold.errors import (
     Unavailable,
 )
 from keyfold.expressions.bind import Placeholders
+from keyfold.migrations.applications import ROUTER_REFRESH
 from keyfold.migrations.backend import Item
-from keyfold.migrations.following import ROUTER_REFRESH
 from keyfold.migrations.migration import Migration, reached
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.router import Routing

@@ -22,7 +22,7 @@ from typing import Any, Final
 from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.clock import Clock, SystemClock
 from keyfold.errors import ConditionFailed, TableNotFound, Unavailable
-from keyfold.migrations.following import ROUTER_LEASE, ROUTER_REFRESH
+from keyfold.migrations.applications import ROUTER_LEASE, ROUTER_REFRESH
 from keyfold.migrations.migration import Side
 from keyfold.migrations.state import CAUGHT_UP, SUPPORT, State, part_key, state_attributes
 from keyfold.runtime.flow import Answer, Call, Flow, drive, drive_async

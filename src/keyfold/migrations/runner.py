@@ -17,20 +17,20 @@ from typing import Final
 
 from keyfold.errors import Drifted, Irreversible, Pending, VerifyFailed
 from keyfold.limits import STREAM_RETENTION_SECONDS
+from keyfold.migrations.applications import POLL_SECONDS, consequences, wait_for_routers
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
-from keyfold.migrations.following import POLL_SECONDS, consequences, wait_for_routers
 from keyfold.migrations.leftovers import note_natives, remove_left_keys, remove_moved, unmoved
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.moves import Derive
 from keyfold.migrations.noting import NotingClient
 from keyfold.migrations.progress import Report, silent
-from keyfold.migrations.restoring import Restoring
+from keyfold.migrations.restoration import Restoring
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.scanning import Scan, ScanPace
-from keyfold.migrations.shaping import Say, Shaping
 from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, Overtaken, State, StateStore
+from keyfold.migrations.table_scan import Scan, ScanPace
+from keyfold.migrations.table_shape import Say, Shaping
 from keyfold.migrations.undo import UndoLog
 from keyfold.migrations.verify import Comparison, MigrationVerifier
 

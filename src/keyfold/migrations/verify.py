@@ -13,10 +13,10 @@ from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.moves import Output
 from keyfold.migrations.progress import Report, silent
-from keyfold.migrations.scanning import Scan, ScanPace
 from keyfold.migrations.sides import Sides, Uncopyable, rewritten
 from keyfold.migrations.spelling import checksum, equal
 from keyfold.migrations.state import StateStore, key_text
+from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import get_batches
 

@@ -18,8 +18,8 @@ from keyfold.runtime.reads import read_query
 from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.transaction import checked_item
 from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
+from keyfold.runtime.write_requests import stamped
 from keyfold.runtime.writes import commit, refuse_counts, transactional
-from keyfold.runtime.writing import stamped
 
 E = TypeVar("E", bound=Entity)
 Progress = Callable[[int], None]

@@ -16,7 +16,7 @@ from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change
 from keyfold.runtime.context import Context
 from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Marker, Put, Update
-from keyfold.runtime.writing import (
+from keyfold.runtime.write_requests import (
     WireWrite,
     check_write,
     delete_write,

@@ -31,13 +31,13 @@ from keyfold.design.read import (
     addressed,
     resolve,
 )
-from keyfold.design.reading import check_readable
+from keyfold.design.read_schema import check_readable
 from keyfold.errors import NotFound, PlanError
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal
 from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Call, Flow
-from keyfold.runtime.merging import read_merge
+from keyfold.runtime.merged_partitions import read_merge
 from keyfold.runtime.pages import QueryPage
 from keyfold.runtime.query import Request, collection_request, query_request
 from keyfold.runtime.recognition import is_expired, member_decoder

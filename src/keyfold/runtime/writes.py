@@ -44,7 +44,7 @@ from keyfold.runtime.reads import find, find_item
 from keyfold.runtime.steps import refuse_start, step_refused
 from keyfold.runtime.validity import looked_at, merged
 from keyfold.runtime.walk import PASSING, again_after
-from keyfold.runtime.writing import (
+from keyfold.runtime.write_requests import (
     WireWrite,
     edited,
     index_fields_missing,

@@ -3,7 +3,6 @@
 from keyfold.streams.consumer import AsyncConsumer, Consumer
 from keyfold.streams.deadletter import DeadLetter, drop, letter, letters
 from keyfold.streams.event import Delivery, Event
-from keyfold.streams.following import ConsumerOptions
 from keyfold.streams.handler import stream_handler
 from keyfold.streams.lease import resume
 from keyfold.streams.outbox import forget, waiting
@@ -12,6 +11,7 @@ from keyfold.streams.processing import Outcome
 from keyfold.streams.replay import replay
 from keyfold.streams.sinks import EventBridge, Queue, Sink, Sqs, Webhook
 from keyfold.streams.status import ShardStatus, StreamStatus, status
+from keyfold.streams.worker_shards import ConsumerOptions
 
 __all__ = [
     "AsyncConsumer",

@@ -12,7 +12,6 @@ from threading import Thread
 from keyfold.errors import PlanError
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
-from keyfold.streams.following import ConsumerOptions, StreamWorker
 from keyfold.streams.outbox import Round
 from keyfold.streams.pace import AsyncAlarm, WakeUp
 from keyfold.streams.policy import TRANSIENT
@@ -20,6 +19,7 @@ from keyfold.streams.processing import Outcome
 from keyfold.streams.shard_reader import ShardReader
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import StreamStatus, status
+from keyfold.streams.worker_shards import ConsumerOptions, StreamWorker
 
 OnProgress = Callable[[Outcome], None]
 

@@ -21,7 +21,7 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
 from keyfold.runtime.writes import commit
-from keyfold.streams import support
+from keyfold.streams import support_table
 from keyfold.streams.marker import marker
 
 DECODING: Final = "decoding"
@@ -70,7 +70,7 @@ def keep_failure(context: Context, failed: Failure) -> Flow[None]:
     sort = f"{int(now * 1000):013d}#{failed.event_id}#{failed.effect}"
     reason = f"{type(failed.problem).__name__}: {failed.problem}"
     item: dict[str, Any] = {
-        **support.key(_partition(context), sort),
+        **support_table.key(_partition(context), sort),
         "table": {"S": failed.table},
         "effect": {"S": failed.effect},
         "eventId": {"S": failed.event_id},
@@ -81,7 +81,7 @@ def keep_failure(context: Context, failed: Failure) -> Flow[None]:
     }
     if len(packed) <= _RECORD_BYTES:
         item["record"] = {"B": base64.b64encode(packed).decode()}
-    letter = Marker(support.table_of(context.design), "Put", {"Item": item})
+    letter = Marker(support_table.table_of(context.design), "Put", {"Item": item})
     try:
         done = marker(context, failed.event_id, failed.effect)
         yield from commit(context, [letter, done])
@@ -92,7 +92,7 @@ def keep_failure(context: Context, failed: Failure) -> Flow[None]:
 def letters(context: Context, limit: int | None = None) -> Flow[list[DeadLetter]]:
     """All dead letters, oldest first."""
     try:
-        items = yield from support.partition(context, _partition(context), limit=limit)
+        items = yield from support_table.partition(context, _partition(context), limit=limit)
     except TableNotFound:
         # No consumer has run yet.
         return []
@@ -101,12 +101,12 @@ def letters(context: Context, limit: int | None = None) -> Flow[list[DeadLetter]
 
 def count(context: Context) -> Flow[int]:
     """How many dead letters there are."""
-    return (yield from support.count(context, _partition(context)))
+    return (yield from support_table.count(context, _partition(context)))
 
 
 def letter(context: Context, id: str) -> Flow[DeadLetter]:
     try:
-        item = yield from support.find(context, support.key(_partition(context), id))
+        item = yield from support_table.find(context, support_table.key(_partition(context), id))
     except TableNotFound:
         item = None
     if item is None:
@@ -116,16 +116,16 @@ def letter(context: Context, id: str) -> Flow[DeadLetter]:
 
 def drop(context: Context, id: str) -> Flow[bool]:
     """Forget a letter; False when it was gone."""
-    return (yield from support.delete(context, support.key(_partition(context), id)))
+    return (yield from support_table.delete(context, support_table.key(_partition(context), id)))
 
 
 def removal(context: Context, id: str) -> Marker:
     """The letter's end as a part of its effect's transaction."""
     return Marker(
-        support.table_of(context.design),
+        support_table.table_of(context.design),
         "Delete",
         {
-            "Key": support.key(_partition(context), id),
+            "Key": support_table.key(_partition(context), id),
             "ConditionExpression": "attribute_exists(PK)",
         },
         lambda _: AlreadyProcessed(f"the dead letter {id} was replayed or dropped meanwhile"),

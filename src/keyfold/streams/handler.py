@@ -9,7 +9,7 @@ from uuid import uuid4
 from keyfold.design.table import Table
 from keyfold.errors import PlanError
 from keyfold.runtime.db import Db
-from keyfold.streams import outbox, support
+from keyfold.streams import outbox, support_table
 from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.policy import TRANSIENT, Policy
 from keyfold.streams.processing import process
@@ -30,7 +30,7 @@ def stream_handler(db: Db, policy: Policy | None = None, *, sinks: Sequence[Sink
     become dead letters; those that the backend's trouble kept back are reported, so that Lambda
     brings them again from there. Emitted events go to the sinks after each batch.
     """
-    db.run(support.ensure(db.context), "streams")
+    db.run(support_table.ensure(db.context), "streams")
     run = ReactionContext(db.context, db, policy or Policy())
     effects = Effects(db.context.design)
     turns = Turns(db.context, f"lambda-{uuid4().hex}", _TURN_SECONDS)

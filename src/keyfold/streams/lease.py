@@ -9,7 +9,7 @@ from typing import Any
 from keyfold.errors import ConditionFailed, LeaseLost, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
-from keyfold.streams import support
+from keyfold.streams import support_table
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Lease:
 
 def leases(context: Context, group: Group) -> Flow[dict[str, Lease]]:
     """All shards that any worker has seen, by their sort key."""
-    items = yield from support.partition(context, group.shards)
+    items = yield from support_table.partition(context, group.shards)
     return {item["SK"]["S"]: _read(item) for item in items}
 
 
@@ -122,7 +122,7 @@ def resume(context: Context, name: str = "default") -> Flow[int]:
     except TableNotFound:
         return 0
     for lease in lost:
-        yield from support.delete(context, support.key(group.shards, lease.sort))
+        yield from support_table.delete(context, support_table.key(group.shards, lease.sort))
     return len(lost)
 
 
@@ -130,17 +130,17 @@ def beat(context: Context, group: Group, worker: str, seconds: float) -> Flow[in
     """Say that a worker lives; gives how many do."""
     now = context.clock.now()
     item = {
-        **support.key(group.workers, worker),
+        **support_table.key(group.workers, worker),
         "until": {"N": repr(now + seconds)},
         "expires": {"N": str(int(now + seconds) + 3600)},
     }
-    yield from support.put(context, item)
-    found = yield from support.partition(context, group.workers)
+    yield from support_table.put(context, item)
+    found = yield from support_table.partition(context, group.workers)
     return sum(float(one["until"]["N"]) >= now for one in found)
 
 
 def leave(context: Context, group: Group, worker: str) -> Flow[None]:
-    yield from support.delete(context, support.key(group.workers, worker))
+    yield from support_table.delete(context, support_table.key(group.workers, worker))
 
 
 def _update(
@@ -154,8 +154,8 @@ def _update(
     answer = yield Call(
         "UpdateItem",
         {
-            "TableName": context.physical(support.TABLE),
-            "Key": support.key(group.shards, sort),
+            "TableName": context.physical(support_table.TABLE),
+            "Key": support_table.key(group.shards, sort),
             "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in changes),
             "ConditionExpression": condition,
             "ExpressionAttributeNames": {

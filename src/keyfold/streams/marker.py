@@ -11,21 +11,21 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
 from keyfold.runtime.walk import get_batches
-from keyfold.streams import support
+from keyfold.streams import support_table
 
 # A record cannot come again once the stream has dropped it.
 KEPT_SECONDS: Final = 2 * STREAM_RETENTION_SECONDS
 
 
 def key(context: Context, event_id: str, effect: str) -> dict[str, Any]:
-    return support.key(f"DONE#{context.design.name}#{event_id}", effect)
+    return support_table.key(f"DONE#{context.design.name}#{event_id}", effect)
 
 
 def marker(context: Context, event_id: str, effect: str) -> Marker:
     """Refused when the record had this effect before."""
     expires = int(context.clock.now()) + KEPT_SECONDS
     return Marker(
-        support.table_of(context.design),
+        support_table.table_of(context.design),
         "Put",
         {
             "Item": {**key(context, event_id, effect), "expires": {"N": str(expires)}},
@@ -41,7 +41,7 @@ def _repeated(_: Mapping[str, Any] | None) -> Exception:
 
 def marked(context: Context, wanted: list[tuple[str, str]]) -> Flow[set[tuple[str, str]]]:
     """Which of these events and effects have their marker."""
-    table = context.physical(support.TABLE)
+    table = context.physical(support_table.TABLE)
     found = yield from get_batches((table, key(context, *one)) for one in wanted)
     prefix = f"DONE#{context.design.name}#"
     return {(item["PK"]["S"].removeprefix(prefix), item["SK"]["S"]) for _, item in found}

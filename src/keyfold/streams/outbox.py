@@ -13,7 +13,7 @@ from keyfold.errors import NotFound, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
-from keyfold.streams import support
+from keyfold.streams import support_table
 from keyfold.streams.event import Event, read_event
 from keyfold.streams.policy import Policy
 from keyfold.streams.sinks import Sink
@@ -31,13 +31,13 @@ def _partition(context: Context, bucket: int) -> str:
 
 def _key(context: Context, event: Event) -> dict[str, Any]:
     bucket = crc32(event.key.encode()) % BUCKETS
-    return support.key(_partition(context, bucket), f"{event.order}#{event.id}")
+    return support_table.key(_partition(context, bucket), f"{event.order}#{event.id}")
 
 
 def intent(context: Context, event: Event) -> Marker:
     """The event as a part of the transaction that it belongs to."""
     item = {**_key(context, event), "event": {"S": event.body().decode()}}
-    return Marker(support.table_of(context.design), "Put", {"Item": item})
+    return Marker(support_table.table_of(context.design), "Put", {"Item": item})
 
 
 def waiting(context: Context) -> Flow[list[Event]]:
@@ -45,7 +45,7 @@ def waiting(context: Context) -> Flow[list[Event]]:
     found: list[Event] = []
     for bucket in range(BUCKETS):
         try:
-            items = yield from support.partition(context, _partition(context, bucket))
+            items = yield from support_table.partition(context, _partition(context, bucket))
         except TableNotFound:
             # No consumer has run yet.
             return []
@@ -57,14 +57,14 @@ def count(context: Context) -> Flow[int]:
     """How many events wait."""
     found = 0
     for bucket in range(BUCKETS):
-        found += yield from support.count(context, _partition(context, bucket))
+        found += yield from support_table.count(context, _partition(context, bucket))
     return found
 
 
 def forget(context: Context, id: str) -> Flow[None]:
     """Drop an event that no sink will ever take, so that those behind it go on."""
     for event in (yield from waiting(context)):
-        if event.id == id and (yield from support.delete(context, _key(context, event))):
+        if event.id == id and (yield from support_table.delete(context, _key(context, event))):
             return
     raise NotFound(f"no event {id} waits; `keyfold streams events` shows all")
 
@@ -114,14 +114,16 @@ def _empty(
 ) -> Flow[_Emptied]:
     """One bucket, by one worker at a time, lest every worker bring every event."""
     context, named = turns.context, f"OUTBOX#{bucket}"
-    if not (yield from support.partition(context, _partition(context, bucket), limit=1)):
+    if not (yield from support_table.partition(context, _partition(context, bucket), limit=1)):
         return _Emptied()
     until = yield from turns.take(named)
     if until is None:
         return _Emptied(held=True)
     sent = 0
     try:
-        items = yield from support.partition(context, _partition(context, bucket), limit=_AT_ONCE)
+        items = yield from support_table.partition(
+            context, _partition(context, bucket), limit=_AT_ONCE
+        )
         for item in items:
             if halted():
                 break
@@ -132,7 +134,7 @@ def _empty(
             problem = yield from _refusal(context, sinks, read_event(item), policy, halted)
             if problem is not None:
                 return _Emptied(sent, refused=True, hanging=_hangs(problem))
-            yield from support.delete(context, {"PK": item["PK"], "SK": item["SK"]})
+            yield from support_table.delete(context, {"PK": item["PK"], "SK": item["SK"]})
             sent += 1
     finally:
         yield from turns.give_back(named)

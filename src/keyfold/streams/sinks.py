@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow, Invoke
-from keyfold.streams import support
+from keyfold.streams import support_table
 from keyfold.streams.event import Event, read_event
 
 SIGNATURE_HEADER: Final = "X-Keyfold-Signature"
@@ -35,20 +35,20 @@ class Queue:
         return f"QUEUE#{context.design.name}#{self.name}"
 
     def _key(self, context: Context, event: Event) -> dict[str, Any]:
-        return support.key(self._partition(context), f"{event.order}#{event.id}")
+        return support_table.key(self._partition(context), f"{event.order}#{event.id}")
 
     def deliver(self, context: Context, event: Event) -> Flow[None]:
         body = {"S": event.body().decode()}
-        yield from support.put(context, {**self._key(context, event), "event": body})
+        yield from support_table.put(context, {**self._key(context, event), "event": body})
 
     def messages(self, context: Context, limit: int | None = None) -> Flow[list[Event]]:
         """What is in the queue, oldest first."""
-        items = yield from support.partition(context, self._partition(context), limit=limit)
+        items = yield from support_table.partition(context, self._partition(context), limit=limit)
         return [read_event(item) for item in items]
 
     def done(self, context: Context, event: Event) -> Flow[bool]:
         """Take an event out; False when somebody else did."""
-        return (yield from support.delete(context, self._key(context, event)))
+        return (yield from support_table.delete(context, self._key(context, event)))
 
 
 class Webhook:

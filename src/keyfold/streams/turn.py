@@ -8,7 +8,7 @@ from typing import Any
 from keyfold.errors import ConditionFailed
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
-from keyfold.streams import support
+from keyfold.streams import support_table
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Turns:
         now = self.context.clock.now()
         until = now + self.seconds
         request: dict[str, Any] = {
-            "TableName": self.context.physical(support.TABLE),
+            "TableName": self.context.physical(support_table.TABLE),
             "Key": self._key(what),
             "UpdateExpression": "SET #owner = :me, #until = :until, #expires = :expires",
             "ConditionExpression": (
@@ -54,7 +54,7 @@ class Turns:
             yield Call(
                 "DeleteItem",
                 {
-                    "TableName": self.context.physical(support.TABLE),
+                    "TableName": self.context.physical(support_table.TABLE),
                     "Key": self._key(what),
                     "ConditionExpression": "#owner = :me",
                     "ExpressionAttributeNames": {"#owner": "owner"},
@@ -65,4 +65,4 @@ class Turns:
             return
 
     def _key(self, what: str) -> dict[str, Any]:
-        return support.key(f"TURN#{self.context.design.name}", what)
+        return support_table.key(f"TURN#{self.context.design.name}", what)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keyfold.adopt.exports import FORMATS as MODELS
-from keyfold.adopt.merging import merged
+from keyfold.adopt.merged_sources import merged
 from keyfold.adopt.sources.detection import read
 from keyfold.adopt.sources.imported import Imported
 from keyfold.cli import main

@@ -15,9 +15,9 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.limits import ITEM_BYTES
 from keyfold.maintain.feed import FeedPolicy
-from keyfold.maintain.feed.counting import hint
-from keyfold.maintain.feed.merging import CONCURRENCY
-from keyfold.maintain.feed.switching import pull, push
+from keyfold.maintain.feed.counts import hint
+from keyfold.maintain.feed.newest_first import CONCURRENCY
+from keyfold.maintain.feed.switch import pull, push
 from keyfold.runtime.flow import Flow
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Policy, letters, replay
 from keyfold.values.size import item_size

@@ -16,8 +16,8 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.feed import policy
-from keyfold.maintain.feed.posting import fan_out
-from keyfold.maintain.feed.switching import pull, push
+from keyfold.maintain.feed.fan_out import fan_out
+from keyfold.maintain.feed.switch import pull, push
 from keyfold.runtime.budget import Usage
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Activity, home

@@ -25,9 +25,9 @@ from keyfold.migrations import (
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.progress import silent
-from keyfold.migrations.scanning import Scan
 from keyfold.migrations.sides import Sides
 from keyfold.migrations.state import StateStore
+from keyfold.migrations.table_scan import Scan
 
 from .conftest import (
     OldOrder,

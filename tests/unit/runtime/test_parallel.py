@@ -13,7 +13,7 @@ from keyfold import Design, Entity, Id, Key, Merge, each, merge
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.runtime import opening
-from keyfold.runtime.merging import CONCURRENCY
+from keyfold.runtime.merged_partitions import CONCURRENCY
 
 design = Design("parallel")
 table = design.table("parallel")

@@ -6,7 +6,7 @@ from keyfold.adopt.described import live_table
 from keyfold.adopt.sources.imported import Imported
 from keyfold.clients.protocol import Client
 from keyfold.errors import KeyfoldError
-from keyfold.streams.support import TABLE as SUPPORT
+from keyfold.streams.support_table import TABLE as SUPPORT
 
 
 def read(client: Client, source: str) -> Imported:

@@ -2,6 +2,6 @@
 
 from keyfold.maintain.feed.declaration import Feed
 from keyfold.maintain.feed.policy import Decision, FeedPolicy
-from keyfold.maintain.feed.reaching import FeedReach
+from keyfold.maintain.feed.reach import FeedReach
 
 __all__ = ["Decision", "Feed", "FeedPolicy", "FeedReach"]

@@ -9,7 +9,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.keys import Ref
 from keyfold.design.template import HIGHEST
 from keyfold.limits import BATCH_GET_ITEMS
-from keyfold.maintain.feed.merging import CONCURRENCY, PartitionRead, backwards
+from keyfold.maintain.feed.newest_first import CONCURRENCY, PartitionRead, backwards
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Parallel
 from keyfold.runtime.walk import all_items, unprocessed_keys

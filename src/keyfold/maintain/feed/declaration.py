@@ -13,9 +13,9 @@ from keyfold.design.keys import Key, Ref
 from keyfold.design.place import caller
 from keyfold.design.read import Page
 from keyfold.errors import DeclarationError
-from keyfold.maintain.feed import edges, support
+from keyfold.maintain.feed import edges, support_items
 from keyfold.maintain.feed.policy import Decision, FeedPolicy
-from keyfold.maintain.feed.reaching import FeedReach
+from keyfold.maintain.feed.reach import FeedReach
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
@@ -23,7 +23,7 @@ from keyfold.runtime.intent import Delete, Intent, Put
 
 I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
 A = TypeVar("A", bound=Entity)
-RESERVED = ("", support.SOURCE_PREFIX, support.READER)
+RESERVED = ("", support_items.SOURCE_PREFIX, support_items.READER)
 
 
 class Feed(Generic[I]):
@@ -58,7 +58,7 @@ class Feed(Generic[I]):
         self.copied = tuple(f for f in item.__spec__.fields if f in activity.__spec__.fields)
         self._check()
         partition = item.__spec__.key.templates.partition.text
-        self.support = support.declare(name, item.__table__, partition, self.reader_field)
+        self.support = support_items.declare(name, item.__table__, partition, self.reader_field)
         subscription = self.support.subscription
         self.subscribed = edges.FollowEdges(
             subscription, self.reader_field, "source", subscription.key
@@ -84,7 +84,7 @@ class Feed(Generic[I]):
         self, db: Db | AsyncDb, reader: str, *, limit: int = 50, cursor: str | None = None
     ) -> Page[I] | Awaitable[Page[I]]:
         """A reader's feed, newest first."""
-        from keyfold.maintain.feed.reading import read_page
+        from keyfold.maintain.feed.page import read_page
 
         flow: Flow[Page[I]] = read_page(db.context, self, reader, limit, cursor)
         return db.run(flow, f"feed {self.name}")
@@ -95,7 +95,7 @@ class Feed(Generic[I]):
     def post(self, db: AsyncDb, activity: A) -> Awaitable[A]: ...
     def post(self, db: Db | AsyncDb, activity: A) -> A | Awaitable[A]:
         """Write an activity once; the stream brings it to those feeds that get copies."""
-        from keyfold.maintain.feed.posting import post
+        from keyfold.maintain.feed.fan_out import post
 
         return db.run(post(db.context, self, activity), f"feed {self.name} post")
 
@@ -105,7 +105,7 @@ class Feed(Generic[I]):
     def explain(self, db: AsyncDb, reader: str, source: str) -> Awaitable[Decision]: ...
     def explain(self, db: Db | AsyncDb, reader: str, source: str) -> Decision | Awaitable[Decision]:
         """Whether a reader gets copies of a source or pulls it, and why."""
-        from keyfold.maintain.feed.looking import explain
+        from keyfold.maintain.feed.decisions import explain
 
         return db.run(explain(db.context, self, reader, source))
 
@@ -115,7 +115,7 @@ class Feed(Generic[I]):
     def reach(self, db: AsyncDb, source: str) -> Awaitable[FeedReach]: ...
     def reach(self, db: Db | AsyncDb, source: str) -> FeedReach | Awaitable[FeedReach]:
         """How a source's posts reach its followers: what was decided, and why."""
-        from keyfold.maintain.feed.reaching import reach
+        from keyfold.maintain.feed.reach import reach
 
         return db.run(reach(db.context, self, source))
 
@@ -125,7 +125,7 @@ class Feed(Generic[I]):
     def renew(self, db: AsyncDb) -> Awaitable[int]: ...
     def renew(self, db: Db | AsyncDb) -> int | Awaitable[int]:
         """Make all copies anew, when a consumer was away for longer than the stream remembers."""
-        from keyfold.maintain.feed.switching import renew
+        from keyfold.maintain.feed.switch import renew
 
         return db.run(renew(db.context, self), f"feed {self.name} renew")
 
@@ -151,7 +151,7 @@ class Feed(Generic[I]):
                 self.support.removed(replica=replica, source=source, position=position),
                 absent=False,
             )
-            for replica in range(support.REPLICAS)
+            for replica in range(support_items.REPLICAS)
         ]
         return [Delete(activity.ref(), must_exist=True), *listed]
 
@@ -160,12 +160,12 @@ class Feed(Generic[I]):
         declared = self.edges[type(edge)]
         return getattr(edge, declared.reader), getattr(edge, declared.source)
 
-    def source_item(self, reader: str, source: str, state: support.SourceState) -> Entity:
+    def source_item(self, reader: str, source: str, state: support_items.SourceState) -> Entity:
         item: Entity = self.support.source(
             **{self.reader_field: reader},
             source=source,
             state=state,
-            token=support.new_token(),
+            token=support_items.new_token(),
         )
         return item
 

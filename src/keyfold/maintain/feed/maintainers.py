@@ -15,14 +15,14 @@ from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.feed.contents import copies_of
-from keyfold.maintain.feed.counting import hint
+from keyfold.maintain.feed.counts import hint
+from keyfold.maintain.feed.decisions import begin, consider, reason_of
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
+from keyfold.maintain.feed.fan_out import fan_out
 from keyfold.maintain.feed.jobs import for_all
-from keyfold.maintain.feed.looking import begin, consider, reason_of
-from keyfold.maintain.feed.posting import fan_out
-from keyfold.maintain.feed.support import REPLICAS
-from keyfold.maintain.feed.switching import pull, push
-from keyfold.maintain.feed.verifying import Verifying, fix
+from keyfold.maintain.feed.support_items import REPLICAS
+from keyfold.maintain.feed.switch import pull, push
+from keyfold.maintain.feed.verification import Verifying, fix
 from keyfold.maintain.job import StreamWork
 from keyfold.maintain.structure import Audited
 from keyfold.runtime.batch import delete_keys, delete_many

@@ -11,9 +11,9 @@ from typing import Final
 
 from keyfold.design.schema import Effect, EntitySchema, FeedSchema
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
+from keyfold.maintain.feed.page import FIRST_READ, HINTS_FROM
 from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPolicy, FeedPrices, born
-from keyfold.maintain.feed.reading import FIRST_READ, HINTS_FROM
-from keyfold.maintain.feed.support import REPLICAS
+from keyfold.maintain.feed.support_items import REPLICAS
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, times

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import Effect, EntitySchema, Follows
-from keyfold.maintain.feed.support import REPLICAS
+from keyfold.maintain.feed.support_items import REPLICAS
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, Why, called, times

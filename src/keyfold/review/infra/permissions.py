@@ -7,7 +7,7 @@ from typing import Any
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.review.infra.plan import Stack, StreamFunction
-from keyfold.streams.support import TABLE as SUPPORT
+from keyfold.streams.support_table import TABLE as SUPPORT
 
 Statement = dict[str, Any]
 Arn = Callable[[TableSchema, str], Any]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from keyfold.design.schema import Index, Schema, TableSchema
 from keyfold.runtime.tables import create_request
-from keyfold.streams.support import TABLE as SUPPORT
+from keyfold.streams.support_table import TABLE as SUPPORT
 
 VIEW: Final = "NEW_AND_OLD_IMAGES"
 RUNTIME: Final = "python3.13"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from keyfold.adopt.merging import merged
+from keyfold.adopt.merged_sources import merged
 from keyfold.adopt.sources import (
     amplify,
     assistant,

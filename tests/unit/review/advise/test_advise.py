@@ -142,7 +142,7 @@ def test_every_alternative_serves_every_pattern(name: str) -> None:
 def test_an_alternative_is_a_design_file_whose_tables_the_engine_makes(
     name: str, tmp_path: Path
 ) -> None:
-    from keyfold.design.writing import dump
+    from keyfold.design.yaml_writer import dump
 
     schema, load_ = system(name)
     for number, made in enumerate(advise(schema, load_).alternatives):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from keyfold.design.file import loads
 from keyfold.design.schema import Schema
-from keyfold.design.writing import dumps
+from keyfold.design.yaml_writer import dumps
 from keyfold.engine import Engine
 from keyfold.review.advise import advise
 from keyfold.review.advise.differences import lost_reads

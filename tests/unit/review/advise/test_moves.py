@@ -9,7 +9,7 @@ import pytest
 
 from keyfold.design.file import loads
 from keyfold.design.schema import Schema
-from keyfold.design.writing import dumps
+from keyfold.design.yaml_writer import dumps
 from keyfold.engine import Engine
 from keyfold.migrations.plan import draft
 from keyfold.review.advise import Advice, advise, report

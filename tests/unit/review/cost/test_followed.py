@@ -31,7 +31,7 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.maintain import Cascade, Edge, Feed
 from keyfold.maintain.feed import FeedPolicy
-from keyfold.maintain.feed.switching import push as feed_push
+from keyfold.maintain.feed.switch import push as feed_push
 from keyfold.review.cost import EntityLoad, Workload, bill, upkeep
 from keyfold.review.cost import loads as workload
 from keyfold.review.cost.feeds import page

@@ -11,10 +11,10 @@ from keyfold.migrations.migration import Migration
 from keyfold.migrations.moves import Derive, Output, Route
 from keyfold.migrations.progress import Report
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.scanning import Scan, ScanPace
 from keyfold.migrations.sides import Sides, Uncopyable, write_over
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import StateStore, key_text
+from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.undo import UndoLog, UndoRecord
 
 _TRIES: Final = 8

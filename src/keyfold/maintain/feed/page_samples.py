@@ -13,7 +13,7 @@ from zlib import crc32
 from keyfold.design.entity import Entity
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.errors import AlreadyExists, ConditionFailed
-from keyfold.maintain.feed.counting import DAY, pages_of
+from keyfold.maintain.feed.counts import DAY, pages_of
 from keyfold.maintain.feed.policy import Crowd, EdgeRates, FadingCount, FeedPrices, sampling
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow

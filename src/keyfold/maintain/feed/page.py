@@ -19,15 +19,15 @@ from keyfold.design.read import Page
 from keyfold.design.template import HIGHEST
 from keyfold.errors import PlanError
 from keyfold.maintain.feed.contents import glance
-from keyfold.maintain.feed.merging import (
+from keyfold.maintain.feed.newest_first import (
     LOWEST,
     PartitionRead,
     backwards,
     is_left,
     next_newest,
 )
-from keyfold.maintain.feed.sampling import SeenPage, sample
-from keyfold.maintain.feed.support import READER, REPLICAS
+from keyfold.maintain.feed.page_samples import SeenPage, sample
+from keyfold.maintain.feed.support_items import READER, REPLICAS
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
 from keyfold.runtime.flow import Flow, Parallel

@@ -17,7 +17,7 @@ from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.maintain.feed.contents import newest_of
 from keyfold.maintain.feed.edges import edge_between
-from keyfold.maintain.feed.support import new_token
+from keyfold.maintain.feed.support_items import new_token
 from keyfold.runtime.batch import delete_many, put_many, scan_page
 from keyfold.runtime.changes import Change, Set, clear
 from keyfold.runtime.context import Context

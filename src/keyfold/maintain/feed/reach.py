@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from keyfold.maintain.feed.counting import posts_of
+from keyfold.maintain.feed.counts import posts_of
 from keyfold.maintain.feed.edges import listed
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow

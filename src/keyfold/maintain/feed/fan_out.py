@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from keyfold.design.entity import Entity
 from keyfold.maintain.address import raw
-from keyfold.maintain.feed.counting import hint
+from keyfold.maintain.feed.counts import hint
+from keyfold.maintain.feed.decisions import look
 from keyfold.maintain.feed.jobs import for_all
-from keyfold.maintain.feed.looking import look
 from keyfold.runtime.batch import delete_many, put_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context

@@ -17,9 +17,9 @@ from zlib import crc32
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.maintain.feed.contents import glance
-from keyfold.maintain.feed.counting import crowd_of, note_readers, rates_of, switched
+from keyfold.maintain.feed.counts import crowd_of, note_readers, rates_of, switched
 from keyfold.maintain.feed.policy import Decision, Mode, born, decide
-from keyfold.maintain.feed.switching import pull, push
+from keyfold.maintain.feed.switch import pull, push
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow

@@ -12,7 +12,7 @@ from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift, differences
 from keyfold.maintain.feed.audit import Audit
 from keyfold.maintain.feed.edges import FollowEdges, edge_between
-from keyfold.maintain.feed.switching import pull
+from keyfold.maintain.feed.switch import pull
 from keyfold.maintain.reconcile import unchanged
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow

@@ -23,7 +23,7 @@ from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow, Pause
 from keyfold.streams import lease as leasing
-from keyfold.streams import outbox, support
+from keyfold.streams import outbox, support_table
 from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group, Lease
 from keyfold.streams.outbox import Round
@@ -99,7 +99,7 @@ class StreamWorker:
         if not self.tables:
             return []
         if not self._prepared:
-            yield from support.ensure(self.context)
+            yield from support_table.ensure(self.context)
             self._prepared = True
         now = self.context.clock.now()
         stale = now - self._looked >= self.options.lease_seconds / 3
