@@ -10,7 +10,10 @@ import keyfold
 
 SOURCE = Path(keyfold.__file__).parent
 
-NAMELESS = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager"}
+NAMELESS = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager", "support"}
+# A participle says that something is done, not what the module holds.
+NAMELESS |= {"reading", "merging", "looking", "counting", "posting", "switching", "reaching"}
+NAMELESS |= {"verifying", "following", "scanning", "shaping", "carrying", "restoring", "writing"}
 
 
 def _public_classes() -> dict[str, set[str]]:
