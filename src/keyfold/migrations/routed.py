@@ -34,6 +34,7 @@ from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import SUPPORT, key_text, marker_key
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, Pause, drive, drive_async
+from keyfold.runtime.walk import all_written
 
 _TRIES: Final = 40
 _PAUSE: Final = 0.05
@@ -153,7 +154,7 @@ class Routed:
                 ((kind, inner),) = each.items()
                 operation = "PutItem" if kind == "PutRequest" else "DeleteItem"
                 yield from self._doubled(operation, {"TableName": name, **inner})
-        return {"UnprocessedItems": {}}
+        return all_written()
 
     def _doubled(self, operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
         """The request and what it means for the old side, in one transaction."""

@@ -164,6 +164,11 @@ def in_chunks(things: Iterable[T], size: int) -> Iterator[list[T]]:
         yield chunk
 
 
+def all_written() -> Answer:
+    """What BatchWriteItem answers when nothing is left to send."""
+    return {"UnprocessedItems": {}}
+
+
 def unprocessed_keys(answer: Answer, table: str) -> Sequence[Item]:
     """The keys that a batch left out, for whoever goes on without them."""
     left: Sequence[Item] = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", ())

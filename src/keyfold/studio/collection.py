@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from keyfold.design.schema import EntitySchema, Index, TableSchema
+from keyfold.runtime.flow import run_by
+from keyfold.runtime.walk import Walk
 from keyfold.studio.items import KnownItem
 from keyfold.studio.system import StudioSystem
 from keyfold.studio.view import PageMissing
@@ -118,19 +120,18 @@ def _also(
 def _read(
     system: StudioSystem,
     table: TableSchema,
-    operation: str,
+    operation: Literal["Query", "Scan"],
     request: dict[str, Any],
     page: ItemPage,
     after: str,
 ) -> None:
-    sent = {**request, "ExclusiveStartKey": opened(after)} if after else request
-    answer = system.call(operation, sent)
+    walk = Walk(operation, request, opened(after) if after else None)
+    answer = run_by(system.call, walk.next())
     page.items += [system.reader.read(table, wire) for wire in answer["Items"]]
     page.units += float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0))
     page.requests += 1
     page.read += int(answer.get("ScannedCount", len(answer["Items"])))
-    last = answer.get("LastEvaluatedKey")
-    page.after = sealed(last) if last else ""
+    page.after = sealed(walk.position) if walk.position else ""
 
 
 def sealed(key: dict[str, Any]) -> str:

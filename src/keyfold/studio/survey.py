@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
 
 from keyfold.clients.protocol import Client
 from keyfold.design.schema import TableSchema
 from keyfold.errors import TableNotFound
+from keyfold.runtime.walk import Walk, pages
 from keyfold.studio.items import ItemReader, KnownItem
 
 PAGES = 4
@@ -141,20 +142,12 @@ class DataSurvey:
         found = self._describe(table)
         if found.missing:
             return found
-        for page in self._pages(table):
+        scan = Walk("Scan", {"TableName": self._names[table.name]})
+        for page in islice(pages(self._client.call, scan), PAGES):
             for wire in page["Items"]:
                 found.note(self._by.read(table, wire))
-            found.complete = "LastEvaluatedKey" not in page
+        found.complete = scan.ended
         if found.complete:
             found.items, found.bytes = found.seen, sum(found.kind_bytes.values())
         found.expiring.sort(key=lambda one: one[0])
         return found
-
-    def _pages(self, table: TableSchema) -> Iterator[dict[str, Any]]:
-        request: dict[str, Any] = {"TableName": self._names[table.name]}
-        for _ in range(PAGES):
-            answer = self._client.call("Scan", request)
-            yield answer
-            if "LastEvaluatedKey" not in answer:
-                return
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
