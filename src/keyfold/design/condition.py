@@ -7,7 +7,7 @@ hold, and `literal_condition` reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design.codec import document, encoder
@@ -37,6 +37,7 @@ from keyfold.expressions.ast import (
     ValueRef,
 )
 from keyfold.expressions.check import operands_of
+from keyfold.expressions.evaluate import compiled
 from keyfold.expressions.parser import literal_condition
 from keyfold.expressions.text import operand, written
 from keyfold.values import AttributeValue
@@ -109,6 +110,23 @@ def wire_operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool
     return encoder(field)(value)
 
 
+def evaluator(condition: Condition, spec: EntitySpec) -> Callable[[Mapping[str, Any]], bool]:
+    """The condition as a function of an item's field values: it holds where DynamoDB's would."""
+    holds = compiled(condition)
+    needed = [(name, encoder(spec.fields[name])) for name in sorted(fields_of(condition))]
+
+    def evaluate(values: Mapping[str, Any]) -> bool:
+        return holds(
+            {
+                name: check_value(encode(value))
+                for name, encode in needed
+                if not is_absent(value := values.get(name))
+            }
+        )
+
+    return evaluate
+
+
 def there(*fields: str) -> Condition | None:
     """The condition that these fields have values."""
     tests = tuple(_presence(Path((field,)), there=True) for field in fields)
@@ -173,6 +191,7 @@ def _roots(operands: tuple[Operand, ...]) -> Iterator[str]:
 
 __all__ = [
     "Condition",
+    "evaluator",
     "fields_of",
     "parsed",
     "stored",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, overload
 from typing_extensions import TypeVar
 
 from keyfold.design import schema
-from keyfold.design.condition import tree, written
+from keyfold.design.condition import evaluator, tree, written
 from keyfold.design.declared import Declared
 from keyfold.design.derivation import Derivation, derivation
 from keyfold.design.exclusion import excludes
@@ -286,6 +286,7 @@ class On(Key[K_co]):
         self.condition: Predicate | None = None
         self.when: schema.Condition | None = None
         """The condition as data."""
+        self._holds: Callable[[Mapping[str, Any]], bool] | None = None
 
     def attach(self, entity: type[Entity]) -> None:
         table = entity.__table__.schema
@@ -303,6 +304,7 @@ class On(Key[K_co]):
         self.condition = self._read_when(entity)
         if self.condition is not None:
             self.when = tree(self.condition, entity.__spec__)
+            self._holds = evaluator(self.when, entity.__spec__)
         fields = self.held
         covered = self.condition.present if self.condition is not None else frozenset()
         optional = [
@@ -362,7 +364,7 @@ class On(Key[K_co]):
         return condition
 
     def applies(self, values: Mapping[str, Any]) -> bool:
-        return self.condition is None or self.condition.holds(values)
+        return self._holds is None or self._holds(values)
 
     @property
     def fields(self) -> frozenset[str]:

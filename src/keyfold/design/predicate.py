@@ -1,27 +1,14 @@
-"""Conditions on fields, as data: rendered as expressions, or evaluated on field values."""
+"""Conditions on fields, as declarations record them; `condition.tree` gives what they stand for."""
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
-
-from pydantic import BaseModel
 
 from keyfold.design import codes
 from keyfold.errors import DeclarationError
-
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq,
-    "<>": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +32,7 @@ class FieldPath:
 
 
 class Predicate(ABC):
-    """A condition that can be rendered as an expression or evaluated on field values."""
-
-    @abstractmethod
-    def holds(self, values: Mapping[str, Any]) -> bool: ...
+    """A recorded condition."""
 
     @property
     @abstractmethod
@@ -82,17 +66,6 @@ class FieldComparison(Predicate):
     operator: str
     value: Any
 
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        found, wanted = _operand(self.path, values), _operand(self.value, values)
-        if is_absent(self.value):
-            return (found is None) == (self.operator == "=")
-        if found is None or wanted is None:
-            return self.operator == "<>"
-        try:
-            return _COMPARISONS[self.operator](found, wanted)
-        except TypeError:
-            return False  # values of different types have no order
-
     @property
     def fields(self) -> frozenset[str]:
         other = {self.value.field} if isinstance(self.value, FieldPath) else set()
@@ -117,23 +90,6 @@ class Test(Predicate):
     path: FieldPath
     arguments: tuple[Any, ...] = ()
 
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        found = _operand(self.path, values)
-        if self.function == "exists":
-            return found is not None
-        if self.function == "missing":
-            return found is None
-        given = [_operand(argument, values) for argument in self.arguments]
-        if found is None or None in given:
-            return False
-        if self.function == "begins_with":
-            return bool(found.startswith(given[0]))
-        if self.function == "contains":
-            return given[0] in found
-        if self.function == "one_of":
-            return found in given
-        return bool(given[0] <= found <= given[1])
-
     @property
     def fields(self) -> frozenset[str]:
         others = (a.field for a in self.arguments if isinstance(a, FieldPath))
@@ -153,9 +109,6 @@ class Both(Predicate):
     left: Predicate
     right: Predicate
 
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        return self.left.holds(values) and self.right.holds(values)
-
     @property
     def fields(self) -> frozenset[str]:
         return self.left.fields | self.right.fields
@@ -173,9 +126,6 @@ class Either(Predicate):
     left: Predicate
     right: Predicate
 
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        return self.left.holds(values) or self.right.holds(values)
-
     @property
     def fields(self) -> frozenset[str]:
         return self.left.fields | self.right.fields
@@ -191,9 +141,6 @@ class Either(Predicate):
 @dataclass(frozen=True)
 class Negated(Predicate):
     inner: Predicate
-
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        return not self.inner.holds(values)
 
     @property
     def fields(self) -> frozenset[str]:
@@ -240,33 +187,9 @@ def look_up(values: Mapping[str, Any], path: FieldPath) -> Any:
             found = found[name] if isinstance(found, list | tuple) and name < len(found) else None
         else:
             found = getattr(found, name, None)
-    if is_absent(found):
-        return None
-    return _size(found) if path.sized else found
-
-
-def _size(value: Any) -> int | None:
-    """As DynamoDB's size(): the length of text and bytes, the number of elements."""
-    if isinstance(value, Enum):
-        value = value.value
-    if isinstance(value, BaseModel):
-        return len(value.model_dump(exclude_none=True))
-    return len(value) if hasattr(value, "__len__") else None
+    return None if is_absent(found) else found
 
 
 def is_absent(value: object) -> bool:
     """Whether a value is stored as nothing: DynamoDB has no empty set."""
     return value is None or (isinstance(value, set | frozenset) and not value)
-
-
-def _operand(value: Any, values: Mapping[str, Any]) -> Any:
-    return _bare(look_up(values, value) if isinstance(value, FieldPath) else value)
-
-
-def _bare(value: Any) -> Any:
-    """A member of an enum as it is stored, so that it equals what DynamoDB would compare."""
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, set | frozenset | list | tuple):
-        return type(value)(_bare(element) for element in value)
-    return value

@@ -119,6 +119,9 @@ class CounterMaintainer(SummedStructure):
             if declared.where is not None
             else None
         )
+        counted = self.source.__spec__
+        self.when = None if self.condition is None else condition.tree(self.condition, counted)
+        self._holds = None if self.when is None else condition.evaluator(self.when, counted)
 
     @property
     def fields(self) -> frozenset[str]:
@@ -128,7 +131,7 @@ class CounterMaintainer(SummedStructure):
 
     def amount(self, item: Entity) -> Amount:
         """What one item adds to the counter."""
-        if self.condition is not None and not self.condition.holds(item.__dict__):
+        if self._holds is not None and not self._holds(item.__dict__):
             return 0
         if not self.declared.sums:
             return 1
@@ -183,7 +186,7 @@ class CounterMaintainer(SummedStructure):
             writes=(self.field,),
             adds=(self.field,),
             via=tuple(self.via.items()),
-            when=None if self.condition is None else condition.tree(self.condition, spec),
+            when=self.when,
             sums=declared.sums,
             creates=declared.creates,
             shards=declared.shards,

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from keyfold.design import codes, schema
-from keyfold.design.condition import fields_of, tree
+from keyfold.design.condition import evaluator, fields_of, tree
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
 from keyfold.design.follows import COPIES_AT_ONCE, Follows
@@ -97,6 +97,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         place = f"{pointer.__spec__.place} {pointer.__name__}"
         self.condition = None if when is None else declare(when, source, place=place)
         self.when = None if self.condition is None else tree(self.condition, source.__spec__)
+        self._holds = None if self.when is None else evaluator(self.when, source.__spec__)
         if source.__spec__.role == "pointer":
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
@@ -162,7 +163,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         return frozenset(self.origins.values()) | listed | fields_of(self.when)
 
     def facts(self, item: Entity) -> Iterator[CopyFact]:
-        if self.condition is not None and not self.condition.holds(item.__dict__):
+        if self._holds is not None and not self._holds(item.__dict__):
             return
         values = {name: getattr(item, origin) for name, origin in self.origins.items()}
         place = tuple([values[name] for name in self._placing])

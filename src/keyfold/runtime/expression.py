@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyfold.design.codec import document, encoder
+from keyfold.design.condition import wire_operand
 from keyfold.design.entity import EntitySpec
 from keyfold.design.predicate import (
     Both,
@@ -21,7 +21,6 @@ from keyfold.design.read import resolve
 from keyfold.errors import PlanError
 
 _FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}
-_ELEMENTS = {"string_set": "S", "number_set": "N", "binary_set": "B"}
 
 
 class Expressions:
@@ -110,10 +109,4 @@ class Expressions:
         """What a path is compared with: another path, or a value in the path's own form."""
         if isinstance(value, FieldPath):
             return self.path(value, spec)
-        field = spec.fields[path.field]
-        if path.stored or path.sized or (element and field.kind in ("list", "any", "map")):
-            return self.value(document(value))
-        if element and field.kind in _ELEMENTS:
-            (members,) = encoder(field)([value]).values()
-            return self.value({_ELEMENTS[field.kind]: members[0]})
-        return self.value(encoder(field)(value))
+        return self.value(wire_operand(path, value, spec, element=element))

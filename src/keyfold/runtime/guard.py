@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from keyfold.design.condition import evaluator, tree
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.keys import Ref
@@ -162,7 +163,9 @@ def refusal_of(
             objected = objection(spec, intent, item) if isinstance(intent, Update) else None
             if objected is not None:
                 return objected
-            if stored != item and (condition is None or condition.holds(found.__dict__)):
+            if stored != item and (
+                condition is None or evaluator(tree(condition, spec), spec)(found.__dict__)
+            ):
                 return StoredOtherwise(ref, item)
         objected = objection(spec, intent, item) if isinstance(intent, Update) else None
         return objected or ConditionFailed(f"{ref}: {condition} does not hold", item)

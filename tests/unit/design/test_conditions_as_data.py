@@ -32,7 +32,7 @@ from keyfold import (
 )
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.design import file
-from keyfold.design.condition import stored, tree, written
+from keyfold.design.condition import evaluator, stored, tree, written
 from keyfold.design.exclusion import excludes
 from keyfold.design.predicate import (
     Both,
@@ -49,6 +49,7 @@ from keyfold.errors import ConditionFailed, DeclarationError
 from keyfold.expressions.evaluate import matches
 from keyfold.expressions.parser import literal_condition
 from keyfold.runtime.expression import Expressions
+from tests.unit.design.condition_oracle import holds
 
 design = Design("conditions")
 table = design.table("Conditions", indexes=[Index("GSI1", "gpk", "gsk")])
@@ -147,7 +148,8 @@ def test_memory_engine_and_data_agree(condition: Predicate, case: Case) -> None:
     CLIENT.call("PutItem", {"TableName": "Conditions", "Item": SPEC.encode(case)})
     request = {"TableName": "Conditions", "Key": case.ref().wire()}
     item = CLIENT.call("GetItem", request)["Item"]
-    expected = condition.holds(case.__dict__)
+    expected = holds(condition, case.__dict__)
+    assert evaluator(tree(condition, SPEC), SPEC)(case.__dict__) == expected
     assert matches(stored(tree(condition, SPEC), SPEC), item) == expected
     asked = {**request, "ConditionExpression": rendered, **expressions.placeholders()}
     try:
@@ -173,7 +175,7 @@ EVERY = [
 @given(CONDITIONS, CONDITIONS)
 def test_what_is_said_to_exclude_each_other_does(one: Predicate, other: Predicate) -> None:
     if excludes(tree(one, SPEC), tree(other, SPEC), SPEC):
-        assert not any(one.holds(c.__dict__) and other.holds(c.__dict__) for c in EVERY)
+        assert not any(holds(one, c.__dict__) and holds(other, c.__dict__) for c in EVERY)
 
 
 def _tree(condition: Any) -> Any:

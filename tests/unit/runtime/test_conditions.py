@@ -26,6 +26,7 @@ from keyfold import (
     not_,
     one_of,
 )
+from keyfold.design.condition import evaluator, tree
 from keyfold.design.recorder import record
 from keyfold.errors import ConditionFailed, DeclarationError
 
@@ -107,10 +108,17 @@ def db() -> Iterator[Db]:
         yield opened
 
 
+def _in_memory(condition: Any) -> bool:
+    spec = Order.__spec__
+    return evaluator(tree(record(condition, Order), spec), spec)(
+        Order(order_id="o", hint="n").__dict__
+    )
+
+
 @pytest.mark.parametrize("name", HOLD)
 def test_a_condition_holds_in_memory_and_on_the_engine(db: Db, name: str) -> None:
     condition = HOLD[name]
-    assert record(condition, Order).holds(Order(order_id="o", hint="n").__dict__)
+    assert _in_memory(condition)
     if name != "begins with another field":  # DynamoDB wants two different operands
         assert db.update(Order.key(order_id="o"), sold=3, where=condition).sold == 3
 
@@ -118,7 +126,7 @@ def test_a_condition_holds_in_memory_and_on_the_engine(db: Db, name: str) -> Non
 @pytest.mark.parametrize("name", FAIL)
 def test_a_condition_fails_in_memory_and_on_the_engine(db: Db, name: str) -> None:
     condition = FAIL[name]
-    assert not record(condition, Order).holds(Order(order_id="o", hint="n").__dict__)
+    assert not _in_memory(condition)
     with pytest.raises(ConditionFailed):
         db.update(Order.key(order_id="o"), sold=3, where=condition)
 
