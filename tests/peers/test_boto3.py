@@ -85,7 +85,7 @@ def test_the_resource_writes_queries_and_updates(table: Any) -> None:
     )["Attributes"]
     assert updated["total"] == Decimal("13.00")
     assert updated["tags"] == {"a", "b", "c"}
-    assert updated["photo"].value == b"\x00\xff"
+    assert updated["photo"] == b"\x00\xff"
 
     with pytest.raises(ClientError) as caught:
         table.put_item(

@@ -36,7 +36,7 @@ from keyfold.design.schema import (
 from keyfold.design.source import Place
 from keyfold.design.template import Template
 from keyfold.design.yaml_writer import dump, dumps
-from keyfold.errors import KeyfoldError
+from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.settings import nearest
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def _condition(value: Node) -> SortCondition:
         )
         return built
     text = value.text("a condition such as: SK begins_with MEMBER#")
-    found = shorthand.condition(text, place=str(value.place))
+    found = _clause(value, text)
     if found is None:
         value.refuse(
             f"{text!r} is not a key condition; write SK = X, SK begins_with X, SK > X, SK >= X, "
@@ -258,13 +258,20 @@ def _condition(value: Node) -> SortCondition:
     return found[1]
 
 
+def _clause(value: Node, text: str) -> tuple[str, SortCondition] | None:
+    try:
+        return shorthand.condition(text, place=str(value.place))
+    except DeclarationError as error:
+        value.refuse(f"{error.message} {error.suggestion}")
+
+
 def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]:
     """`PK=ROOM#<roomId>, SK begins_with MEMBER#`, as a document writes it."""
     found = table.index(index) if index else None
     partition, sort = (found.partition, found.sort) if found else (table.partition, table.sort)
     stated: dict[str, Any] = {}
     for text in shorthand.clauses(value.text("a key condition")):
-        clause = shorthand.condition(text, place=str(value.place))
+        clause = _clause(value, text)
         if clause is None:
             value.refuse(f"{text!r} is not a key condition; write {partition} = X, {sort} > Y")
         name, asked = clause

@@ -84,3 +84,13 @@ def test_new_words_are_refused_where_they_are_wrong(text: str, expected: str) ->
     with pytest.raises(DesignFileError) as error:
         loads(f"design: d\n{text}", file="d.yaml")
     assert expected in str(error.value)
+
+
+def test_a_wrong_template_in_a_key_condition_is_refused_with_its_place() -> None:
+    text = """design: d
+tables: {T: {key: [PK, SK]}}
+entities: {Order: {table: T, key: {PK: "C#{customer}", SK: "O#{order}"}}}
+patterns: {orders: {query: Order, where: "PK = C#{ {customer}, SK begins_with O#"}}
+"""
+    with pytest.raises(DesignFileError, match=r"d.yaml:4:.*unmatched brace"):
+        loads(text, file="d.yaml")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from binascii import Error as Base64Error
 from collections.abc import Callable
 from functools import partial
-from math import floor
+from math import floor, isfinite
 from typing import Any, NoReturn
 
 from keyfold.engine.shapes.kinds import (
@@ -192,7 +192,7 @@ def _blob(value: Any) -> str:
 def _number(value: Any, java: str) -> int | float:
     if type(value) is int:
         return value
-    if type(value) is float:
+    if type(value) is float and isfinite(value):  # JSON has no other, a caller in process may
         return value if java == "Double" else floor(value)
     if isinstance(value, str):
         _refuse(f"STRING_VALUE cannot be converted to {java}")

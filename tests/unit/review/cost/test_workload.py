@@ -319,14 +319,22 @@ def test_record_writes_what_a_service_and_its_items_show(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "shop_design.py").write_text(SHOP, encoding="utf-8")
+    (tmp_path / "recorded_shop_design.py").write_text(SHOP, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     with design.open(str(tmp_path / "shop.db")) as db:
         db.create(Order(order_id="1", user_id="u"))
     server = HTTPServer(("127.0.0.1", 0), Counting)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    asked = ["workload", "record", "shop_design:design", "--backend", "shop.db", "-o", "w.yaml"]
+    asked = [
+        "workload",
+        "record",
+        "recorded_shop_design:design",
+        "--backend",
+        "shop.db",
+        "-o",
+        "w.yaml",
+    ]
     address = f"http://127.0.0.1:{server.server_port}/metrics"
     try:
         assert main([*asked, "--metrics", address, "--seconds", "0.3", "--every", "0.1"]) == 0
@@ -339,7 +347,7 @@ def test_record_writes_what_a_service_and_its_items_show(
     assert (read.patterns["order"].rate or 0) > 0
     assert read.patterns["orders_of"].rate == 0
     assert [write.name for write in read.writes] == ["create Order"]
-    assert main(["workload", "record", "shop_design:design", "--backend", ":memory:"]) == 2
+    assert main(["workload", "record", "recorded_shop_design:design", "--backend", ":memory:"]) == 2
     assert "holds none of the design's tables" in capsys.readouterr().err
 
 
