@@ -43,7 +43,7 @@ class Notes(Service):
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    people = {"Notes": [Identity.of("mia"), Identity.of("root", "admin")]}
+    people = {"notes": [Identity.of("mia"), Identity.of("root", "admin")]}
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Starlette]:

@@ -28,7 +28,6 @@ from .conftest import served
 @asynccontextmanager
 async def every_system() -> AsyncIterator[Starlette]:
     systems = find_systems()
-    people = {system.short_title: system.users for system in systems}
     async with AsyncExitStack() as stack:
         opened = [
             await stack.enter_async_context(await system.design.open_async(":memory:"))
@@ -36,6 +35,9 @@ async def every_system() -> AsyncIterator[Starlette]:
         ]
         await stack.enter_async_context(following(opened))
         services = [system.serve(db) for system, db in zip(systems, opened, strict=True)]
+        people = {
+            service.name: system.users for system, service in zip(systems, services, strict=True)
+        }
         yield create_app(services, ApiSettings(development=True, people=people))
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from keyfold.api.rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
     from keyfold.api.service import Service
+    from keyfold.api.subscriptions import subscription
 
 __all__ = [
     "ANONYMOUS",
@@ -53,6 +54,7 @@ __all__ = [
     "query",
     "related",
     "rule",
+    "subscription",
 ]
 
 # `keyfold serve` needs none of these and starts without them.
@@ -92,6 +94,7 @@ _HOMES = {
         "rule",
     ),
     "keyfold.api.service": ("Service",),
+    "keyfold.api.subscriptions": ("subscription",),
 }
 
 

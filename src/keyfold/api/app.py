@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import BaseRoute, Mount, Route
 
 from keyfold.api import metrics, pages
@@ -32,6 +38,8 @@ from keyfold.api.identity import Identity
 from keyfold.api.links import MediaStore
 from keyfold.api.media import LocalMedia
 from keyfold.api.middleware import RequestScope
+from keyfold.api.page import PATH as PAGE_PATH
+from keyfold.api.page import ServicePage, page_folder
 from keyfold.api.ratelimit import RateLimit
 from keyfold.api.rest import RestEndpoint, problem_handlers, rest_app
 from keyfold.api.service import Service
@@ -45,14 +53,24 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("keyfold.api")
 _PAGES = ("docs", "redoc", "graphql", "design", "openapi.json")
-RESERVED_NAMES = ("assets", "health", "media", "metrics", "ready", "services", "sign-in", "studio")
+RESERVED_NAMES = (
+    "app",
+    "assets",
+    "health",
+    "media",
+    "metrics",
+    "ready",
+    "services",
+    "sign-in",
+    "studio",
+)
 
 
 @dataclass(frozen=True)
 class ApiSettings:
     """How services are served; development mode adds the sign-in page and introspection.
 
-    `people` are whom the sign-in page offers, under the names of what they use. `origins` are
+    `people` are whom one may sign in as in development, by the services' names. `origins` are
     those whose pages may call the services from a browser. `open_pages` shows documentation,
     designs and metrics to everybody; otherwise, but in development, to administrators.
     """
@@ -101,7 +119,9 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
         _add_paths(paths, root, app)
     routes += _own_routes(services, chosen)
     if chosen.development and isinstance(tokens, DevelopmentTokens):
-        routes += sign_in_routes(tokens, chosen.people)
+        titles = {one.name: one.title for one in services}
+        known = {titles.get(name, name): those for name, those in chosen.people.items()}
+        routes += sign_in_routes(tokens, known)
     if isinstance(tokens, DevelopmentTokens):
         for one in services:
             one.issue = tokens.issue
@@ -114,7 +134,7 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
         routes=routes,
         middleware=_middleware(chosen, paths, tokens, names),
         exception_handlers=problem_handlers(),
-        lifespan=_lifespan(services),
+        lifespan=_lifespan(dispatches),
     )
 
 
@@ -146,7 +166,9 @@ def _mount_name(dispatch: Dispatch) -> str:
 def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSettings) -> Starlette:
     service = type(dispatch.service)
     app = rest_app(dispatch, tokens)
-    app.router.routes += graphql_routes(dispatch, tokens, introspection=settings.development)
+    app.router.routes += graphql_routes(
+        dispatch, tokens, introspection=settings.development, origins=settings.origins
+    )
 
     def shown(path: str, page: str | Callable[[], str]) -> Route:
         async def show(_request: Request) -> Response:
@@ -161,7 +183,24 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSetting
     ]
     if _has_design(service):
         app.router.routes.append(shown("/design", cache(partial(_design_document, service))))
+    if (page := _page(service, settings)) is not None:
+        app.router.routes[:0] = page.routes()
     return app
+
+
+def _page(service: type[Service], settings: ApiSettings) -> ServicePage | None:
+    folder = page_folder(service)
+    if folder is None:
+        return None
+    frame = pages.Frame(
+        service.title,
+        _description(service),
+        settings.people.get(service.name, ()),
+        development=settings.development,
+        has_script=(folder / "page.js").is_file(),
+        has_style=(folder / "page.css").is_file(),
+    )
+    return ServicePage(folder, frame)
 
 
 def _add_paths(paths: Paths, root: str, app: Starlette) -> None:
@@ -183,6 +222,7 @@ def _design_document(service: type[Service]) -> str:
 
 def _own_routes(services: Sequence[Service], settings: ApiSettings) -> list[BaseRoute]:
     systems = [_system(type(one)) for one in services]
+    with_page = [one.name for one in services if page_folder(type(one)) is not None]
 
     async def index(_request: Request) -> Response:
         return HTMLResponse(pages.index(systems, development=settings.development))
@@ -200,7 +240,11 @@ def _own_routes(services: Sequence[Service], settings: ApiSettings) -> list[Base
     async def asset(request: Request) -> Response:
         return pages.asset_response(request.path_params["name"])
 
+    async def only_page(_request: Request) -> Response:
+        return RedirectResponse(f"{with_page[0]}{PAGE_PATH}", 303)
+
     return [
+        *([Route("/app", only_page)] if len(with_page) == 1 else []),
         Route("/", index),
         Route("/health", health),
         Route("/ready", ready),
@@ -227,19 +271,25 @@ def _system(service: type[Service]) -> pages.ListedService:
     ]
     if _has_design(service):
         links.append(pages.Link("Design document", f"{root}/design"))
-    description = (service.__doc__ or "").strip().partition("\n")[0]
-    return pages.ListedService(service.name, description, len(service.operations), links)
+    if page_folder(service) is not None:
+        links.insert(0, pages.Link("Use it", f"{root}{PAGE_PATH}"))
+    return pages.ListedService(service.name, _description(service), len(service.operations), links)
+
+
+def _description(service: type[Service]) -> str:
+    return (service.__doc__ or "").strip().partition("\n")[0]
 
 
 def _lifespan(
-    services: Sequence[Service],
+    dispatches: Sequence[Dispatch],
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for one in services:
-                await one.start()
-                stack.push_async_callback(one.stop)
+            for one in dispatches:
+                await one.service.start()
+                stack.push_async_callback(one.service.stop)
+                stack.push_async_callback(one.watchers.close)
             yield
 
     return lifespan

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from keyfold.api.graphql.events import STREAMS
 from keyfold.limits import KB
 
 CONNECTIONS: Final = 1000
@@ -57,6 +58,13 @@ class BoundedConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._patience.cancel()
         super().on_message_complete()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        cycle: Any = self.cycle
+        if cycle is not None and cycle.scope.get(STREAMS) and not cycle.response_complete:
+            # Such an answer has no end of its own; its client comes back to the next server.
+            self.transport.close()
 
     def _lose_patience(self) -> None:
         if not self.transport.is_closing():

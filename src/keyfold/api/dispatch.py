@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,10 +19,13 @@ from keyfold.api.parameters import Operation
 from keyfold.api.problems import NotAuthenticated, problem_for
 from keyfold.api.ratelimit import RateLimit
 from keyfold.api.service import Service
+from keyfold.api.subscriptions import Subscription
+from keyfold.api.watchers import Watcher, Watchers
 from keyfold.design.validation import complaints
 from keyfold.errors import ValidationError, ValueRefused
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.cursor import cursor_holder
+from keyfold.streams import Change
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -65,6 +69,12 @@ class OperationMetrics:
             "Items that operations met and could not read.",
             ("service", "operation"),
         )
+        self.begun = registry.counter(
+            "keyfold_subscriptions_begun_total", "Subscriptions begun.", ("service", "operation")
+        )
+        self.ended = registry.counter(
+            "keyfold_subscriptions_ended_total", "Subscriptions ended.", ("service", "operation")
+        )
         self.calls = registry.counter(
             "keyfold_design_calls_total",
             "Calls of access patterns, and writes by what they write.",
@@ -87,6 +97,7 @@ class Dispatch:
         self.service = service
         self._metrics = metrics or OperationMetrics(MetricRegistry())
         self._limit, self._on_loop = limit, on_loop
+        self.watchers = Watchers(service)
         self._spans: Spans | None = None
         if tracer is not None:
             from keyfold.api.spans import Spans
@@ -121,6 +132,65 @@ class Dispatch:
         finally:
             cursor_holder.reset(holder)
             self.note(operation, code, caller, surface, time.perf_counter() - started)
+
+    async def watch(
+        self, subscription: Subscription, parse: Callable[[], dict[str, Any]], caller: Caller
+    ) -> AsyncGenerator[Any, None]:
+        """Begin a subscription; what it answers comes until the caller or the service ends it."""
+        operation, started, code = subscription.operation, time.perf_counter(), "OK"
+        try:
+            self.admit(caller)
+            if caller.identity.is_anonymous and not operation.allow.anonymous:
+                raise NotAuthenticated()
+            arguments = parse()
+            await operation.allow.require(self.service, caller.identity, arguments)
+            watcher = Watcher(subscription, arguments, caller.bucket)
+            await self.watchers.add(watcher)
+        except Exception as error:
+            code = problem_for(error).code
+            raise
+        finally:
+            self.note(operation, code, caller, "graphql", time.perf_counter() - started)
+        return self._watched(watcher, caller)
+
+    async def _watched(self, watcher: Watcher, caller: Caller) -> AsyncGenerator[Any, None]:
+        until = caller.identity.claims.get("exp")
+        labels = (self.service.name, watcher.subscription.operation.name)
+        self._metrics.begun.add(1, *labels)
+        try:
+            while True:
+                seconds = None if until is None else max(0.0, until - time.time())
+                try:
+                    change = await asyncio.wait_for(watcher.next(), seconds)
+                except TimeoutError:
+                    raise NotAuthenticated("The token has expired.", code="TOKEN_EXPIRED") from None
+                if change is None:
+                    return
+                if (answer := await self._told(watcher, change, caller)) is not None:
+                    yield answer
+        finally:
+            self._metrics.ended.add(1, *labels)
+            await self.watchers.remove(watcher)
+
+    async def _told(self, watcher: Watcher, change: Change[Any], caller: Caller) -> Any:
+        """What a change is to a caller, who may have lost the right to hear of it."""
+        subscription = watcher.subscription
+        operation, arguments = subscription.operation, dict(watcher.arguments)
+        work = Work(operation.name, self._on_loop)
+        token = current_work.set(work)
+        try:
+            await operation.allow.require(self.service, caller.identity, arguments)
+            if operation.caller is not None:
+                arguments[operation.caller] = caller.identity
+            arguments[subscription.change] = change
+            return await operation.function(self.service, **arguments)
+        except Exception as error:
+            if problem_for(error).status >= 500:
+                log.error("%s failed", operation.name, exc_info=error)
+            raise
+        finally:
+            current_work.reset(token)
+            self._count(operation, work)
 
     def admit(self, caller: Caller) -> None:
         """Count a request against the caller's rate."""

@@ -30,7 +30,11 @@ class LocalHosts:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not _is_local(headers_of(scope).get("host", "")):
+        wrong = scope["type"] != "lifespan" and not _is_local(headers_of(scope).get("host", ""))
+        if wrong and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": ""})
+            return
+        if wrong:
             refused = WrongHost("A development server answers for localhost only.")
             await send_answer(send, problem_answer(problem_for(refused)))
             return

@@ -42,7 +42,8 @@ class RequestScope:
                 headers: dict[bytes, bytes] = dict(message["headers"])
                 added = {name: value for name, value in _SAFE.items() if name not in headers}
                 added[ID_HEADER] = instance.encode()
-                if headers.get(b"content-type", b"").startswith(b"text/html"):
+                is_page = headers.get(b"content-type", b"").startswith(b"text/html")
+                if is_page and b"content-security-policy" not in headers:
                     added[b"content-security-policy"] = _POLICY
                 message["headers"] = [*message["headers"], *added.items()]
                 if log.isEnabledFor(logging.DEBUG):

@@ -30,7 +30,7 @@ from keyfold.errors import DeclarationError
 P = ParamSpec("P")
 R = TypeVar("R")
 Method = Callable[P, Coroutine[Any, Any, R]]
-Kind = Literal["query", "mutation"]
+Kind = Literal["query", "mutation", "subscription"]
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 REQUIRED: Final = inspect.Parameter.empty

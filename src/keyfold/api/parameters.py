@@ -17,10 +17,11 @@ from keyfold.api.operation import REQUIRED, Declaration, Kind, Relation
 from keyfold.api.paging import CURSOR_CHARACTERS, DEFAULT_LIMIT, MAX_LIMIT, PageRequest, page_item
 from keyfold.api.rules import Rule
 from keyfold.errors import DeclarationError
+from keyfold.streams import Change
 
 Place = Literal["path", "query", "body"]
 PATH_CHARACTERS: Final = 1024
-RESERVED_PATHS: Final = ("/docs", "/redoc", "/openapi.json", "/graphql", "/design")
+RESERVED_PATHS: Final = ("/app", "/docs", "/redoc", "/openapi.json", "/graphql", "/design")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,14 @@ def read_operation(function: Callable[..., Any], *, idempotent: bool) -> Operati
     return _Reader(function, declared).operation(idempotent)
 
 
+def read_signature(
+    function: Callable[..., Any], declared: Declaration
+) -> tuple[Operation, str | None]:
+    """A subscription's arguments, rule and result, and the parameter that gets the change."""
+    reader = _Reader(function, declared)
+    return reader.operation(idempotent=False), reader.change
+
+
 def read_related(function: Callable[..., Any]) -> RelatedField:
     """The batched field a `@related` method declares."""
     declared: Relation = function.__related__  # type: ignore[attr-defined]
@@ -209,6 +218,7 @@ class _Reader:
         self.parameters: list[Parameter] = []
         self.caller: str | None = None
         self.page: str | None = None
+        self.change: str | None = None
         self.takes_request_id = self.takes_version = False
 
     def refuse(self, code: str, message: str) -> DeclarationError:
@@ -271,6 +281,8 @@ class _Reader:
             self.caller = one.name
         elif annotation is PageRequest:
             self.page = one.name
+        elif (get_origin(annotation) or annotation) is Change:
+            self.change = one.name
         elif one.name == "request_id":
             self.takes_request_id = True
         elif one.name == "expected_version":

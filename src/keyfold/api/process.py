@@ -24,6 +24,7 @@ from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens, JwksTokens, Tokens
 from keyfold.api.connections import BoundedConnection
 from keyfold.api.cors import cross_origin
+from keyfold.api.exchange import BODY_BYTES
 from keyfold.api.media import LocalMedia
 from keyfold.api.metrics import MetricRegistry
 from keyfold.api.ratelimit import RateLimit
@@ -115,6 +116,7 @@ def run(options: ApiOptions) -> None:
             access_log=False,
             log_level="warning",
             http=BoundedConnection,
+            ws_max_size=BODY_BYTES,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from keyfold.api.identity import Identity
 from keyfold.api.links import MediaStore
 from keyfold.api.parameters import Operation, RelatedField, read_operation, read_related
+from keyfold.api.subscriptions import Subscription, read_subscription
 from keyfold.errors import DeclarationError
 from keyfold.runtime import AsyncDb, Design
 
@@ -17,7 +18,8 @@ class Service:
     """Subclass it, take the database in `__init__`, declare operations with decorators.
 
     `design` is what `keyfold api` opens the database from. `name` is where the service is
-    mounted; it defaults to the class's name in lower case with dashes. `media` is the store of
+    mounted; it defaults to the class's name in lower case with dashes. `title` is what people
+    call it, by default the class's name in words. `media` is the store of
     uploads that the application was given, if any; `issue` makes a token for a user, where the
     application has a key to sign with, for services that check passwords themselves.
 
@@ -26,18 +28,23 @@ class Service:
     """
 
     name: ClassVar[str] = "service"
+    title: ClassVar[str] = "Service"
     design: ClassVar[Design]
     idempotent: ClassVar[bool] = False
     db: AsyncDb
     operations: ClassVar[dict[str, Operation]] = {}
     related: ClassVar[list[RelatedField]] = []
+    subscriptions: ClassVar[dict[str, Subscription]] = {}
     media: MediaStore | None = None
     issue: Callable[[str], str] | None = None
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__()
-        cls.name = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
-        cls.operations, cls.related = {}, []
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__)
+        cls.name = name or words.replace(" ", "-").lower()
+        if "title" not in vars(cls):
+            cls.title = words
+        cls.operations, cls.related, cls.subscriptions = {}, [], {}
         routes: dict[tuple[str, str], str] = {}
         for attribute in _attributes(cls):
             if hasattr(attribute, "__operation__"):
@@ -45,6 +52,9 @@ class Service:
                 _claim(cls.operations, routes, operation)
             elif hasattr(attribute, "__related__"):
                 cls.related.append(read_related(attribute))
+            elif hasattr(attribute, "__subscription__"):
+                subscription = read_subscription(attribute)
+                cls.subscriptions[subscription.operation.name] = subscription
 
     async def start(self) -> None:
         """Called once before the first request: start consumers here."""

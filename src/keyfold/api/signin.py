@@ -30,7 +30,7 @@ class SignIn(Payload):
 def sign_in_routes(
     tokens: DevelopmentTokens, people: Mapping[str, Sequence[Identity]]
 ) -> list[Route]:
-    """The page, and the POST that it makes."""
+    """The page with people by what they use, and the POST that it makes."""
 
     async def page(_request: Request) -> Response:
         return HTMLResponse(pages.sign_in(people))

@@ -19,6 +19,7 @@ from starlette.routing import Mount, Route
 from keyfold.api.app import ApiSettings as WebSettings
 from keyfold.api.app import create_app
 from keyfold.api.connections import BoundedConnection
+from keyfold.api.exchange import BODY_BYTES
 from keyfold.api.media import LocalMedia
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.demo.data import catch_up, fill, open_data, unfilled
@@ -87,7 +88,7 @@ async def _serve(
         catch_up(client.engine, system)
     databases = [await system.design.open_async(client) for system in systems]
     services = [system.serve(db) for system, db in zip(systems, databases, strict=True)]
-    people = {system.short_title: system.users for system in systems}
+    people = {service.name: system.users for system, service in zip(systems, services, strict=True)}
     settings = WebSettings(
         development=True,
         tokens=VisitorTokens(one for those in people.values() for one in those),
@@ -158,7 +159,11 @@ class PageServer(uvicorn.Server):
     def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
-                app, log_level="warning", http=BoundedConnection, timeout_graceful_shutdown=3
+                app,
+                log_level="warning",
+                http=BoundedConnection,
+                ws_max_size=BODY_BYTES,
+                timeout_graceful_shutdown=3,
             )
         )
         self._on_ready = on_ready

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from keyfold.api.page import PATH as PAGE_PATH
+from keyfold.api.page import page_folder
 from keyfold.api.service import Service
 from keyfold.clients.protocol import Client
 from keyfold.demo.systems import System
@@ -36,6 +38,7 @@ def studio_system(system: System, service: Service, client: Client, data: Path) 
             graphql=f"/{service.name}/graphql",
             sign_in="/sign-in",
             users=[one.id for one in system.users],
+            page=f"/{service.name}{PAGE_PATH}" if page_folder(type(service)) else None,
         ),
     )
 

@@ -66,7 +66,7 @@ def _load(name: str) -> System:
             design=design.design,
             serve=service.service,
             fill=demo.fill,
-            users=[Identity.of(id, *groups) for id, _, groups in demo.USERS],
+            users=[Identity.of(id, *groups, name=name) for id, name, groups in demo.USERS],
             example=getattr(demo, "TRY", "/openapi.json"),
             folder=Path(str(design.__file__)).parent,
         )

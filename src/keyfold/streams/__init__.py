@@ -8,13 +8,16 @@ from keyfold.streams.lease import resume
 from keyfold.streams.outbox import forget, waiting
 from keyfold.streams.policy import Policy
 from keyfold.streams.processing import Outcome
+from keyfold.streams.record import Change
 from keyfold.streams.replay import replay
 from keyfold.streams.sinks import EventBridge, Queue, Sink, Sqs, Webhook
 from keyfold.streams.status import ShardStatus, StreamStatus, status
+from keyfold.streams.tail import Tail
 from keyfold.streams.worker_shards import ConsumerOptions
 
 __all__ = [
     "AsyncConsumer",
+    "Change",
     "Consumer",
     "ConsumerOptions",
     "DeadLetter",
@@ -28,6 +31,7 @@ __all__ = [
     "Sink",
     "Sqs",
     "StreamStatus",
+    "Tail",
     "Webhook",
     "drop",
     "forget",

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 from keyfold.design.design import Declarations
 from keyfold.design.processor import Processor
@@ -43,7 +43,7 @@ class Unit:
     """One effect of one record."""
 
     record: Record
-    change: Change
+    change: Change[Any]
     effect: Reaction
     intents: Sequence[Intent] = ()
     """The writes that are known without asking anybody."""
@@ -92,7 +92,7 @@ class Summed(Reaction):
     def __init__(self, structure: SummedStructure) -> None:
         self.structure, self.name = structure, structure.label
 
-    def writes(self, change: Change) -> Iterator[Intent]:
+    def writes(self, change: Change[Any]) -> Iterator[Intent]:
         if self.structure.source is change.spec.entity:
             yield from self.structure.writes(change.old, change.new)
         if self.structure.carrier is change.spec.entity and change.old and change.new is None:

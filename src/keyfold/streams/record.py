@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from keyfold.design.entity import Entity, EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import Undecodable
 
 WireItem = Mapping[str, Any]
+E = TypeVar("E", bound=Entity)
 TTL_PRINCIPAL = "dynamodb.amazonaws.com"
 
 
@@ -37,12 +38,12 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Generic[E]):
     """One entity's item before and after."""
 
     spec: EntitySpec
-    old: Entity | None
-    new: Entity | None
+    old: E | None
+    new: E | None
 
     @property
     def kind(self) -> str:
@@ -75,7 +76,7 @@ def parse(table: Table, wire: Mapping[str, Any]) -> Record:
         ) from problem
 
 
-def changes(record: Record, entities: Iterable[type[Entity]]) -> Iterator[Change]:
+def changes(record: Record, entities: Iterable[type[Entity]]) -> Iterator[Change[Entity]]:
     """The record by entity; an item that changed its type was removed as one and is another."""
     for entity in entities:
         spec = entity.__spec__

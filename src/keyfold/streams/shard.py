@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from keyfold.design.table import Table
 from keyfold.errors import ExpiredIterator
@@ -78,8 +78,14 @@ class ShardRecords:
     stream: str
     shard: str
     after: str | None = None
+    start: Literal["TRIM_HORIZON", "LATEST"] = "TRIM_HORIZON"
+    """Where reading begins, as long as no record was read."""
     ended: bool = False
     _iterator: str | None = None
+
+    def seek(self) -> Flow[None]:
+        """Take the place to read from now, so that it does not move until the first read."""
+        self._iterator = yield from self._behind()
 
     def next(self, limit: int | None = None) -> Flow[list[WireRecord]]:
         """The next batch; TrimmedData where the place to go on from is gone."""
@@ -99,7 +105,7 @@ class ShardRecords:
     def _behind(self) -> Flow[str]:
         request = {"StreamArn": self.stream, "ShardId": self.shard}
         if self.after is None:
-            request["ShardIteratorType"] = "TRIM_HORIZON"
+            request["ShardIteratorType"] = self.start
         else:
             request |= {
                 "ShardIteratorType": "AFTER_SEQUENCE_NUMBER",

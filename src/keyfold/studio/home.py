@@ -82,7 +82,15 @@ def _row(view: PageView, system: StudioSystem) -> Html:
     except KeyfoldError as problem:
         items, bytes = None, 0
         health = state("bad", f"away: {problem}")
-    name = text(link(at("map"), system.title, class_="name"), el("small", system.description or ""))
+    page = system.trial and system.trial.page
+    name = text(
+        link(at("map"), system.title, class_="name"),
+        el(
+            "small",
+            system.description or "",
+            (" ", link(page, "Use it", class_="link")) if page else "",
+        ),
+    )
     cells: list[tuple[Child, str]] = [
         (name, "full"),
         (count(len(system.schema.entities)), "num"),

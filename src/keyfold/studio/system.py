@@ -30,6 +30,8 @@ class Trial:
     graphql: str
     sign_in: str
     users: Sequence[str] = ()
+    page: str | None = None
+    """The system's own page for people, if it has one."""
 
 
 @dataclass

@@ -21,6 +21,7 @@ def trying(view: PageView) -> Html:
         (
             el("li", el("b", words), el("span", says), link(where, "Open", class_="link"))
             for words, says, where in (
+                *([("Page", "The system as a person uses it", trial.page)] if trial.page else ()),
                 ("REST", "Operations with forms and examples, by Swagger UI", trial.rest),
                 ("GraphQL", "Queries composed from the schema", trial.graphql),
                 ("Sign in", "Choose who you are on those pages", trial.sign_in),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from graphql import (
+    DefinitionNode,
     DocumentNode,
+    ObjectTypeDefinitionNode,
     ScalarTypeDefinitionNode,
     TypeNode,
     Visitor,
@@ -36,9 +38,16 @@ class _Renamed(Visitor):
         return NamedTypeNode(name=NameNode(value=name))
 
 
+def _is_left_out(definition: DefinitionNode) -> bool:
+    """Our scalars, and subscriptions: AppSync feeds those by mutations, in a way of its own."""
+    if isinstance(definition, ScalarTypeDefinitionNode):
+        return True
+    return (
+        isinstance(definition, ObjectTypeDefinitionNode) and definition.name.value == "Subscription"
+    )
+
+
 def appsync_schema(sdl: str) -> str:
     """The same schema in AppSync's scalars."""
-    kept = tuple(
-        one for one in parse(sdl).definitions if not isinstance(one, ScalarTypeDefinitionNode)
-    )
+    kept = tuple(one for one in parse(sdl).definitions if not _is_left_out(one))
     return print_ast(visit(DocumentNode(definitions=kept), _Renamed())) + "\n"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any, TypeGuard
 
@@ -16,17 +17,18 @@ from graphql import (
     MaxIntrospectionDepthRule,
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
+    OperationType,
     execute,
     get_operation_ast,
     parse,
     specified_rules,
     validate,
 )
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
+from graphql.execution import create_source_event_stream, execute_subscription_event
+from pydantic import ValidationError
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from keyfold.api.asgi import address_of, headers_of, read_body, send_answer
@@ -41,26 +43,40 @@ from keyfold.api.exchange import (
     refuse_encoding,
 )
 from keyfold.api.graphql.appsync import appsync_schema
+from keyfold.api.graphql.events import EVENT_STREAM, STREAMS, send_events
 from keyfold.api.graphql.execution import PlainFieldsFirst, Plans
 from keyfold.api.graphql.limits import QUERY_CHARACTERS, QUERY_TOKENS, QueryRefused, check
+from keyfold.api.graphql.request import GraphQLRequest
 from keyfold.api.graphql.schema import GraphQLContext, build_schema, schema_text
+from keyfold.api.graphql.socket import GraphQLSocket
 from keyfold.api.identity import Identity
 from keyfold.api.problems import Problem, Refused, invalid_input, problem_for
 from keyfold.tracing import instance
 
+Answered = tuple[int, dict[str, Any]]
+"""An HTTP status and a body."""
+Answers = AsyncGenerator[dict[str, Any], None]
+_ONE_ANSWER = QueryRefused(
+    "A subscription has many answers: ask with `Accept: text/event-stream`, or over a WebSocket.",
+    code="SUBSCRIPTION",
+)
 KEPT_CHARACTERS = 256 * 1024
 """Of the queries whose documents are kept, which take about seventy bytes for each."""
 log = logging.getLogger("keyfold.api")
 
 
-class GraphQLRequest(BaseModel):
-    """The JSON body of a GraphQL request."""
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that may run."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
+    document: DocumentNode
+    plans: Plans | None
+    operation: OperationDefinitionNode
+    variables: dict[str, Any]
 
-    query: str
-    variables: dict[str, Any] | None = None
-    operation_name: str | None = None
+    @property
+    def is_subscription(self) -> bool:
+        return self.operation.operation is OperationType.SUBSCRIPTION
 
 
 class Executor:
@@ -75,8 +91,54 @@ class Executor:
         self._documents: OrderedDict[str, tuple[DocumentNode, Plans | None]] = OrderedDict()
         self._kept_characters = 0
 
-    async def run(self, request: GraphQLRequest, caller: Caller) -> tuple[int, dict[str, Any]]:
+    async def run(self, request: GraphQLRequest, caller: Caller) -> Answered:
         """HTTP status and body; a request that cannot run at all is 400."""
+        prepared = self._prepared(request, caller)
+        if isinstance(prepared, tuple):
+            return prepared
+        if prepared.is_subscription:
+            return 400, {"errors": [_refusal(problem_for(_ONE_ANSWER))]}
+        return await self._run(prepared, request, caller)
+
+    async def stream(self, request: GraphQLRequest, caller: Caller) -> Answered | Answers:
+        """Answers one by one: several of a subscription, one of anything else."""
+        prepared = self._prepared(request, caller)
+        if isinstance(prepared, tuple):
+            return prepared
+        if not prepared.is_subscription:
+            return _once(await self._run(prepared, request, caller))
+        built = PlainFieldsFirst.build(
+            self._schema,
+            prepared.document,
+            context_value=self._context(prepared, caller),
+            raw_variable_values=prepared.variables,
+            operation_name=request.operation_name,
+            is_awaitable=_is_awaitable,
+        )
+        if isinstance(built, list):
+            return 400, {"errors": [_formatted(one) for one in built]}
+        begun: Any = create_source_event_stream(built)
+        source = await begun if _is_awaitable(begun) else begun
+        if isinstance(source, ExecutionResult):
+            return _once((200, {"errors": [_formatted(one) for one in source.errors or ()]}))
+        return self._answers(prepared, built, source, caller)
+
+    async def _answers(
+        self, prepared: Prepared, built: Any, source: AsyncGenerator[Any, None], caller: Caller
+    ) -> Answers:
+        try:
+            async for event in source:
+                executor = built.build_per_event_executor(event)
+                # Each with loaders of its own: what was loaded for one event is old at the next.
+                executor.context_value = self._context(prepared, caller)
+                made: Any = execute_subscription_event(executor)
+                yield _body(await made if _is_awaitable(made) else made)
+        except Exception as error:
+            yield {"errors": [_refusal(problem_for(error))]}
+        finally:
+            await source.aclose()
+
+    def _prepared(self, request: GraphQLRequest, caller: Caller) -> Prepared | Answered:
         try:
             document, kept = self._document(request.query, caller)
             operation = self._operation(document, request.operation_name)
@@ -86,11 +148,18 @@ class Executor:
             return 400, {"errors": [_refusal(problem_for(refused))]}
         except GraphQLError as error:
             return 400, {"errors": [_formatted(error)]}
+        return Prepared(document, kept, operation, variables)
+
+    def _context(self, prepared: Prepared, caller: Caller) -> GraphQLContext:
+        plans = {} if prepared.plans is None else prepared.plans
+        return GraphQLContext(self._dispatch, caller, plans)
+
+    async def _run(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> Answered:
         made = execute(
             self._schema,
-            document,
-            context_value=GraphQLContext(self._dispatch, caller, {} if kept is None else kept),
-            variable_values=variables,
+            prepared.document,
+            context_value=self._context(prepared, caller),
+            variable_values=prepared.variables,
             operation_name=request.operation_name,
             executor_class=PlainFieldsFirst,
             is_awaitable=_is_awaitable,
@@ -98,10 +167,7 @@ class Executor:
         result = made if isinstance(made, ExecutionResult) else await made
         if result.data is None and result.errors and not any(e.path for e in result.errors):
             return 400, {"errors": [_formatted(one) for one in result.errors]}
-        body: dict[str, Any] = {"data": result.data}
-        if result.errors:
-            body["errors"] = [_formatted(one) for one in result.errors]
-        return 200, body
+        return 200, _body(result)
 
     def _document(self, query: str, caller: Caller) -> tuple[DocumentNode, Plans | None]:
         """The document of a query; one that has to be read counts as a request of its own."""
@@ -136,12 +202,13 @@ class Executor:
 
 
 class GraphQLEndpoint:
-    """GraphQL requests by POST, as an ASGI application."""
+    """GraphQL requests by POST, as an ASGI application; who asks for events gets a stream."""
 
     def __init__(self, executor: Executor, tokens: Tokens | None) -> None:
         self._executor, self._tokens = executor, tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        made: HttpAnswer | Answers
         try:
             body = await read_body(receive)
         except BodyTooLarge as refused:
@@ -149,8 +216,28 @@ class GraphQLEndpoint:
         except ClientDisconnect:
             return
         else:
-            made = await self.answer(headers_of(scope), body, address_of(scope))
-        await send_answer(send, made)
+            headers, address = headers_of(scope), address_of(scope)
+            streamed = EVENT_STREAM in headers.get("accept", "")
+            asked = self._stream if streamed else self.answer
+            made = await asked(headers, body, address)
+        if isinstance(made, HttpAnswer):
+            await send_answer(send, made)
+        else:
+            scope[STREAMS] = True
+            await send_events(receive, send, made)
+
+    async def _stream(
+        self, headers: Mapping[str, str], body: bytes, address: str
+    ) -> HttpAnswer | Answers:
+        try:
+            request = read_request(headers, body)
+            identity = await authenticate(self._tokens, headers.get("authorization"))
+        except Refused as refused:
+            return _refused(refused)
+        found = await self._executor.stream(request, Caller(identity, address))
+        if not isinstance(found, tuple):
+            return found
+        return HttpAnswer(found[0], orjson.dumps(found[1]), {"content-type": JSON})
 
     async def answer(
         self,
@@ -161,7 +248,7 @@ class GraphQLEndpoint:
     ) -> HttpAnswer:
         """The answer to a request; header names are in lower case."""
         try:
-            request = _read(headers, body)
+            request = read_request(headers, body)
             if identity is None:
                 identity = await authenticate(self._tokens, headers.get("authorization"))
         except Refused as refused:
@@ -171,9 +258,16 @@ class GraphQLEndpoint:
 
 
 def graphql_routes(
-    dispatch: Dispatch, tokens: Tokens | None = None, *, introspection: bool = False
-) -> list[Route]:
-    """POST /graphql runs a request; where introspection is on, GET /graphql/schema is the SDL."""
+    dispatch: Dispatch,
+    tokens: Tokens | None = None,
+    *,
+    introspection: bool = False,
+    origins: Sequence[str] = (),
+) -> list[BaseRoute]:
+    """POST /graphql runs a request, a WebSocket there several at once.
+
+    Where introspection is on, GET /graphql/schema is the SDL.
+    """
     executor = Executor(dispatch, introspection=introspection)
 
     async def sdl(http: Request) -> Response:
@@ -181,10 +275,24 @@ def graphql_routes(
         text = appsync_schema(executor.sdl) if for_appsync else executor.sdl
         return Response(text, media_type="text/plain; charset=utf-8")
 
-    routes = [Route("/graphql", GraphQLEndpoint(executor, tokens), methods=["POST"])]
+    routes: list[BaseRoute] = [
+        Route("/graphql", GraphQLEndpoint(executor, tokens), methods=["POST"]),
+        WebSocketRoute("/graphql", GraphQLSocket(executor, tokens, origins)),
+    ]
     if introspection:
         routes.append(Route("/graphql/schema", sdl))
     return routes
+
+
+async def _once(answered: Answered) -> Answers:
+    yield answered[1]
+
+
+def _body(result: ExecutionResult) -> dict[str, Any]:
+    body: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        body["errors"] = [_formatted(one) for one in result.errors]
+    return body
 
 
 def _is_awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
@@ -192,7 +300,7 @@ def _is_awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
     return isinstance(value, CoroutineType)
 
 
-def _read(headers: Mapping[str, str], body: bytes) -> GraphQLRequest:
+def read_request(headers: Mapping[str, str], body: bytes) -> GraphQLRequest:
     if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
         raise UnsupportedMedia(f"Send the query as {JSON}.")
     refuse_encoding(headers)

@@ -117,7 +117,8 @@ class _Measure:
         return own + inner * self._length(field, declared, parent), depth + 1
 
     def _is_root(self, parent: GraphQLObjectType) -> bool:
-        return parent in (self._schema.query_type, self._schema.mutation_type)
+        schema = self._schema
+        return parent in (schema.query_type, schema.mutation_type, schema.subscription_type)
 
     def _length(self, field: FieldNode, declared: Any, parent: GraphQLObjectType) -> int:
         if "first" in declared.args and "after" in declared.args:

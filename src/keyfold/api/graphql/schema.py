@@ -29,6 +29,7 @@ from keyfold.api.graphql.loading import RelatedLoader
 from keyfold.api.graphql.types import PageConnection, TypeRegistry, plain_values
 from keyfold.api.parameters import Operation, RelatedField
 from keyfold.api.service import Service
+from keyfold.api.subscriptions import Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,12 @@ class GraphQLContext:
 
 
 def build_schema(service: type[Service]) -> GraphQLSchema:
-    """Queries and mutations of a service, named as in the declaration."""
+    """Queries, mutations and subscriptions of a service, named as in the declaration."""
     types = TypeRegistry(service.related, _loading)
     roots: dict[str, dict[str, GraphQLField]] = {"query": {}, "mutation": {}}
     for operation in service.operations.values():
         roots[operation.kind][operation.name] = _operation_field(operation, types)
+    heard = {name: _subscription_field(one, types) for name, one in service.subscriptions.items()}
     if not roots["query"]:
         roots["query"]["service"] = GraphQLField(
             GraphQLNonNull(GraphQLString),
@@ -66,6 +68,7 @@ def build_schema(service: type[Service]) -> GraphQLSchema:
     return GraphQLSchema(
         GraphQLObjectType("Query", roots["query"]),
         GraphQLObjectType("Mutation", roots["mutation"]) if roots["mutation"] else None,
+        GraphQLObjectType("Subscription", heard) if heard else None,
     )
 
 
@@ -92,6 +95,28 @@ def _operation_field(operation: Operation, types: TypeRegistry) -> GraphQLField:
         get_nullable_type(answer),
         arguments,
         resolve=_resolver(operation, arguments),
+        description=operation.summary or None,
+    )
+
+
+def _subscription_field(subscription: Subscription, types: TypeRegistry) -> GraphQLField:
+    operation = subscription.operation
+    arguments = _arguments(operation, types)
+
+    async def subscribe(
+        _source: Any, info: GraphQLResolveInfo[GraphQLContext], **given: Any
+    ) -> Any:
+        context: GraphQLContext = info.context
+        values = {name: plain_values(one, arguments[name].type) for name, one in given.items()}
+        return await context.dispatch.watch(
+            subscription, lambda: from_values(operation, values), context.caller
+        )
+
+    return GraphQLField(
+        get_nullable_type(types.output(operation.result)),
+        arguments,
+        resolve=lambda answer, _info, **_given: answer,
+        subscribe=subscribe,
         description=operation.summary or None,
     )
 

@@ -6,13 +6,25 @@ Everything is served from here or from an installed package; nothing is loaded f
 from __future__ import annotations
 
 from keyfold.api.pages.assets import asset_response
-from keyfold.api.pages.html import Link, ListedService, explorer, index, redoc, sign_in, swagger
+from keyfold.api.pages.html import (
+    Frame,
+    Link,
+    ListedService,
+    explorer,
+    framed,
+    index,
+    redoc,
+    sign_in,
+    swagger,
+)
 
 __all__ = [
+    "Frame",
     "Link",
     "ListedService",
     "asset_response",
     "explorer",
+    "framed",
     "index",
     "redoc",
     "sign_in",

@@ -6,6 +6,7 @@ top, a service's pages one level below.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -13,6 +14,7 @@ from html import escape
 from keyfold.api.identity import Identity
 
 _BELOW = "../"
+_PLACES = '<nav class="tabbar"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,19 @@ class ListedService:
     description: str
     operations: int
     links: Sequence[Link]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around a service's page for people."""
+
+    title: str
+    description: str
+    people: Sequence[Identity] = ()
+    """Whom one may sign in as, on a development server."""
+    development: bool = False
+    has_script: bool = True
+    has_style: bool = True
 
 
 def index(systems: Sequence[ListedService], *, development: bool) -> str:
@@ -105,12 +120,67 @@ def sign_in(people: Mapping[str, Sequence[Identity]]) -> str:
     return _page("keyfold: sign in", body)
 
 
+def framed(frame: Frame, content: str) -> str:
+    """A page for people: what a service brings, in the shared frame.
+
+    Where the content begins with `<nav class="tabbar">`, its places stand in the bar.
+    """
+    places, end, rest = ("", "", content)
+    if content.lstrip().startswith(_PLACES):
+        places, end, rest = content.partition("</nav>")
+    offered = json.dumps(
+        [{"id": one.id, "name": one.name, "groups": sorted(one.groups)} for one in frame.people]
+    )
+    mode = " data-development" if frame.development else ""
+    style = '<link rel="stylesheet" href="page.css">' if frame.has_style else ""
+    script = '<script type="module" src="page.js"></script>' if frame.has_script else ""
+    title = escape(frame.title)
+    return f"""<!doctype html>
+<html lang="en" data-people="{escape(offered)}"{mode}><head><meta charset="utf-8">
+<title>{title}</title><meta name="description" content="{escape(frame.description)}">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">
+<script src="../../assets/theme.js"></script>
+<link rel="stylesheet" href="../../assets/app.css">{style}
+<script type="module" src="../../assets/app.js"></script>{script}</head><body>
+<a class="skip" href="#main">To the content</a>
+<header class="top"><a class="brand" href="./">{title}</a>{places}{end}<span class="grow"></span>
+<button class="icon" id="theme" type="button" aria-label="Light or dark">◐</button>
+<button id="who" type="button">Sign in</button></header>
+<p id="offline" role="status" hidden>The connection is gone; it will be back.</p>
+<main id="main">{rest}</main>
+<dialog id="people" aria-labelledby="people-title"><header><h2 id="people-title">Who are you?</h2>
+<button class="icon" type="button" data-close aria-label="Close">✕</button></header>
+<div class="rows"></div><form class="stack">{_naming(frame)}
+<div class="acts"><button class="btn main">Sign in</button>
+<button class="btn quiet" id="sign-out" type="button" hidden>Sign out</button></div></form></dialog>
+<div id="toasts" popover="manual" role="status"></div>
+<noscript><p class="note">This page needs JavaScript.</p></noscript>
+</body></html>"""
+
+
+def _naming(frame: Frame) -> str:
+    if frame.development:
+        label = "Somebody else" if frame.people else "Your user id"
+        return (
+            f'<div class="field"><label for="people-id">{label}</label>'
+            '<input id="people-id" name="id" required maxlength="200" autocomplete="off" '
+            'placeholder="a user id">'
+            '<span class="hint">Anybody, on this development server.</span></div>'
+        )
+    return (
+        '<div class="field"><label for="people-token">Your token</label>'
+        '<input id="people-token" name="token" type="password" required autocomplete="off">'
+        '<span class="hint">From the issuer that this server trusts.</span></div>'
+    )
+
+
 def _person(one: Identity) -> str:
     groups = escape(" ".join(sorted(one.groups)))
-    name = escape(one.id)
+    id = escape(one.id)
     note = f" <small>{groups}</small>" if groups else ""
     return (
-        f'<li><button type="button" data-user="{name}" data-groups="{groups}">{name}{note}'
+        f'<li><button type="button" data-user="{id}" data-groups="{groups}">{id}{note}'
         "</button></li>"
     )
 

@@ -10,7 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 _OURS: Final = {
+    "app.css": "text/css",
+    "app.js": "text/javascript",
     "site.css": "text/css",
+    "theme.js": "text/javascript",
     "docs.js": "text/javascript",
     "explorer.js": "text/javascript",
     "sign-in.js": "text/javascript",

@@ -1,0 +1,70 @@
+"""GraphQL over server-sent events: each answer is an event, the last one says that it is over.
+
+This is the protocol graphql-sse in its mode of distinct connections: one request, one stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any, Final
+
+import orjson
+from starlette.types import Receive, Send
+
+EVENT_STREAM: Final = "text/event-stream"
+STREAMS: Final = "keyfold.streams"
+"""Set in the scope of a request whose answer goes on until somebody ends it."""
+ALIVE_SECONDS: Final = 15.0
+"""After so long without an event the client, and whatever is between, hears a sign of life."""
+_HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+async def send_events(
+    receive: Receive, send: Send, answers: AsyncGenerator[dict[str, Any], None]
+) -> None:
+    """Send answers as events until there are no more, or nobody listens."""
+    sending = asyncio.create_task(_send_all(send, answers))
+    leaving = asyncio.create_task(_left(receive))
+    try:
+        await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, leaving):
+            task.cancel()
+        await asyncio.gather(sending, leaving, return_exceptions=True)
+        await answers.aclose()
+
+
+async def _send_all(send: Send, answers: AsyncGenerator[dict[str, Any], None]) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+    # The client knows from here on that it hears of everything.
+    await _send(send, b":\n\n")
+    coming = asyncio.ensure_future(anext(answers, None))
+    try:
+        while True:
+            await asyncio.wait({coming}, timeout=ALIVE_SECONDS)
+            if not coming.done():
+                await _send(send, b":\n\n")
+                continue
+            if (answer := coming.result()) is None:
+                break
+            await _send(send, b"event: next\ndata: " + orjson.dumps(answer) + b"\n\n")
+            coming = asyncio.ensure_future(anext(answers, None))
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+    await _send(send, b"event: complete\ndata: \n\n")
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send(send: Send, body: bytes) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,448 @@
+/* Pages for people: who is here, calls of the service, what changes meanwhile, forms, toasts.
+   A page's own script imports what it needs: import { rest, subscribe } from "../../assets/app.js" */
+
+const root = document.documentElement;
+const here = new URL(".", location.href);
+const service = new URL("..", here);
+const top = new URL("..", service);
+const development = "development" in root.dataset;
+const offered = JSON.parse(root.dataset.people || "[]");
+
+export const $ = (query, at = document) => at.querySelector(query);
+export const $$ = (query, at = document) => [...at.querySelectorAll(query)];
+
+/* ---------- making elements ---------- */
+
+/** h("button.btn.main", { onclick, ariaLabel: "Like" }, "Like ", h("b", 3)): text is never HTML. */
+export function h(kind, ...rest) {
+  const [tag, ...classes] = kind.split(".");
+  const made = document.createElement(tag || "div");
+  if (classes.length) made.className = classes.join(" ");
+  const given = rest[0];
+  if (given && typeof given === "object" && !(given instanceof Node) && !Array.isArray(given)) {
+    rest.shift();
+    for (const [name, value] of Object.entries(given)) {
+      if (value === undefined || value === null || value === false) continue;
+      if (name === "dataset") Object.assign(made.dataset, value);
+      else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+      else if (name in made && !name.includes("-")) made[name] = value;
+      else made.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  made.append(...rest.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  return made;
+}
+
+/** Show items in a container: nodes of unchanged items stay, with their focus and what was typed. */
+export function list(container, items, key, make, empty = null) {
+  const before = new Map($$(":scope > [data-key]", container).map((one) => [one.dataset.key, one]));
+  const nodes = items.map((item) => {
+    const id = String(key(item)), text = JSON.stringify(item), known = before.get(id);
+    if (known && known.shown === text) return known;
+    const made = make(item);
+    made.dataset.key = id;
+    made.shown = text;
+    if (before.size && !known) made.classList.add("fresh");
+    return made;
+  });
+  if (!nodes.length && empty) nodes.push(empty());
+  const same = nodes.length === container.children.length && nodes.every((one, at) => one === container.children[at]);
+  if (!same) container.replaceChildren(...nodes);
+}
+
+/** A person's face: two letters in a colour of their own, or their picture. */
+export function face(name, { picture = "", size = "" } = {}) {
+  const words = String(name || "?").trim().split(/\s+/);
+  const letters = (words[0][0] + (words.length > 1 ? words.at(-1)[0] : words[0][1] || "")).toUpperCase();
+  let sum = 0;
+  for (const one of String(name)) sum = (sum * 31 + one.codePointAt(0)) % 100003;
+  const made = h(`span.face.e${1 + (sum % 8)}${size ? `.${size}` : ""}`, { "aria-hidden": "true" }, letters);
+  if (picture) made.replaceChildren(h("img", { src: picture, alt: "", loading: "lazy" }));
+  return made;
+}
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const steps = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+
+/** "in 2 hours", "3 days ago"; the exact moment is its title. */
+export function when(moment) {
+  const date = new Date(moment), seconds = (date - Date.now()) / 1000;
+  const step = steps.find(([, size]) => Math.abs(seconds) >= size);
+  const text = step ? relative.format(Math.round(seconds / step[1]), step[0]) : "now";
+  return h("time", { dateTime: date.toISOString(), title: day(date, { timeStyle: "short" }) }, text);
+}
+
+/** A day in the reader's words; with `timeStyle: "short"` the time too. */
+export const day = (moment, more = {}) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", ...more }).format(new Date(moment));
+
+/* ---------- saying something ---------- */
+
+/** A few words at the bottom of the page; `bad` for what did not work. */
+export function say(words, { bad = false } = {}) {
+  const place = $("#toasts");
+  const toast = h(bad ? "div.toast.bad" : "div.toast", words);
+  place.append(toast);
+  // Above an open dialog too.
+  if (place.showPopover) { if (place.matches(":popover-open")) place.hidePopover(); place.showPopover(); }
+  while (place.children.length > 3) place.firstChild.remove();
+  setTimeout(() => { toast.remove(); if (!place.children.length && place.hidePopover) place.hidePopover(); }, bad ? 6000 : 3000);
+}
+
+/* ---------- who is here ---------- */
+
+const KEY = `keyfold-person:${service.pathname}`;
+const kept = () => sessionStorage.getItem(KEY) || localStorage.getItem(KEY);
+let person = JSON.parse(kept() || "null");
+const told = [];
+
+/** Who is signed in: { id, name, token }, or null. A tab may have a person of its own. */
+export const me = () => person;
+
+/** Call `tell` with who is signed in, now and whenever that changes. */
+export function onPerson(tell) {
+  told.push(tell);
+  return tell(person);
+}
+
+/** Go on as this person: { id, name, token }; null signs out. */
+export function become(one) {
+  person = one;
+  if (one) for (const place of [sessionStorage, localStorage]) place.setItem(KEY, JSON.stringify(one));
+  else for (const place of [sessionStorage, localStorage]) place.removeItem(KEY);
+  showPerson();
+  live.restart();
+  for (const tell of told) tell(person);
+}
+
+/** Get a token of a development server. */
+async function token(id, groups = []) {
+  const answer = await fetch(new URL("sign-in", top), {
+    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ user: id, groups }),
+  });
+  if (!answer.ok) throw await problem(answer);
+  return (await answer.json()).token;
+}
+
+/** Sign in as somebody, on a development server. */
+export async function signIn({ id, name = id, groups = [] }) {
+  become({ id, name, groups, token: await token(id, groups) });
+  say(`You are ${name}`);
+}
+
+let ask = null;
+/** What signing in means where there is no development server: a page's own form. */
+export const onSignIn = (asking) => { ask = asking; };
+
+/** Let somebody choose who they are. */
+export function chooseWho() {
+  if (ask && !development) return ask();
+  $("#people").showModal();
+}
+
+function showPerson() {
+  const button = $("#who");
+  button.replaceChildren(person ? face(person.name, { size: "small" }) : "", h("span.clip", person ? person.name : "Sign in"));
+  button.title = person ? `${person.name}: change` : "Sign in";
+  for (const one of $$("#people [data-id]")) one.setAttribute("aria-current", String(one.dataset.id === person?.id));
+  $("#sign-out").hidden = !person;
+}
+
+function setUpPeople() {
+  const dialog = $("#people");
+  $(".rows", dialog).replaceChildren(...offered.map((one) => h("button", {
+    type: "button", dataset: { id: one.id },
+    onclick: () => { dialog.close(); signIn(one).catch(show); },
+  }, face(one.name), h("span.what", h("b", one.name), h("small", [one.id, ...one.groups].join(" · "))))));
+  form($("form", dialog), async ({ id, token: given }) => {
+    if (development) await signIn({ id });
+    else become({ id: id || "you", name: id || "You", token: given });
+    dialog.close();
+  });
+  $("#sign-out").addEventListener("click", () => { dialog.close(); become(null); });
+  $("#who").addEventListener("click", chooseWho);
+}
+
+/* ---------- calling the service ---------- */
+
+/** What went wrong, as the service says it: status, code, message, errors by field. */
+export class Problem extends Error {
+  constructor({ status = 0, code = "", title = "", detail = "", errors = [], retryAfter }) {
+    super(detail || title || "Something went wrong.");
+    Object.assign(this, { status, code, title, errors: errors || [], retryAfter });
+  }
+}
+
+async function problem(answer) {
+  const body = await answer.json().catch(() => ({}));
+  const [first] = body.errors || [];
+  if (first?.extensions) return new Problem({ ...first.extensions, detail: first.message });
+  return new Problem({ status: answer.status, title: answer.statusText, ...body });
+}
+
+/** Show an error in a toast; a page's last resort. */
+export function show(error) {
+  if (error.status === 401 && !person) return chooseWho();
+  say(error.message, { bad: true });
+}
+
+async function send(url, options, again = true) {
+  const headers = { ...options.headers };
+  if (person) headers.authorization = `Bearer ${person.token}`;
+  let answer;
+  try {
+    answer = await fetch(new URL(url, service), { ...options, headers });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    // Sent once more: reads may be, and a write has its key, so that it happens once.
+    if (again) return new Promise((done) => setTimeout(done, 400)).then(() => send(url, options, false));
+    throw new Problem({ code: "OFFLINE", detail: "The server cannot be reached. Try again." });
+  }
+  if (answer.status === 401 && person && development && again) {
+    // A development server that was started anew knows none of its old tokens.
+    person = { ...person, token: await token(person.id, person.groups) };
+    become(person);
+    return send(url, options, false);
+  }
+  return answer;
+}
+
+/** path`/groups/${id}/feed`: what is put in is escaped. */
+export const path = (texts, ...values) => texts.reduce((made, text, at) => made + encodeURIComponent(values[at - 1]) + text);
+
+async function call(method, url, body, { headers = {}, signal } = {}) {
+  const sent = { method, signal, headers: { accept: "application/json", ...headers } };
+  if (method !== "GET") sent.headers = { "idempotency-key": crypto.randomUUID(), ...sent.headers };
+  if (body !== undefined) {
+    sent.body = JSON.stringify(body);
+    sent.headers["content-type"] = "application/json";
+  }
+  const answer = await send(url.replace(/^\//, ""), sent);
+  if (!answer.ok) throw await problem(answer);
+  return answer.status === 204 ? null : answer.json();
+}
+
+/** The service's REST operations: await rest.post("/groups", { name }). */
+export const rest = {
+  get: (url, options) => call("GET", url, undefined, options),
+  post: (url, body, options) => call("POST", url, body, options),
+  put: (url, body, options) => call("PUT", url, body, options),
+  patch: (url, body, options) => call("PATCH", url, body, options),
+  delete: (url, options) => call("DELETE", url, undefined, options),
+};
+
+/** A GraphQL request; the first error is thrown as a Problem. */
+export async function graphql(query, variables = {}) {
+  const answer = await send("graphql", {
+    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ query, variables }),
+  });
+  if (!answer.ok) throw await problem(answer);
+  const { data, errors } = await answer.json();
+  if (errors) throw new Problem({ ...errors[0].extensions, detail: errors[0].message });
+  return data;
+}
+
+/* ---------- what changes meanwhile ---------- */
+
+/* One socket for all subscriptions of the page (graphql-transport-ws). It comes back by itself. */
+const live = {
+  wanted: new Map(), socket: null, ready: false, tries: 0, number: 0,
+
+  add(one) {
+    const id = String(++this.number);
+    this.wanted.set(id, one);
+    if (this.ready) this.start(id); else this.connect();
+    return () => {
+      if (!this.wanted.delete(id)) return;
+      if (this.ready) this.send({ id, type: "complete" });
+      if (!this.wanted.size) this.close();
+    };
+  },
+  send(message) { this.socket.send(JSON.stringify(message)); },
+  start(id) {
+    const { query, variables } = this.wanted.get(id);
+    this.send({ id, type: "subscribe", payload: { query, variables } });
+    // Answered behind the subscription: from then on no change is missed.
+    this.send({ type: "ping", payload: { id } });
+  },
+  connect() {
+    if (this.socket || !this.wanted.size) return;
+    const url = new URL("graphql", service);
+    url.protocol = url.protocol.replace("http", "ws");
+    const socket = this.socket = new WebSocket(url, "graphql-transport-ws");
+    socket.onopen = () => this.send({ type: "connection_init", payload: person ? { authorization: `Bearer ${person.token}` } : {} });
+    socket.onmessage = ({ data }) => { if (socket === this.socket) this.take(JSON.parse(data)); };
+    socket.onclose = () => {
+      if (socket !== this.socket) return;
+      this.socket = null;
+      this.ready = false;
+      if (!this.wanted.size) return;
+      $("#offline").hidden = this.tries < 1;
+      setTimeout(() => this.connect(), Math.min(15000, 500 * 2 ** this.tries++) * (0.5 + Math.random() / 2));
+    };
+  },
+  take({ id, type, payload }) {
+    const one = this.wanted.get(id ?? payload?.id);
+    if (type === "connection_ack") {
+      this.ready = true;
+      this.tries = 0;
+      $("#offline").hidden = true;
+      for (const known of this.wanted.keys()) this.start(known);
+    } else if (type === "ping") this.send({ type: "pong" });
+    else if (type === "pong") one?.open?.();
+    else if (type === "next" && payload.data) one?.next?.(payload.data);
+    else if (type === "next" || type === "error") {
+      const [first] = payload.errors || payload;
+      this.wanted.delete(id);
+      (one?.error || show)(new Problem({ ...first.extensions, detail: first.message }));
+    } else if (type === "complete") this.wanted.delete(id);
+  },
+  close() { const { socket } = this; this.socket = null; this.ready = false; socket?.close(1000); },
+  restart() { this.close(); this.tries = 0; this.connect(); },
+};
+
+/**
+ * Hear of changes: subscribe("subscription ($id: String!) { said(roomId: $id) { text } }", { id },
+ * { open: load, next: ({ said }) => add(said) }). `open` is called whenever the subscription has
+ * begun, also after a lost connection: load what is there now. Returns what ends it.
+ */
+export const subscribe = (query, variables, { next, open, error } = {}) => live.add({ query, variables, next, open, error });
+
+/* ---------- forms ---------- */
+
+function valueOf(field) {
+  const { type, value } = field;
+  if (type === "checkbox") return field.value === "on" ? field.checked : field.checked ? value : undefined;
+  if (type === "select-multiple") return [...field.selectedOptions].map((one) => one.value);
+  if (value === "") return "empty" in field.dataset ? (field.dataset.empty === "null" ? null : field.dataset.empty) : undefined;
+  if (type === "number" || type === "range") return Number(value);
+  if (type === "datetime-local") return new Date(value).toISOString();
+  return value;
+}
+
+/** The values of a form by name: numbers are numbers, times have their zone, what is empty is left out. */
+export function valuesOf(element) {
+  const values = {};
+  for (const field of element.elements) {
+    if (!field.name || field.disabled || (field.type === "radio" && !field.checked) || field.tagName === "BUTTON") continue;
+    const value = valueOf(field);
+    const several = "many" in field.dataset;
+    if (several && !(field.name in values)) values[field.name] = [];
+    if (value === undefined) continue;
+    if (several) values[field.name].push(...[value].flat());
+    else values[field.name] = value;
+  }
+  return values;
+}
+
+function clearErrors(element) {
+  for (const one of $$(".err", element)) one.remove();
+  for (const field of $$("[aria-invalid]", element)) { field.removeAttribute("aria-invalid"); field.removeAttribute("aria-describedby"); }
+}
+
+function showAt(element, name, message) {
+  const wanted = name.split(".");
+  const field = [...element.elements].find((one) => one.name && (one.name === name || wanted.includes(one.name)));
+  if (!field || field.type === "hidden") return false;
+  const said = h("p.err", { id: `err-${Math.random().toString(36).slice(2)}` }, message);
+  (field.closest(".field") || field.parentElement).append(said);
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", said.id);
+  return field;
+}
+
+/** Carry out `submit(values, element)` when a form is sent; errors stand at their fields, what was typed stays. */
+export function form(element, submit, { done = "" } = {}) {
+  element.noValidate = true;
+  element.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (element.ariaBusy === "true") return;
+    clearErrors(element);
+    const wrong = [...element.elements].filter((one) => one.name && !one.disabled && !one.validity.valid);
+    for (const one of wrong) showAt(element, one.name, one.validationMessage);
+    if (wrong.length) return wrong[0].focus();
+    const buttons = $$("button:not([type=button])", element).filter((one) => !one.disabled);
+    element.ariaBusy = "true";
+    for (const one of buttons) one.disabled = true;
+    try {
+      await submit(valuesOf(element), element);
+      if ("reset" in element.dataset) element.reset();
+      if (done) say(done);
+    } catch (error) {
+      const errors = error.errors || [];
+      const shown = errors.map((one) => showAt(element, one.path, one.message)).filter(Boolean);
+      if (shown.length) shown[0].focus();
+      if (shown.length < errors.length || !errors.length) show(error);
+      if (!(error instanceof Problem)) console.error(error);
+    } finally {
+      element.ariaBusy = "false";
+      for (const one of buttons) one.disabled = false;
+    }
+  });
+  return element;
+}
+
+/** A button's work: not twice at once, and its errors are shown. */
+export const doing = (work) => async (event) => {
+  const button = event.currentTarget;
+  button.disabled = true;
+  try { await work(event); } catch (error) { show(error); } finally { button.disabled = false; }
+};
+
+/* ---------- places within a page ---------- */
+
+/**
+ * Views by the address behind "#/": route({ "": home, "groups/:id": ({ id }) => group(id) }).
+ * A view may return what to do when it is left (ending its subscriptions).
+ */
+export function route(views) {
+  let leave = null, turn = 0;
+  const go = async () => {
+    // Another "#" is a place within the view.
+    if (location.hash && !location.hash.startsWith("#/")) return;
+    const mine = ++turn;
+    leave?.();
+    leave = null;
+    const at = decodeURI(location.hash.replace(/^#\/?/, ""));
+    for (const link of $$(".tabbar a")) {
+      const own = link.hash.replace(/^#\/?/, "");
+      if (at === own || (own && at.startsWith(`${own}/`))) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    for (const [pattern, view] of Object.entries(views)) {
+      const names = [];
+      const fits = at.match(new RegExp(`^${pattern.replace(/:(\w+)/g, (_, name) => { names.push(name); return "([^/]+)"; })}$`));
+      if (!fits) continue;
+      try {
+        const left = await view(Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(fits[index + 1])])));
+        if (mine === turn) leave = typeof left === "function" ? left : null;
+        else if (typeof left === "function") left();
+      } catch (error) { show(error); }
+      return;
+    }
+  };
+  addEventListener("hashchange", go);
+  told.push(go);
+  return go();
+}
+
+/* ---------- the frame ---------- */
+
+$("#theme").addEventListener("click", () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("theme", root.dataset.theme);
+});
+for (const one of $$("dialog")) {
+  one.addEventListener("click", (event) => { if (event.target === one) one.close(); });
+  for (const button of $$("[data-close]", one)) button.addEventListener("click", () => one.close());
+}
+for (const one of $$("[data-open]")) one.addEventListener("click", () => $(one.dataset.open).showModal());
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+  const wanted = $(`[data-key-press="${CSS.escape(event.key)}"]`);
+  if (!wanted) return;
+  event.preventDefault();
+  if (wanted.matches("input, textarea, select")) wanted.focus(); else wanted.click();
+});
+setUpPeople();
+showPerson();

@@ -1,0 +1,111 @@
+"""The newest changes as they are made, for whoever watches now.
+
+A consumer shares shards, keeps checkpoints and misses nothing. A tail does neither: it begins at
+the end of the streams, notes nothing down, and is gone with its process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from keyfold.design.entity import Entity
+from keyfold.errors import KeyfoldError, Undecodable
+from keyfold.runtime.async_db import AsyncDb
+from keyfold.streams.pace import AsyncAlarm, Pace
+from keyfold.streams.policy import TRANSIENT
+from keyfold.streams.processing import Outcome
+from keyfold.streams.record import Change, changes, parse
+from keyfold.streams.shard import Shard, ShardRecords, shards
+
+BATCH: Final = 500
+LOOK_SECONDS: Final = 10.0
+"""How often shards that split off are looked for."""
+logger = logging.getLogger("keyfold.streams")
+Tell = Callable[[Change[Any]], None]
+
+
+class Tail:
+    """Tells of each change of some entities, from `start` on until `stop`."""
+
+    def __init__(
+        self,
+        db: AsyncDb,
+        entities: Iterable[type[Entity]],
+        tell: Tell,
+        *,
+        poll_seconds: float = 0.5,
+    ) -> None:
+        self._db, self._tell = db, tell
+        self._entities = tuple(entities)
+        self._tables = list(dict.fromkeys(one.__table__ for one in self._entities))
+        self._pace = Pace(poll_seconds, BATCH)
+        self._alarm = AsyncAlarm()
+        self._reading: dict[str, tuple[Shard, ShardRecords]] = {}
+        self._known: set[str] = set()
+        self._looked = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Go to the end of the streams; what is written after this is told."""
+        await self._look(first=True)
+        self._task = asyncio.create_task(self._run(), name="keyfold-tail")
+
+    async def stop(self) -> None:
+        self._alarm.stop()
+        if self._task is not None:
+            await self._task
+
+    async def _run(self) -> None:
+        with self._alarm.listening(self._db.client):
+            while not self._alarm.stopped:
+                self._alarm.wind()
+                records = await self._read()
+                await self._alarm.wait(self._pace.rest(Outcome(records=records)))
+
+    async def _read(self) -> int:
+        try:
+            loop = asyncio.get_running_loop()
+            if loop.time() - self._looked >= LOOK_SECONDS:
+                await self._look()
+            polls = (self._poll(sort) for sort in list(self._reading))
+            return sum(await asyncio.gather(*polls))
+        except TRANSIENT as problem:
+            logger.warning("the backend is in trouble, watching goes on: %s", problem)
+            return 0
+
+    async def _look(self, *, first: bool = False) -> None:
+        """Find the shards: those of the beginning are read from their end, later ones whole."""
+        for shard in await self._db.run(shards(self._db.context, self._tables), "streams"):
+            if shard.sort not in self._known:
+                begin = ShardRecords(shard.stream, shard.id)
+                if first:
+                    begin.start = "LATEST"
+                    await self._db.run(begin.seek(), "streams")
+                self._reading[shard.sort] = shard, begin
+                self._known.add(shard.sort)
+        self._looked = asyncio.get_running_loop().time()
+
+    async def _poll(self, sort: str) -> int:
+        shard, records = self._reading[sort]
+        try:
+            found = await self._db.run(records.next(BATCH), "streams")
+        except TRANSIENT:
+            raise
+        except KeyfoldError as problem:
+            # The stream was dropped, or its records are gone: what comes next has a new shard.
+            logger.warning("the shard %s cannot be read on: %s", shard.id, problem)
+            del self._reading[sort]
+            return 0
+        if records.ended:
+            del self._reading[sort]
+            self._looked = 0.0
+        for wire in found:
+            try:
+                for change in changes(parse(shard.table, wire), self._entities):
+                    self._tell(change)
+            except Undecodable as problem:
+                logger.warning("a change cannot be told: %s", problem)
+        return len(found)
