@@ -66,7 +66,7 @@ log = logging.getLogger("keyfold.api")
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class AskedDocument:
     """A request that may run."""
 
     document: DocumentNode
@@ -124,7 +124,7 @@ class Executor:
         return self._answers(prepared, built, source, caller)
 
     async def _answers(
-        self, prepared: Prepared, built: Any, source: AsyncGenerator[Any, None], caller: Caller
+        self, prepared: AskedDocument, built: Any, source: AsyncGenerator[Any, None], caller: Caller
     ) -> Answers:
         try:
             async for event in source:
@@ -138,7 +138,7 @@ class Executor:
         finally:
             await source.aclose()
 
-    def _prepared(self, request: GraphQLRequest, caller: Caller) -> Prepared | Answered:
+    def _prepared(self, request: GraphQLRequest, caller: Caller) -> AskedDocument | Answered:
         try:
             document, kept = self._document(request.query, caller)
             operation = self._operation(document, request.operation_name)
@@ -148,13 +148,15 @@ class Executor:
             return 400, {"errors": [_refusal(problem_for(refused))]}
         except GraphQLError as error:
             return 400, {"errors": [_formatted(error)]}
-        return Prepared(document, kept, operation, variables)
+        return AskedDocument(document, kept, operation, variables)
 
-    def _context(self, prepared: Prepared, caller: Caller) -> GraphQLContext:
+    def _context(self, prepared: AskedDocument, caller: Caller) -> GraphQLContext:
         plans = {} if prepared.plans is None else prepared.plans
         return GraphQLContext(self._dispatch, caller, plans)
 
-    async def _run(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> Answered:
+    async def _run(
+        self, prepared: AskedDocument, request: GraphQLRequest, caller: Caller
+    ) -> Answered:
         made = execute(
             self._schema,
             prepared.document,
