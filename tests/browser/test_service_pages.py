@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from starlette.applications import Starlette
 
 from keyfold.api import Identity
@@ -60,6 +60,24 @@ def test_what_one_person_writes_appears_on_the_page_of_another(
     expect(other.locator("article")).to_have_text("ADadaBring the ladder back")
     page.get_by_label("Take down").click()
     expect(other.locator("article")).to_have_count(0)
+    other.close()
+
+
+def test_without_websockets_changes_come_as_server_sent_events(
+    page: Page, browser: Browser, site: str
+) -> None:
+    def without_sockets(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace(" data-sockets", ""))
+
+    page.route("**/board/app/", without_sockets)
+    page.goto(f"{site}/board/app/#/yard")
+    expect(page.locator(".empty")).to_be_visible()
+    other = browser.new_page()
+    other.goto(f"{site}/board/app/#/yard")
+    sign_in(other, "ben")
+    pin(other, "Who has a drill?")
+    expect(page.locator("article p")).to_have_text("Who has a drill?")
     other.close()
 
 

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -197,6 +198,7 @@ def _page(service: type[Service], settings: ApiSettings) -> ServicePage | None:
         _description(service),
         settings.people.get(service.name, ()),
         development=settings.development,
+        sockets=find_spec("websockets") is not None,
         has_script=(folder / "page.js").is_file(),
         has_style=(folder / "page.css").is_file(),
     )

@@ -42,6 +42,8 @@ class Frame:
     people: Sequence[Identity] = ()
     """Whom one may sign in as, on a development server."""
     development: bool = False
+    sockets: bool = True
+    """Whether the server has WebSockets; else changes come as server-sent events."""
     has_script: bool = True
     has_style: bool = True
 
@@ -132,6 +134,7 @@ def framed(frame: Frame, content: str) -> str:
         [{"id": one.id, "name": one.name, "groups": sorted(one.groups)} for one in frame.people]
     )
     mode = " data-development" if frame.development else ""
+    mode += " data-sockets" if frame.sockets else ""
     style = '<link rel="stylesheet" href="page.css">' if frame.has_style else ""
     script = '<script type="module" src="page.js"></script>' if frame.has_script else ""
     title = escape(frame.title)

@@ -243,8 +243,66 @@ export async function graphql(query, variables = {}) {
 
 /* ---------- what changes meanwhile ---------- */
 
+const pause = (tries) => new Promise((done) => setTimeout(done, Math.min(15000, 500 * 2 ** tries) * (0.5 + Math.random() / 2)));
+
+/* A stream of events for each subscription, where the server has no WebSockets (graphql-sse). */
+const streams = {
+  open: new Map(),
+
+  add(one) {
+    this.begin(one);
+    return () => { this.open.get(one)?.abort(); this.open.delete(one); };
+  },
+  begin(one) {
+    const control = new AbortController();
+    this.open.set(one, control);
+    this.follow(one, control).catch((error) => { if (!control.signal.aborted) throw error; });
+  },
+  async follow(one, control) {
+    for (let tries = 0; !control.signal.aborted; tries += 1) {
+      try {
+        const answer = await send("graphql", {
+          method: "POST", signal: control.signal, body: JSON.stringify({ query: one.query, variables: one.variables }),
+          headers: { "content-type": "application/json", accept: "text/event-stream" },
+        });
+        if (!answer.ok) return (one.error || show)(await problem(answer));
+        $("#offline").hidden = true;
+        tries = 0;
+        one.open?.();
+        if (await this.read(one, answer.body)) return undefined;
+      } catch (error) {
+        if (control.signal.aborted) return undefined;
+        $("#offline").hidden = tries < 1;
+      }
+      await pause(tries);
+    }
+    return undefined;
+  },
+  /* Whether the server said that it is over. */
+  async read(one, body) {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ""; ;) {
+      const { done, value } = await reader.read();
+      if (done) return false;
+      const parts = (text + value).split("\n\n");
+      text = parts.pop();
+      for (const part of parts) {
+        if (part.startsWith("event: complete")) return true;
+        const line = part.split("\n").find((each) => each.startsWith("data: "));
+        if (line) heard(one, JSON.parse(line.slice(6)));
+      }
+    }
+  },
+  restart() { for (const [one, control] of [...this.open]) { control.abort(); this.begin(one); } },
+};
+
+function heard(one, { data, errors }) {
+  if (data) return one?.next?.(data);
+  return (one?.error || show)(new Problem({ ...errors[0].extensions, detail: errors[0].message }));
+}
+
 /* One socket for all subscriptions of the page (graphql-transport-ws). It comes back by itself. */
-const live = {
+const socket = {
   wanted: new Map(), socket: null, ready: false, tries: 0, number: 0,
 
   add(one) {
@@ -268,16 +326,17 @@ const live = {
     if (this.socket || !this.wanted.size) return;
     const url = new URL("graphql", service);
     url.protocol = url.protocol.replace("http", "ws");
-    const socket = this.socket = new WebSocket(url, "graphql-transport-ws");
-    socket.onopen = () => this.send({ type: "connection_init", payload: person ? { authorization: `Bearer ${person.token}` } : {} });
-    socket.onmessage = ({ data }) => { if (socket === this.socket) this.take(JSON.parse(data)); };
-    socket.onclose = () => {
-      if (socket !== this.socket) return;
+    const made = this.socket = new WebSocket(url, "graphql-transport-ws");
+    made.onopen = () => this.send({ type: "connection_init", payload: person ? { authorization: `Bearer ${person.token}` } : {} });
+    made.onmessage = ({ data }) => { if (made === this.socket) this.take(JSON.parse(data)); };
+    made.onclose = async () => {
+      if (made !== this.socket) return;
       this.socket = null;
       this.ready = false;
       if (!this.wanted.size) return;
       $("#offline").hidden = this.tries < 1;
-      setTimeout(() => this.connect(), Math.min(15000, 500 * 2 ** this.tries++) * (0.5 + Math.random() / 2));
+      await pause(this.tries++);
+      this.connect();
     };
   },
   take({ id, type, payload }) {
@@ -289,16 +348,15 @@ const live = {
       for (const known of this.wanted.keys()) this.start(known);
     } else if (type === "ping") this.send({ type: "pong" });
     else if (type === "pong") one?.open?.();
-    else if (type === "next" && payload.data) one?.next?.(payload.data);
-    else if (type === "next" || type === "error") {
-      const [first] = payload.errors || payload;
-      this.wanted.delete(id);
-      (one?.error || show)(new Problem({ ...first.extensions, detail: first.message }));
-    } else if (type === "complete") this.wanted.delete(id);
+    else if (type === "next") heard(one, payload);
+    else if (type === "error") { this.wanted.delete(id); heard(one, { errors: payload }); }
+    else if (type === "complete") this.wanted.delete(id);
   },
-  close() { const { socket } = this; this.socket = null; this.ready = false; socket?.close(1000); },
+  close() { const was = this.socket; this.socket = null; this.ready = false; was?.close(1000); },
   restart() { this.close(); this.tries = 0; this.connect(); },
 };
+
+const live = "sockets" in root.dataset ? socket : streams;
 
 /**
  * Hear of changes: subscribe("subscription ($id: String!) { said(roomId: $id) { text } }", { id },
