@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 HELP = "Plan a change of tables and items, apply it while traffic goes on, or go back."
 SNAPSHOT = "schema.json"
+LINE_SECONDS = 5.0
+"""How often a job tells where it is, where nobody looks at a terminal."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +50,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     plan = command(
         "plan", "Write a plan for what changed since the snapshot.", "design", "backend", *naming
     )
-    plan.add_argument("name", metavar="NAME", help="what to call it, as orders-by-season")
+    plan.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="what to call it, as orders-by-season (default: after the first change)",
+    )
     apply = command(
         "apply",
         "Run a plan phase by phase, or all that are not complete, in order.",
@@ -62,7 +71,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "switch-writes, hold or contract (default: hold)",
     )
     apply.add_argument(
-        "--follow", action="store_true", help="keep copying afterwards, until Ctrl-C"
+        "--dry-run",
+        action="store_true",
+        help="say what it will read and write, and what that costs; change nothing",
+    )
+    apply.add_argument(
+        "--follow",
+        action="store_true",
+        help="keep copying: while it waits for applications to follow, and afterwards until Ctrl-C",
     )
     apply.add_argument(
         "--segments", type=int, default=4, help="parallel scans (default: %(default)s)"
@@ -89,6 +105,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     command(
         "list", "List the plans of the folder in order, each with its phase.", "backend", *naming
     )
+    history = command("history", "Show when plans came to their phases.", "backend", *naming)
+    _add_plan(history, optional=True)
     show = command("show", "Show the steps of a plan in words.")
     _add_plan(show)
     rollback = command("rollback", "Go back to where a plan began.", "backend", *naming)
@@ -124,6 +142,7 @@ def run(args: argparse.Namespace) -> int:
         "apply": _apply,
         "status": _status,
         "list": _list,
+        "history": _history,
         "show": _show_plan,
         "rollback": _rollback,
         "check": _check,
@@ -176,7 +195,7 @@ def _differences(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
 def _plan(args: argparse.Namespace) -> int:
     from keyfold.design.schema import Schema as EmptySchema
     from keyfold.errors import MigrationError
-    from keyfold.migrations.diff import diff
+    from keyfold.migrations.diff import diff, name_of
     from keyfold.migrations.plan import draft
     from keyfold.migrations.snapshot import read, save
 
@@ -199,7 +218,8 @@ def _plan(args: argparse.Namespace) -> int:
         )
     target = settings.from_arguments(args).design
     number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
-    name = f"{number:04d}_{args.name.replace('-', '_')}"
+    called = args.name or name_of(changes)
+    name = f"{number:04d}_{called.replace('-', '_')}"
     made = draft(
         name,
         kept,
@@ -218,6 +238,7 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _apply(args: argparse.Namespace) -> int:
     from keyfold.errors import MigrationError
+    from keyfold.migrations.estimate import compared, estimate
     from keyfold.migrations.migration import PHASES
 
     if args.to not in PHASES[1:]:
@@ -226,14 +247,43 @@ def _apply(args: argparse.Namespace) -> int:
         )
     for plan in [args.plan] if args.plan else _plans(args):
         args.plan = plan
+        if args.dry_run:
+            _print_estimate(args)
+            continue
         migrator = _migrator(args, str)
-        state = migrator.apply(args.to, repair=not args.no_repair)
+        expected = list(estimate(migrator.migration, migrator.backend))
+        wait = (lambda: True) if args.follow else None
+        state = migrator.apply(args.to, repair=not args.no_repair, wait=wait)
+        for words in compared(expected, migrator.work):
+            print(f"{migrator.migration.name}: {words}")
         print(f"{migrator.migration.name}: {state.phase} is complete")
         if state.phase not in (args.to, "contract"):
             break  # what comes after it is made for what it leaves
-    if args.follow:
+    if args.follow and not args.dry_run:
         print("copying; Ctrl-C stops", flush=True)
         migrator.follow(lambda: False)
+    return 0
+
+
+def _print_estimate(args: argparse.Namespace) -> None:
+    """What a plan would do; the table of states is not made either."""
+    from keyfold.migrations.estimate import estimate, words_of
+
+    migrator = _migrator(args, existing_or_empty)
+    print(f"{migrator.migration.name}:")
+    for words in migrator.migration.words():
+        print(f"  {words}")
+    for words in words_of(estimate(migrator.migration, migrator.backend), args.rate):
+        print(f"  {words}")
+
+
+def _history(args: argparse.Namespace) -> int:
+    for plan in [args.plan] if args.plan else _plans(args):
+        args.plan = plan
+        migrator = _migrator(args, existing_or_empty)
+        print(f"{migrator.migration.name}:")
+        for change in migrator.store.history() if migrator.store.exists() else ():
+            print(f"  {change}")
     return 0
 
 
@@ -374,7 +424,7 @@ def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrat
         pace=ScanPace(given.get("segments", 4), given.get("rate", 0)),
         settle=settle if settle is not None else (2.0 if remote else 0.0),
         without_routers=given.get("without_routers", False),
-        report=_show if sys.stderr.isatty() else _quiet,
+        report=_show if sys.stderr.isatty() else _Lines(),
         say=lambda words: print(words, flush=True),
     )
 
@@ -384,5 +434,15 @@ def _show(progress: Progress) -> None:
     print(f"\r{progress.words():<100}", end=end, file=sys.stderr, flush=True)
 
 
-def _quiet(_: Progress) -> None:
-    return None
+class _Lines:
+    """Progress for a log: a line of JSON now and then."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, float] = {}
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        due = self._next.setdefault(progress.job, now + LINE_SECONDS)
+        if now >= due:
+            self._next[progress.job] = now + LINE_SECONDS
+            print(json.dumps(progress.as_data()), file=sys.stderr, flush=True)

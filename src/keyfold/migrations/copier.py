@@ -85,6 +85,11 @@ class Copier:
             self._told = self._reached
         return seen
 
+    @property
+    def lag(self) -> float:
+        """Seconds since the last moment before which every change is copied."""
+        return max(self.backend.clock.now() - self._reached, 0.0) if self._reached else 0.0
+
     def catch_up(self) -> None:
         """Copy everything that has changed so far; traffic goes on."""
         now = self.backend.clock.now()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -64,6 +65,14 @@ class SchemaChange:
 
     def __str__(self) -> str:
         return self.words
+
+
+def name_of(changes: Sequence[SchemaChange]) -> str:
+    """What to call a plan of these changes: after a move, else after the first."""
+    telling = next((change for change in changes if change.kind in MOVES), changes[0])
+    words = f"{telling.subject} {telling.kind.rpartition(' ')[2]}"
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words)
+    return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")[:60]
 
 
 def diff(before: Schema, after: Schema) -> list[SchemaChange]:

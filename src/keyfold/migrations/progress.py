@@ -19,7 +19,21 @@ class Progress:
     done: int = 0
     read_units: float = 0.0
     write_units: float = 0.0
+    lag: float | None = None
+    """Seconds that copying is behind, while it goes on beside."""
     started: float = field(default_factory=time.monotonic)
+    last: float = 0.0
+    """When it last went on."""
+
+    def advance(self, items: int, read_units: float, write_units: float) -> None:
+        self.done += items
+        self.read_units += read_units
+        self.write_units += write_units
+        self.last = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return max(self.last - self.started, 0.0)
 
     @property
     def rate(self) -> float:
@@ -43,10 +57,26 @@ class Progress:
         left = self.remaining_seconds
         remaining = f", {left:.0f} s left" if left is not None else ""
         known = f"{bar} {share:4.0%} " if self.expected else ""
+        behind = f", copying {self.lag:.1f} s behind" if self.lag is not None else ""
         return (
-            f"{self.job}: {known}{self.done:,} items, {self.rate:,.0f}/s{remaining}, "
+            f"{self.job}: {known}{self.done:,} items, {self.rate:,.0f}/s{remaining}{behind}, "
             f"${self.cost:.4f}"
         )
+
+    def as_data(self) -> dict[str, object]:
+        """The same for programs."""
+        left = self.remaining_seconds
+        return {
+            "job": self.job,
+            "done": self.done,
+            "expected": self.expected,
+            "rate": round(self.rate, 1),
+            "seconds_left": None if left is None else round(left, 1),
+            "lag": None if self.lag is None else round(self.lag, 3),
+            "read_units": self.read_units,
+            "write_units": self.write_units,
+            "cost": self.cost,
+        }
 
 
 Report = Callable[[Progress], None]

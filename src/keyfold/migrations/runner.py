@@ -24,7 +24,7 @@ from keyfold.migrations.leftovers import note_natives, remove_left_keys, remove_
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.moves import Derive
 from keyfold.migrations.noting import NotingClient
-from keyfold.migrations.progress import Report, silent
+from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.restoration import Restoring
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
@@ -75,6 +75,10 @@ class Migrator:
         self.log = UndoLog(self.store)
         self._shaping = Shaping(migration, self.store, say)
         self._state = State()
+        self.work: dict[str, Progress] = {}
+        """What this run has done, by job."""
+        self._beside: Copier | None = None
+        """What copies changes beside a scan."""
 
     def apply(
         self, to: Phase = "hold", *, repair: bool = True, wait: Callable[[], bool] | None = None
@@ -144,7 +148,7 @@ class Migrator:
         if not self._state.returning:
             self._change(returning=True)
         if self.migration.writes_staying:
-            Restoring(self.migration, self.store, self.pace, self.report).run()
+            Restoring(self.migration, self.store, self.pace, self._report).run()
         self._take_back()
         return self._state
 
@@ -237,7 +241,15 @@ class Migrator:
         )
 
     def _change(self, **changes: object) -> None:
-        self._state = self.store.change(self._state, **changes)
+        before = self._state
+        self._state = self.store.change(before, **changes)
+        if self._state.phase != before.phase:
+            self.store.note_phase(self._state)
+
+    def _report(self, progress: Progress) -> None:
+        self.work[progress.job] = progress
+        progress.lag = self._beside.lag if self._beside is not None else None
+        self.report(progress)
 
     def _notice_absence(self) -> bool:
         """After a longer absence than streams remember, the sides are compared anew."""
@@ -303,9 +315,11 @@ class Migrator:
 
         thread = threading.Thread(target=follow, name="keyfold-copier", daemon=True)
         thread.start()
+        self._beside = copier
         try:
             yield copier
         finally:
+            self._beside = None
             stop.set()
             thread.join()
         if failures:
@@ -320,7 +334,7 @@ class Migrator:
                         self._rewrite(copier.sides, table, item)
                     return copier.copy_scanned(table, items).write_units
 
-                Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
+                Scan(self.store, f"backfill {table}", table, self.pace, self._report).run(handle)
             copier.catch_up()
             self._restore_structures()
 
@@ -345,7 +359,7 @@ class Migrator:
                 self._rewrite(sides, rewrite.table, item)
             return 0.0
 
-        Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
+        Scan(self.store, rewrite.name, rewrite.table, self.pace, self._report).run(handle)
 
     def _verify(self, *, repair: bool) -> None:
         with self._copying("new") as copier:
@@ -363,7 +377,7 @@ class Migrator:
         dropped = self.migration.dropped if forward else set()
         sides = Sides(self.backend, back, natives=self._natives)
         verifier = MigrationVerifier(self.store, copier, sides, dropped=dropped)
-        return verifier.run(self.pace, repair=repair, report=self.report)
+        return verifier.run(self.pace, repair=repair, report=self._report)
 
     def _retry_problems(self, copier: Copier) -> None:
         """Transforms may have been mended since."""
@@ -479,7 +493,7 @@ class Migrator:
         lacking = MigrationVerifier(
             self.store, Copier(self.store, new, "new"), Sides(self.backend, ()), at_once=True
         )
-        found = lacking.run(self.pace, repair=True, report=self.report)
+        found = lacking.run(self.pace, repair=True, report=self._report)
         self.say(f"{self.migration.name}: {result.words()}")
         if result.drifts or found.repaired or found.drifts:
             raise VerifyFailed(

@@ -27,6 +27,7 @@ from keyfold.runtime.walk import Walk, pages
 SUPPORT: Final = TableSchema("keyfold_migrations", partition="migration", sort="part")
 MARKER_PARTITIONS: Final = 16
 CAUGHT_UP: Final = "caught-up"
+_HISTORY: Final = "history:"
 _LONGEST: Final = 900
 """Bytes of a text in a sort key, which takes 1024."""
 
@@ -92,6 +93,18 @@ class Reporter:
     """Its word holds so long."""
     doubles: bool
     """It writes both sides until the switch."""
+
+
+@dataclass(frozen=True)
+class PhaseChange:
+    """A phase that a migration came to, and when."""
+
+    phase: Phase
+    at: float
+
+    def __str__(self) -> str:
+        moment = datetime.fromtimestamp(self.at, UTC).isoformat(sep=" ", timespec="seconds")
+        return f"{moment}  {self.phase if self.phase != 'planned' else 'rolled back'}"
 
 
 @dataclass(frozen=True)
@@ -192,6 +205,17 @@ class StateStore:
                 "look at its status and try again"
             ) from None
         return after
+
+    def note_phase(self, state: State) -> None:
+        """Remember when the migration came to a phase; this stays when it is complete."""
+        at = {"N": repr(self.backend.clock.now())}
+        self._put(f"{_HISTORY}{state.epoch:08d}", {"phase": {"S": state.phase}, "at": at})
+
+    def history(self) -> list[PhaseChange]:
+        return [
+            PhaseChange(_FORMER.get(phase := item["phase"]["S"], phase), float(item["at"]["N"]))
+            for item in self.all_of(self.name, _HISTORY)
+        ]
 
     def caught_up(self, moment: float) -> None:
         """Tell routers that every change before this moment is copied; no new epoch."""
@@ -300,7 +324,7 @@ class StateStore:
         ]
         for partition in (*partitions, self.name):
             for item in list(self.all_of(partition, "")):
-                if item["part"]["S"] == "state":
+                if item["part"]["S"] == "state" or item["part"]["S"].startswith(_HISTORY):
                     continue
                 key = {name: item[name] for name in SUPPORT.key_attributes}
                 self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})

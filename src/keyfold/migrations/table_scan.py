@@ -91,7 +91,5 @@ class Scan:
 
     def _advance(self, items: int, read_units: float, write_units: float) -> None:
         with self._lock:
-            self.progress.done += items
-            self.progress.read_units += read_units
-            self.progress.write_units += write_units
+            self.progress.advance(items, read_units, write_units)
             self.report(self.progress)

@@ -1,0 +1,195 @@
+"""What a migration will read and write, before it starts: from a page of each table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any, Final
+
+from keyfold.limits import BATCH_GET_ITEMS, TRANSACTION_ITEMS
+from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.migration import Migration
+from keyfold.migrations.progress import Progress
+from keyfold.migrations.sides import Sides, Uncopyable, rewritten
+from keyfold.migrations.spelling import equal
+from keyfold.migrations.table_scan import PAGE
+from keyfold.prices import prices
+from keyfold.values.size import item_size
+from keyfold.values.units import read_units, write_units
+
+LOOKED_AT: Final = PAGE
+"""Items of a table that the estimate reads."""
+_TWICE: Final = 2
+"""What a unit costs in a transaction."""
+_NOTE: Final = 2
+"""Units of the record that undoes a write, and of the check that nothing changed meanwhile."""
+
+
+@dataclass
+class Work:
+    """What a phase does with the items of one table."""
+
+    phase: str
+    table: str
+    items: int = 0
+    bytes: int = 0
+    written: int = 0
+    requests: int = 0
+    read_units: float = 0.0
+    write_units: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        """Dollars, on demand."""
+        asked = prices()
+        return (self.read_units * asked.read + self.write_units * asked.write) / 1e6
+
+    def seconds(self, rate: float) -> float:
+        return self.items / rate
+
+    def words(self) -> str:
+        writes = f", {self.written:,} items written" if self.written else ""
+        return (
+            f"{self.phase} {self.table}: {self.items:,} items, {self.bytes:,} bytes{writes}; about "
+            f"{self.requests:,} requests, {self.read_units:,.0f} read units, "
+            f"{self.write_units:,.0f} write units, ${self.cost:,.2f}"
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        return {**asdict(self), "cost": self.cost}
+
+
+@dataclass
+class _Looked:
+    """A page of a table, and what becomes of its items."""
+
+    items: int = 0
+    bytes: int = 0
+    outputs: int = 0
+    output_bytes: int = 0
+    output_blocks: float = 0.0
+    write_units: float = 0.0
+    transacted: int = 0
+
+
+def estimate(migration: Migration, backend: Backend) -> list[Work]:
+    """What backfill and verify will take, by phase and table. Nothing is written."""
+    known = backend.knowing(migration.tables)
+    keys = {table.name: table.key_attributes for table in migration.tables}
+    for table in (migration.followed.keys() - keys.keys()) & _there(known, migration.followed):
+        keys[table] = known.key_attributes(table)
+    sides = Sides(
+        known,
+        migration.routes("new"),
+        migration.rewrites("backfill"),
+        created=frozenset(migration.created),
+        _keys=keys,
+    )
+    return [work for table in sides.sources for work in _work(migration, sides, table)]
+
+
+def _there(backend: Backend, tables: Iterable[str]) -> set[str]:
+    return {table for table in tables if backend.describe(table) is not None}
+
+
+def _work(migration: Migration, sides: Sides, table: str) -> Iterator[Work]:
+    described = sides.backend.describe(table)
+    if described is None:
+        return
+    items = int(described.get("ItemCount", 0))
+    size = int(described.get("TableSizeBytes", 0))
+    request = {"TableName": sides.backend.physical(table), "Limit": LOOKED_AT}
+    looked = _look(migration, sides, table, sides.backend.call("Scan", request)["Items"])
+    items = max(items, looked.items)
+    size = max(size, looked.bytes)
+    share = items / looked.items if looked.items else 0.0
+    pages, outputs = ceil(items / PAGE), round(looked.outputs * share)
+    scanned = size / 4096
+    yield Work(
+        "backfill",
+        table,
+        items,
+        size,
+        outputs,
+        pages * 2 + ceil(looked.transacted * share / TRANSACTION_ITEMS),
+        scanned,
+        looked.write_units * share,
+    )
+    moved = any(move.forward.source == table for move in migration.moves)
+    back = outputs if moved else 0
+    compared = looked.output_blocks * share
+    yield Work(
+        "verify",
+        table,
+        items,
+        size,
+        0,
+        pages + ceil(outputs / BATCH_GET_ITEMS) + ceil(back / PAGE) + ceil(back / BATCH_GET_ITEMS),
+        scanned + compared + (looked.output_bytes * share / 4096 + items if moved else 0),
+    )
+
+
+def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> _Looked:
+    found = _Looked(len(items), sum(map(item_size, items)))
+    indexes = {one.name: one.indexes for one in migration.tables}
+    for item in items:
+        try:
+            changed = rewritten(sides, table, item)
+            outputs = sides.outputs(table, item).values()
+        except Uncopyable:
+            continue  # verify lists it
+        if changed is None or not equal(changed, item):
+            found.outputs += 1
+            found.write_units += _TWICE * write_units(item_size(changed or item)) + _NOTE
+            found.transacted += TRANSACTION_ITEMS  # each goes alone
+        for output in outputs:
+            size = item_size(output.item)
+            found.outputs += 1
+            found.output_bytes += size
+            found.output_blocks += read_units(size, consistent=True)
+            found.write_units += _TWICE * write_units(size)
+            held = [i for i in indexes.get(output.table, ()) if i.partition in output.item]
+            found.write_units += len(held) * write_units(size)
+            stays = output.table not in migration.created
+            found.write_units += _NOTE if stays else 0
+            found.transacted += 2 if stays else 1
+        if outputs:
+            found.write_units += _NOTE
+            found.transacted += 1
+    return found
+
+
+def words_of(work: Iterable[Work], rate: float) -> Iterator[str]:
+    """An estimate in lines; with a rate, how long the scans take at it."""
+    total = Work("all", "")
+    for each in work:
+        yield each.words()
+        total.requests += each.requests
+        total.read_units += each.read_units
+        total.write_units += each.write_units
+        total.items += each.items
+    took = f", {_duration(total.seconds(rate))} at {rate:,.0f} items a second" if rate else ""
+    yield (
+        f"in all: about {total.requests:,} requests, {total.read_units:,.0f} read units, "
+        f"{total.write_units:,.0f} write units, ${total.cost:,.2f} on demand{took}"
+    )
+
+
+def compared(work: Iterable[Work], done: Mapping[str, Progress]) -> Iterator[str]:
+    """What was expected beside what it took, for the jobs of a run."""
+    for each in work:
+        took = done.get(f"{each.phase} {each.table}")
+        if took is None:
+            continue
+        yield (
+            f"{took.job}: {took.done:,} items (expected {each.items:,}), "
+            f"{took.write_units:,.0f} write units (expected {each.write_units:,.0f}), "
+            f"{_duration(took.seconds)}"
+        )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:,.1f} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
