@@ -9,10 +9,10 @@ from keyfold.studio.view import PageView
 EXAMPLES = 5
 
 
-def trying(view: PageView) -> Html:
+def trial(view: PageView) -> Html:
     """The way to REST and GraphQL as somebody of the data."""
-    trial = view.system.trial
-    if trial is None:
+    service = view.system.trial
+    if service is None:
         says = "keyfold api serves a service; the studio of keyfold demo leads to it from here."
         body = [head("Try as a user", ""), empty("No service here", says)]
         return view.page("Try as a user", *body, current="try")
@@ -21,17 +21,17 @@ def trying(view: PageView) -> Html:
         (
             el("li", el("b", words), el("span", says), link(where, "Open", class_="link"))
             for words, says, where in (
-                *([("Page", "The system as a person uses it", trial.page)] if trial.page else ()),
-                ("REST", "Operations with forms and examples, by Swagger UI", trial.rest),
-                ("GraphQL", "Queries composed from the schema", trial.graphql),
-                ("Sign in", "Choose who you are on those pages", trial.sign_in),
+                *([("Page", "The system as a person uses it", service.page)] if service.page else ()),
+                ("REST", "Operations with forms and examples, by Swagger UI", service.rest),
+                ("GraphQL", "Queries composed from the schema", service.graphql),
+                ("Sign in", "Choose who you are on those pages", service.sign_in),
             )
         ),
         class_="todo",
     )
     people = grid(
         [("User", False), ("As a token", False)],
-        ((el("b", one), el("code", f"Authorization: Bearer {one}")) for one in trial.users),
+        ((el("b", one), el("code", f"Authorization: Bearer {one}")) for one in service.users),
     )
     return view.page(
         "Try as a user",

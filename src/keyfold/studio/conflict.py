@@ -1,0 +1,67 @@
+"""A write that came too late: what was read, what is stored now, and what was wanted."""
+
+from __future__ import annotations
+
+from keyfold.studio.collection import stored
+from keyfold.studio.draft import ItemDraft, hidden, of_item
+from keyfold.studio.entry import written
+from keyfold.studio.markup import Child, Html, el
+from keyfold.studio.parts import grid, panel, state
+from keyfold.studio.relatives import typed
+from keyfold.studio.view import PageView
+
+
+def conflict_panel(view: PageView, draft: ItemDraft, problem: str) -> Html:
+    """What was read, what is stored now, and what was wanted."""
+    rows: list[tuple[Child, ...]] = []
+    now = None
+    if draft.read is not None:
+        now = stored(view.system, draft.read.table, draft.read.partition, draft.read.sort)
+    present = typed(view.system, now) if now is not None else None
+    wanted = draft.values if draft.before is not None else {}
+    for name in (
+        draft.entity.model_fields if present is not None and draft.before is not None else ()
+    ):
+        read, theirs = written(getattr(draft.before, name)), written(getattr(present, name))
+        yours = written(wanted[name]) if name in wanted else read
+        if theirs == read and yours == read:
+            continue
+        outcome = "keeps yours" if yours != read else "takes theirs"
+        rows.append(
+            (
+                el("code", name),
+                read,
+                el("ins", theirs) if theirs != read else theirs,
+                el("ins", yours) if yours != read else yours,
+                outcome,
+            )
+        )
+    again: Child = None
+    if now is not None:
+        mine = {
+            n: t
+            for n, t in draft.typed.items()
+            if draft.before is not None
+            and n in draft.entity.model_fields
+            and t != written(getattr(draft.before, n))
+        }
+        fresh = of_item(view, now, "update")
+        again = view.form_for(
+            view.at("plan"),
+            hidden(fresh),
+            [el("input", type="hidden", name=f"f-{n}", value=t) for n, t in mine.items()],
+            el("input", type="hidden", name="verb", value=draft.verb),
+            el("button", "Plan again on what is stored", class_="btn main", type="submit"),
+        )
+    columns = [(name, False) for name in ("Field", "You read", "Stored now", "Yours", "So it")]
+    return panel(
+        "Somebody was faster",
+        el(
+            "div",
+            el("p", f"{problem}. Nothing of yours was written."),
+            grid(columns, rows) if rows else None,
+            class_="pad stack tight",
+        ),
+        note=state("warn", "conflict"),
+        footer=again,
+    )

@@ -1,0 +1,176 @@
+"""Drift: what verification found, the request that repairs each difference, and the repair."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from starlette.responses import RedirectResponse, Response
+
+from keyfold.clients.recorded import RecordedClient, WriteHeldBack
+from keyfold.errors import KeyfoldError
+from keyfold.maintain import Drift, DriftReport, repair
+from keyfold.maintain.repair import fix
+from keyfold.maintain.repair import plan as repair_plan
+from keyfold.runtime import Db
+from keyfold.studio.items import KnownItem, plain, scalar, shown
+from keyfold.studio.markup import Child, Html, el
+from keyfold.studio.notation import moment
+from keyfold.studio.parts import banner, code, diff, empty, link, panel, state
+from keyfold.studio.snippets import wire_text
+from keyfold.studio.view import PageMissing, PageView
+
+PREVIEWED = 20
+"""Of so many the request that repairs them is shown."""
+
+
+PATIENCE = 2.0
+"""A verification that takes longer goes on while the page counts."""
+
+
+SHOWN = 100
+"""So many differences stand on the page."""
+
+
+def verify(view: PageView) -> Response:
+    """Begin a verification; a short one is done when the page comes back."""
+    db = view.system.open()
+    if db is None:
+        raise PageMissing("Only a design in Python can be verified.")
+    view.system.checkup.start(db, settle=view.system.writable, wait=PATIENCE)
+    return RedirectResponse(view.at("streams"), 303)
+
+
+def drift_panel(view: PageView, db: Db) -> Html:
+    checkup = view.system.checkup
+    if checkup.is_running:
+        says = f"{checkup.scanned:,} items compared so far. The page loads again by itself."
+        return panel("Drift", empty("Verifying", says), note=state("run", "running"))
+    if checkup.problem:
+        return panel("Drift", banner("bad", f"The verification failed: {checkup.problem}"))
+    report = checkup.last
+    if report is None:
+        says = "Verify recomputes every copy, counter, unique value and index key, and compares."
+        return panel("Drift", empty("Not verified yet", says))
+    note = f"{report.scanned:,} items compared in {checkup.seconds:.1f} s, {moment(checkup.at)}"
+    if report.clean:
+        says = "Every copy, counter, unique value and index key is what its record says."
+        return panel("Drift", empty("Consistent", says), note=note)
+    kinds = [
+        el("span", state("bad", f"{number:,} {kind}")) for kind, number in report.counts.items()
+    ]
+    shown_drifts = report.drifts[:SHOWN]
+    rows = [_difference(view, db, at, one) for at, one in enumerate(shown_drifts)]
+    repairable = sum(one.repairable for one in shown_drifts)
+    button = el(
+        "button",
+        f"Repair {repairable}",
+        class_="btn main",
+        type="submit",
+        id="repair",
+        disabled=not (repairable and view.system.writable),
+    )
+    says = "Each only if the item is still as found. The plan is above; nothing has been sent."
+    return view.form_for(
+        view.at("repair"),
+        el("header", el("h2", "Drift"), el("span", note, class_="small muted")),
+        el("div", kinds, class_="strip legend"),
+        el("ol", rows, class_="drift"),
+        el("footer", button, el("span", says, class_="small")),
+        class_="panel",
+        aria_label="Drift",
+    )
+
+
+def _difference(view: PageView, db: Db, at: int, one: Drift) -> Html:
+    item = _present(view, one)
+    box: Child = el("span", "–", class_="faint", title="needs a decision")
+    if one.repairable:
+        box = el(
+            "input",
+            type="checkbox",
+            name="drift",
+            value=f"{at}:{_digest(one)}",
+            data_fix=True,
+            checked=True,
+            aria_label=f"Repair {one.structure}",
+        )
+    name = item.entity.name if item is not None and item.entity is not None else ""
+    if item is not None:
+        key: Child = link(view.item(item), view.item_key(item))
+    else:
+        key = el("code", " › ".join(scalar(value) for value in one.key.values()), class_="key")
+    follows = f"Shown by {', '.join(one.follows)}: right once this is." if one.follows else ""
+    return el(
+        "li",
+        box,
+        el("span", view.chip(name), " ", key, " ", el("span", one.structure, class_="muted")),
+        el("span", repair_plan(one), class_="small muted"),
+        diff(_changes(one)),
+        el("div", follows, class_="why") if follows else None,
+        _request(db, one) if at < PREVIEWED and one.repairable else None,
+    )
+
+
+def _present(view: PageView, one: Drift) -> KnownItem | None:
+    table = view.system.table(one.table)
+    if table is None:
+        return None
+    where = {"TableName": view.system.physical(table), "Key": dict(one.key)}
+    wire = view.system.call("GetItem", where).get("Item")
+    return None if wire is None else view.system.reader.read(table, wire)
+
+
+def _changes(one: Drift) -> list[tuple[str, str | None, str | None]]:
+    """What is found and what is expected, by attribute where both are items."""
+    if isinstance(one.expected, dict) and isinstance(one.found, dict):
+        names = {**one.expected, **one.found}
+        return [(name, _said(one.found.get(name)), _said(one.expected.get(name))) for name in names]
+    return [(one.kind, _said(one.found), _said(one.expected))]
+
+
+def _said(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        if len(value) == 1 and next(iter(value)) in ("S", "N", "B", "BOOL", "SS", "NS", "L", "M"):
+            return shown(plain(value))
+        return ", ".join(f"{name}: {_said(inner)}" for name, inner in value.items())
+    return shown(value) if isinstance(value, str | bool | list) else str(value)
+
+
+def _request(db: Db, one: Drift) -> Child:
+    """The request that would repair it, made by the repair itself and held back."""
+    client = RecordedClient(db.client)
+    watched = Db(db.context, client)
+    try:
+        watched.run(fix(watched.context, one))
+    except WriteHeldBack:
+        return el("details", el("summary", "Wire request"), code(wire_text(client.requests[-1])))
+    except KeyfoldError:
+        return None
+    return None
+
+
+def _digest(one: Drift) -> str:
+    return hashlib.sha256(str(one).encode()).hexdigest()[:16]
+
+
+def repaired(view: PageView) -> Response:
+    """Repair what was chosen, verify again, and say what came of it."""
+    view.require_write()
+    db, report = view.system.open(), view.system.checkup.last
+    if db is None or report is None:
+        raise PageMissing("Not found: the report that this repair is of. Verify again.")
+    chosen = []
+    for given in view.lists.get("drift", ()):
+        number, _, digest = given.partition(":")
+        if number.isdigit() and int(number) < len(report.drifts):
+            one = report.drifts[int(number)]
+            chosen += [one] if _digest(one) == digest else []
+    done = repair(db, DriftReport(drifts=chosen))
+    view.system.survey.forget()
+    view.system.checkup.start(db, settle=True, wait=PATIENCE)
+    right = f", {done.right} right by now" if done.right else ""
+    told = f"{done.fixed} repaired{right}, {len(done.left)} left; verified again."
+    return RedirectResponse(view.at("streams", told=told), 303)

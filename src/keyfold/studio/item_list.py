@@ -1,0 +1,179 @@
+"""A list of items beside the one that is chosen: rows, filters, what reading them took."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+
+from keyfold.design.schema import TableSchema
+from keyfold.studio.collection import (
+    FieldFilter,
+    ItemPage,
+    stored,
+)
+from keyfold.studio.detail import detail
+from keyfold.studio.items import KnownItem, shown
+from keyfold.studio.markup import Child, Html, el
+from keyfold.studio.notation import plural, sized, units
+from keyfold.studio.parts import empty, link, state
+from keyfold.studio.view import PageView
+
+FIELDS = 3
+"""So many fields of an item stand in its row, beside its title."""
+
+
+def chosen_item(view: PageView, table: TableSchema, page: ItemPage, key: str) -> KnownItem | None:
+    """The item that the address names, or the first."""
+    if "isk" not in view.query and "ipk" not in view.query:
+        return page.items[0] if page.items else None
+    partition, sort = view.query.get("ipk", key), view.query.get("isk")
+    for item in page.items:
+        if item.partition == partition and item.sort == sort:
+            return stored(view.system, table, partition, sort) or item
+    return stored(view.system, table, partition, sort)
+
+
+def split(
+    view: PageView, table: TableSchema, page: ItemPage, chosen: KnownItem | None, label: str
+) -> Html:
+    kinds = Tally(item.kind for item in page.items)
+    chips = (
+        el(
+            "button",
+            view.chip(name if view.system.entity(name) else ""),
+            f" {name if view.system.entity(name) else name.capitalize()} {number}",
+            class_="tag",
+            type="button",
+            aria_pressed="true",
+            data_show=name,
+        )
+        for name, number in kinds.items()
+    )
+    rows = [_row(view, item, chosen) for item in page.items]
+    read_on = None
+    if page.after:
+        query = {**view.query, "after": page.after}
+        read_on = link(view.at("data", **query), "Next page", class_="btn")
+    took = f"{plural(page.read, 'item')} read for {units(page.units)} units"
+    if not page.items:
+        says = [f"{took}. "]
+        title = "Nothing yet" if page.after else "Nothing here"
+        listed: Child = empty(title, *says)
+    else:
+        listed = el("nav", rows, class_="rows", aria_label=label)
+    section = el(
+        "section",
+        el("header", el("h2", "Items", class_="hide"), el("div", chips, class_="acts")),
+        _filter_form(view, table),
+        listed,
+        el("footer", el("span", took, class_="small"), read_on),
+        class_="panel",
+        aria_label="Items",
+    )
+    back = el("button", "‹ All items", class_="btn quiet back", type="button", data_back=True)
+    inner = detail(view, chosen) if chosen is not None else empty("No item", "Choose one.")
+    aside = el(
+        "aside",
+        back,
+        el("div", inner, id="detail"),
+        class_="panel detail",
+        aria_label="Selected item",
+    )
+    opened = " open" if "isk" in view.query or "ipk" in view.query else ""
+    return el("div", section, aside, class_=f"split{opened}")
+
+
+def filter_of(view: PageView) -> FieldFilter | None:
+    field, value = view.query.get("field", ""), view.query.get("value", "")
+    return FieldFilter(field, value) if field and value else None
+
+
+def _filter_form(view: PageView, table: TableSchema) -> Html:
+    names = sorted(
+        {
+            attribute.name
+            for entity in view.system.schema.entities_of(table.name)
+            for attribute in entity.attributes
+            if attribute.is_stored
+        }
+    )
+    options = [
+        el("option", name, value=name, selected=name == view.query.get("field")) for name in names
+    ]
+    kept = [
+        el("input", type="hidden", name=name, value=value)
+        for name, value in view.query.items()
+        if name not in ("field", "value", "after")
+    ]
+    return el(
+        "form",
+        kept,
+        el("label", "Filter by field", for_="field", class_="hide"),
+        el("select", el("option", "any field", value=""), options, id="field", name="field"),
+        el("label", "holds", for_="value", class_="hide"),
+        el(
+            "input",
+            type="text",
+            id="value",
+            name="value",
+            placeholder="holds",
+            value=view.query.get("value", ""),
+        ),
+        el("button", "Filter", class_="btn", type="submit"),
+        action=view.at("data"),
+        method="get",
+        class_="strip filter",
+    )
+
+
+def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
+    colour = view.system.palette.colour(item.kind)
+    shape = "unknown"
+    if item.entity is not None:
+        shape = "copy" if item.entity.copy else "canonical"
+    query = {**view.query, "ipk": item.partition, "isk": item.sort}
+    query.pop("after", None) if not view.query.get("after") else None
+    templates = item.entity.key if item.entity is not None else None
+    template = None
+    if templates is not None:
+        template = templates.sort if item.sort is not None else templates.partition
+    key = view.key(item.sort if item.sort is not None else item.partition, item.entity, template)
+    if "entity" in view.query:
+        key = view.item_key(item)
+    flag = state("warn", "undeclared") if item.kind == "undeclared" else None
+    return link(
+        view.at("data", **query),
+        view.chip(item.entity.name if item.entity else ""),
+        key,
+        el(
+            "span",
+            el("span", item.title or "", " ", el("small", summary(item))),
+            el("span", flag, class_="flag small"),
+            class_="what",
+        ),
+        el("span", sized(item.size), class_="size num muted"),
+        class_=f"row {colour} {shape}",
+        data_kind=item.kind,
+        aria_current="true" if chosen is not None and chosen.key == item.key else None,
+    )
+
+
+def summary(item: KnownItem) -> str:
+    """A few values that tell an item from its neighbours."""
+    if item.entity is None:
+        held = [shown(v) for n, v in item.values.items() if n not in item.table.key_attributes]
+        return ", ".join(held[:FIELDS])[:120]
+    in_key = set(item.entity.key.fields) if item.entity.key else set()
+    said: list[str] = []
+    for attribute in item.entity.attributes:
+        value = item.values.get(attribute.field)
+        dull = value in (None, "", [], item.title) or attribute.field in in_key
+        if dull or isinstance(value, dict | bool) or attribute.field == item.entity.version:
+            continue
+        words = shown(value, attribute).removesuffix(" UTC")
+        if len(words) > 40:
+            continue
+        is_number = attribute.type in ("number", "integer")
+        said.append(f"{attribute.field} {words}" if is_number else words)
+        if len(said) == FIELDS:
+            break
+    return ", ".join(said)

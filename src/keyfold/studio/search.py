@@ -1,0 +1,61 @@
+"""The search: where a key, an id or a title leads."""
+
+from __future__ import annotations
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from keyfold.studio import layout, relatives
+from keyfold.studio.collection import (
+    partition_page,
+    stored,
+)
+from keyfold.studio.data import partition_key
+from keyfold.studio.items import scalar
+from keyfold.studio.markup import Child, el, text
+from keyfold.studio.parts import empty, head
+from keyfold.studio.view import PageView
+
+
+def find(view: PageView) -> Response:
+    """Where a key or an id leads; one answer is gone to at once."""
+    asked = view.query.get("q", "").strip()
+    found = _found(view, asked) if asked else []
+    if view.partial:
+        return HTMLResponse(layout.hits(found))
+    if len(found) == 1:
+        return RedirectResponse(found[0][0], 303)
+    listed = el("div", layout.hits(found), class_="panel hits")
+    nothing = empty("Nothing by that name", "A full key such as GROUP#g03 opens its partition.")
+    body = [head("Search", f"“{asked}”"), listed if found else nothing]
+    return HTMLResponse(view.page("Search", *body, current="data"))
+
+
+def _found(view: PageView, asked: str) -> list[tuple[str, Child, str]]:
+    """Partitions with this key, items with this id, and examples whose title has the words."""
+    system = view.system
+    found: dict[str, tuple[str, Child, str]] = {}
+    for table in system.schema.tables:
+        if table.partition_type == "S":
+            page = partition_page(system, table, None, asked)
+            if page.items:
+                where = view.partition(table.name, asked)
+                found[where] = (where, partition_key(view, page, asked, None), "partition")
+    for entity in system.schema.entities:
+        fields = dict.fromkeys(entity.key.fields if entity.key else ())
+        key = relatives.address(system, entity, dict.fromkeys(fields, asked))
+        if len(fields) != 1 or key is None:
+            continue
+        table = system.schema.by_table[entity.table]
+        sort = None if table.sort is None else scalar(key[table.sort])
+        item = stored(system, table, scalar(key[table.partition]), sort)
+        if item is not None:
+            named = text(view.item_key(item), " ", item.title)
+            found[view.item(item)] = (view.item(item), named, entity.name)
+    words = asked.lower()
+    for seen in system.survey.tables().values():
+        for kind, items in seen.examples.items():
+            for item in items:
+                if words in item.title.lower() and len(found) < 12:
+                    named = text(view.item_key(item), " ", item.title)
+                    found.setdefault(view.item(item), (view.item(item), named, kind))
+    return list(found.values())
