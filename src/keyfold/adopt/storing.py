@@ -8,7 +8,7 @@ from itertools import groupby
 from keyfold.design.design import Declarations
 from keyfold.design.entity import Entity
 from keyfold.errors import KeyfoldError
-from keyfold.runtime import Design
+from keyfold.runtime import Db, Design
 from keyfold.runtime.walk import in_chunks
 from keyfold.settings import Settings
 
@@ -26,20 +26,25 @@ def store(
         raise KeyfoldError(
             f"{design.name} cannot be opened: it is declared with keyfold.design alone"
         )
-    done = 0
     with design.open(
         current.backend, table_prefix=current.table_prefix, table_names=current.table_names
     ) as db:
-        for kind, some in groupby(items, type):
-            if design.joining(kind):
-                for entity in some:
-                    db.create(entity)
-                    done += 1
-                    if progress is not None:
-                        progress(done)
-                continue
-            for chunk in in_chunks(some, BATCH):
-                done += db.put_many(chunk)
+        return put(db, items, progress)
+
+
+def put(db: Db, items: Iterable[Entity], progress: Callable[[int], None] | None = None) -> int:
+    """Put the items through an open design; gives how many."""
+    done = 0
+    for kind, some in groupby(items, type):
+        if db.context.design.joining(kind):
+            for entity in some:
+                db.create(entity)
+                done += 1
                 if progress is not None:
                     progress(done)
+            continue
+        for chunk in in_chunks(some, BATCH):
+            done += db.put_many(chunk)
+            if progress is not None:
+                progress(done)
     return done

@@ -1,20 +1,46 @@
-"""`keyfold schema`: the language of design files, for editors."""
+"""`keyfold schema`: the languages of design files and workload files, for editors."""
 
 from __future__ import annotations
 
 import argparse
 
-HELP = "Print the JSON Schema of design files, for editors without a language server."
+HELP = "Print the JSON Schema of design files or workload files, for editors."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """It takes nothing."""
+    add = parser.add_argument
+    add(
+        "of",
+        nargs="?",
+        choices=("design", "workload"),
+        default="design",
+        help="the language (default: %(default)s)",
+    )
+    add(
+        "--for",
+        dest="target",
+        metavar="DESIGN",
+        help="with workload: package.module:design or FILE.yaml whose names the schema knows",
+    )
 
 
-def run(args: argparse.Namespace) -> int:  # noqa: ARG001
+def run(args: argparse.Namespace) -> int:
     import orjson
 
+    print(orjson.dumps(_schema(args), option=orjson.OPT_INDENT_2).decode())
+    return 0
+
+
+def _schema(args: argparse.Namespace) -> dict[str, object]:
+    if args.of == "workload":
+        from keyfold.design.target import load_schema
+        from keyfold.review.cost.json_schema import workload_file_schema
+
+        return workload_file_schema(load_schema(args.target) if args.target else None)
     from keyfold.design.json_schema import design_file_schema
 
-    print(orjson.dumps(design_file_schema(), option=orjson.OPT_INDENT_2).decode())
-    return 0
+    if args.target:
+        from keyfold.errors import KeyfoldError
+
+        raise KeyfoldError("--for goes with workload: keyfold schema workload --for DESIGN")
+    return design_file_schema()

@@ -1,7 +1,8 @@
-"""Tools that draft a design: from a table in use, or from a relational schema."""
+"""Tools that draft a design: from a table in use, a relational schema, or files of other tools."""
 
 from __future__ import annotations
 
+from keyfold.errors import KeyfoldError
 from keyfold.mcp.tool import Excerpt, excerpt, tool
 from keyfold.mcp.workspace import Workspace
 
@@ -36,3 +37,20 @@ class DraftTools:
         from keyfold.adopt.sql import design_from_sql
 
         return excerpt(design_from_sql(ddl, queries, dialect=dialect), 0)
+
+    @tool()
+    def draft_from_files(
+        self, files: dict[str, str], table: str = "", name: str = "", offset: int = 0
+    ) -> Excerpt:
+        """A design file from the texts of other tools' files, by their names.
+
+        CloudFormation, SAM and Terraform, serverless.yml, NoSQL Workbench, ElectroDB, OneTable,
+        DynamoDB-Toolbox, Amplify's GraphQL, other design files; several are merged. `table` names
+        the table of models that do not say theirs.
+        """
+        from keyfold.adopt.merging import merged
+        from keyfold.adopt.sources.detection import read_texts
+
+        if not files:
+            raise KeyfoldError('give at least one file, as {"template.yaml": "Resources: ..."}')
+        return excerpt(merged(read_texts(files, table=table), name=name).text(), offset)

@@ -17,6 +17,8 @@ from keyfold.mcp.cost_tools import CostTools
 from keyfold.mcp.data_tools import DataTools
 from keyfold.mcp.design_tools import DesignTools
 from keyfold.mcp.draft_tools import DraftTools
+from keyfold.mcp.migration_tools import MigrationTools
+from keyfold.mcp.sample_tools import SampleTools
 from keyfold.mcp.tool import tools_of
 from keyfold.mcp.workspace import Workspace
 from keyfold.mcp.write_tools import WriteTools
@@ -37,6 +39,8 @@ def create_server(workspace: Workspace) -> MCPServer[Any]:
         DataTools(workspace),
         CostTools(workspace),
         DraftTools(workspace),
+        SampleTools(workspace),
+        MigrationTools(workspace),
         WriteTools(workspace),
     ]
     for group in groups:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold.clients.recorded import ReadLimits, RecordedClient
@@ -29,6 +30,8 @@ class Workspace:
     limits: ReadLimits = field(default_factory=ReadLimits)
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)
+    migrations: Path = Path("migrations")
+    """The folder of the project's plans."""
     cursor_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @cached_property

@@ -11,9 +11,14 @@ import pytest
 from keyfold.adopt.coverage import cover
 from keyfold.adopt.declared import declared
 from keyfold.adopt.made_items import ItemMaker
+from keyfold.adopt.storing import put
 from keyfold.cli import main
 from keyfold.clients import connect
 from keyfold.design.file import loads
+from keyfold.design.target import load_design
+from keyfold.maintain import verify
+from keyfold.runtime import Design
+from keyfold.streams import Consumer
 from keyfold.values.size import item_size
 
 SHOP = """\
@@ -213,3 +218,17 @@ def test_an_entity_that_is_not_there_is_told(
     assert "shop has no entity Ordr; did you mean 'Order'?" in capsys.readouterr().err
     assert main(["load", "shop.db", "shop", "x.csv", "--map", "a=b"]) == 2
     assert "--map needs --design" in capsys.readouterr().err
+
+
+SYSTEMS = ("gg_core", "inviter", "search_room", "sellers", "tamafriends")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_items_of_a_design_in_python_are_taken_by_it_and_consistent(system: str) -> None:
+    design = load_design(f"keyfold_systems.{system}.design:design")
+    assert isinstance(design, Design)
+    with design.open(":memory:") as db:
+        items = list(ItemMaker(design, seed=3).make(40))
+        assert put(db, items) == len(items) >= 20
+        Consumer(db).catch_up()
+        assert [str(one) for one in verify(db).drifts] == []

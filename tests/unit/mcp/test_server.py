@@ -14,17 +14,22 @@ import httpx
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
+from keyfold.clients import connect
 from keyfold.clients.recorded import ReadLimits
+from keyfold.design.file import loads
 from keyfold.mcp import Workspace, create_server
 from keyfold.mcp.http import http_app
+from keyfold.migrations import Migrator, backend_of, load
+from keyfold.migrations.plan import draft
 from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.entities import Group, User
 
 TARGET = "keyfold_systems.inviter.design:design"
 READ_ONLY = {
-    "advise", "check_design", "draft_from_sql", "draft_from_table", "draft_workload",
-    "estimate_cost", "explain_pattern", "explain_rule", "list_items", "plan_write", "read_design",
-    "run_pattern", "try_change", "verify",
+    "advise", "check_design", "draft_from_files", "draft_from_sql", "draft_from_table",
+    "draft_migration", "draft_workload", "estimate_cost", "explain_pattern", "explain_rule",
+    "list_items", "make_items", "migration_status", "plan_write", "read_design", "run_pattern",
+    "try_change", "verify",
 }  # fmt: skip
 
 
@@ -69,7 +74,7 @@ async def test_tools_say_what_they_promise_and_only_read_unless_writing_is_allow
     assert all(one.description and one.output_schema for one in tools.values())
     async with connected(Workspace(TARGET, backend, write=True)) as client:
         tools = {one.name: one for one in (await client.list_tools()).tools}
-    assert tools.keys() == READ_ONLY | {"send_write"}
+    assert tools.keys() == READ_ONLY | {"send_write", "store_items"}
     promised = tools["send_write"].annotations
     assert promised
     assert (promised.read_only_hint, promised.destructive_hint) == (False, True)
@@ -77,11 +82,7 @@ async def test_tools_say_what_they_promise_and_only_read_unless_writing_is_allow
 
 async def test_a_design_is_read_checked_and_a_change_of_it_tried(backend: str) -> None:
     async with connected(Workspace(TARGET, backend)) as client:
-        text = ""
-        offset: int | None = 0
-        while offset is not None:
-            part = await ask(client, "read_design", offset=offset)
-            text, offset = text + part["text"], part["next_offset"]
+        text = await whole_text(client)
         checked = await ask(client, "check_design", text=text)
         assert checked["design"] == "inviter"
         broken = text.replace("SK: 'USER#{user_id}'", "SK: METADATA", 1)
@@ -140,6 +141,93 @@ async def test_without_the_flag_a_plan_cannot_be_sent(backend: str) -> None:
         assert len((await ask(client, "list_items", entity="User"))["data"]) == 3
 
 
+async def whole_text(client: Client) -> str:
+    text, offset = "", 0
+    while offset is not None:
+        part = await ask(client, "read_design", offset=offset)
+        text, offset = text + part["text"], part["next_offset"]
+    return text
+
+
+async def test_from_a_slow_pattern_to_a_plan_and_where_it_is(backend: str, tmp_path: Path) -> None:
+    folder = tmp_path / "migrations"
+    async with connected(Workspace(TARGET, backend, migrations=folder)) as client:
+        text = await whole_text(client)
+        with_index = text.replace(
+            "UserGroupIndex:", "ByName: {key: [NamePK]}\n      UserGroupIndex:", 1
+        )
+        assert with_index != text
+        drafted = await ask(client, "draft_migration", text=with_index, name="names")
+        assert any("ByName" in one for one in drafted["changes"])
+        assert "CreateIndex" in drafted["plan"]["text"]
+        assert "nothing changes" in await refusal(client, "draft_migration", text=text)
+
+        before = loads(text)
+        plan = draft("0001_names", before, loads(with_index), live=before)
+        plan.save(folder)
+        (status,) = (await ask(client, "migration_status"))["result"]
+        assert (status["name"], status["phase"]) == ("0001_names", "planned")
+        assert any("ByName" in one for one in status["steps"])
+        backend_now = backend_of(connect(backend))
+        Migrator(load(folder / "0001_names.py"), backend_now, say=lambda _: None).apply("expand")
+        backend_now.client.close()
+        (status,) = (await ask(client, "migration_status", plan="0001_names"))["result"]
+        assert status["phase"] == "expand"
+        assert "did you mean" in await refusal(client, "migration_status", plan="0001_name")
+
+
+async def test_sample_items_are_shown_and_only_with_the_flag_stored(backend: str) -> None:
+    async with connected(Workspace(TARGET, backend, write=True)) as client:
+        made = await ask(client, "make_items", items=30, seed=7)
+        again = await ask(client, "make_items", items=30, seed=7)
+        assert made == again
+        kinds = {one["entity"] for one in made["items"]}
+        assert {"User", "Group", "Hangout"} <= kinds
+        before = await ask(client, "list_items", entity="User")
+        assert len(before["data"]) == 3
+        stored = await ask(client, "store_items", items=30, seed=7)
+        assert stored["stored"] == len(made["items"])
+        assert stored["units"] > 0
+        assert (await ask(client, "verify"))["clean"]
+        assert "Another seed" in await refusal(client, "store_items", items=30, seed=7)
+
+
+async def test_files_of_other_tools_become_one_design(tmp_path: Path) -> None:
+    template = """
+Resources:
+  Rooms:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: Rooms
+      AttributeDefinitions: [{AttributeName: PK, AttributeType: S}]
+      KeySchema: [{AttributeName: PK, KeyType: HASH}]
+"""
+    module = """
+variable "prefix" { default = "dev" }
+"""
+    table = """
+resource "aws_dynamodb_table" "stays" {
+  name     = "${var.prefix}-stays"
+  hash_key = "id"
+  attribute {
+    name = "id"
+    type = "S"
+  }
+}
+"""
+    async with connected(Workspace()) as client:
+        drafted = await ask(
+            client,
+            "draft_from_files",
+            files={"template.yaml": template, "variables.tf": module, "tables.tf": table},
+            name="hotel",
+        )
+        checked = await ask(client, "check_design", text=drafted["text"])
+        assert checked["design"] == "hotel"
+        assert "Rooms" in drafted["text"]
+        assert "dev-stays" in drafted["text"]
+
+
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("list_items", {"entity": "Usr"}, "did you mean 'User'"),
     ("list_items", {"entity": "User", "limit": 0}, "at least 1"),
@@ -154,6 +242,14 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("draft_from_table", {"table": "Nothing"}, "Nothing"),
     ("draft_from_sql", {"ddl": "CREATE TABLE ("}, "line 1, column"),
     ("draft_from_sql", {"ddl": "SELECT 1"}, "no CREATE TABLE"),
+    ("draft_from_files", {"files": {}}, "give at least one file"),
+    ("draft_from_files", {"files": {"a.yaml": "x: [1"}}, "a.yaml:1"),
+    ("draft_from_files", {"files": {"a.yaml": "x: 1"}}, "none of the known sources"),
+    ("make_items", {"items": 51}, "1 to 50"),
+    ("make_items", {"counts": {"Usr": 1}}, "Usr"),
+    ("make_items", {"text": "desing: x"}, "did you mean 'design'"),
+    ("migration_status", {}, "there are no plans"),
+    ("draft_migration", {"text": "desing: x"}, "did you mean 'design'"),
     ("plan_write", {"verb": "create", "entity": "User", "values": {}}, "userId: Field required"),
     ("plan_write", {"verb": "update", "entity": "User", "values": {"x": 1}}, "user_id"),
 ]

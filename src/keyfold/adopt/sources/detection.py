@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ def _folder(path: Path) -> Imported:
         return _joined([_file(each, "") for each in templates if _has_tables(each)], path)
     files = sorted(path.glob("*.tf"))
     if files:
-        return terraform.read(files, str(path))
+        return terraform.read({str(each): read_text(each) for each in files}, str(path))
     raise KeyfoldError(f"{path} has neither *.template.json (cdk.out) nor *.tf (Terraform)")
 
 
@@ -91,17 +91,27 @@ def _joined(parts: list[Imported], path: Path) -> Imported:
 
 
 def _file(path: Path, table: str) -> Imported:
-    source = str(path)
-    if path.suffix in (".graphql", ".gql", ".graphqls"):
-        return amplify.read(read_text(path), source)
-    if path.suffix == ".tf":
-        return terraform.read([path], source)
     text = read_text(path)
     if text.startswith('{"table":') and '"segments":' in text.partition("\n")[0]:
         return _sample(path)
+    return _text(text, str(path), table)
+
+
+def read_texts(files: Mapping[str, str], *, table: str = "") -> list[Imported]:
+    """What texts say, by the names of their files; those of Terraform belong together."""
+    modules = {file: text for file, text in files.items() if file.endswith(".tf")}
+    found = [_text(text, file, table) for file, text in files.items() if file not in modules]
+    return [*found, *([terraform.read(modules, next(iter(modules)))] if modules else ())]
+
+
+def _text(text: str, source: str, table: str) -> Imported:
+    if source.endswith((".graphql", ".gql", ".graphqls")):
+        return amplify.read(text, source)
+    if source.endswith(".tf"):
+        return terraform.read({source: text}, source)
     data = read_records(text, source)
     if isinstance(data, dict) and ("design" in data or isinstance(data.get("tables"), dict)):
-        return _design(source)
+        return _design(text, source)
     for is_kind, take in _JSON:
         if is_kind(data):
             return take(data, source)
@@ -116,10 +126,10 @@ def _file(path: Path, table: str) -> Imported:
     raise SourceError(Place(source, 1), f"this is none of the known sources: {KINDS}")
 
 
-def _design(source: str) -> Imported:
-    from keyfold.design.file import load
+def _design(text: str, source: str) -> Imported:
+    from keyfold.design.file import loads
 
-    schema = load(source)
+    schema = loads(text, file=source)
     found = Imported("design file", source, name=schema.name)
     found.tables += schema.tables
     found.entities += schema.entities

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from keyfold.adopt.described import table_schema
@@ -15,7 +14,6 @@ from keyfold.adopt.sources.imported import (
     known_type,
     placed,
 )
-from keyfold.adopt.sources.text_files import read_text
 from keyfold.design.schema import TableSchema
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
@@ -48,8 +46,8 @@ def _resources(module: PlacedMapping) -> Iterator[PlacedMapping]:
         yield from _resources(child)
 
 
-def read(files: list[Path], source: str) -> Imported:
-    """The tables of Terraform files, with the defaults of their variables and their locals."""
+def read(files: Mapping[str, str], source: str) -> Imported:
+    """The tables of Terraform files by name, with the defaults of variables and the locals."""
     try:
         import hcl2
         from hcl2.utils import SerializationOptions
@@ -61,8 +59,7 @@ def read(files: list[Path], source: str) -> Imported:
     found = Imported("Terraform", source)
     known: dict[str, Any] = {}
     stated: list[tuple[str, Any, Place]] = []
-    for path in files:
-        text = read_text(path)
+    for file, text in files.items():
         try:
             data = hcl2.loads(
                 text if text.endswith("\n") else f"{text}\n",
@@ -70,7 +67,7 @@ def read(files: list[Path], source: str) -> Imported:
             )
         except UnexpectedInput as error:
             line = getattr(error, "line", 1)
-            raise SourceError(Place(str(path), line), "this is not Terraform's HCL") from None
+            raise SourceError(Place(file, line), "this is not Terraform's HCL") from None
         for block in data.get("variable") or ():
             for name, inner in block.items():
                 if isinstance(inner, dict):
@@ -79,7 +76,7 @@ def read(files: list[Path], source: str) -> Imported:
             known |= {f"local.{name}": value for name, value in block.items()}
         for block in data.get("resource") or ():
             for name, inner in (block.get(KIND) or {}).items():
-                stated.append((name, inner, _place(path, text, name)))
+                stated.append((name, inner, _place(file, text, name)))
     for name, inner, place in stated:
         made = placed(_resolved(inner, known), place)
         found.tables.append(_table(name, made, found, escaped=True))
@@ -88,9 +85,9 @@ def read(files: list[Path], source: str) -> Imported:
     return found
 
 
-def _place(path: Path, text: str, name: str) -> Place:
+def _place(file: str, text: str, name: str) -> Place:
     at = re.search(rf'resource\s+"{KIND}"\s+"{re.escape(name)}"', text)
-    return Place(str(path), text[: at.start()].count("\n") + 1 if at else 1)
+    return Place(file, text[: at.start()].count("\n") + 1 if at else 1)
 
 
 def _resolved(value: Any, known: Mapping[str, Any], depth: int = 0) -> Any:

@@ -82,6 +82,7 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
         compose(text, file),
         "a workload",
         {
+            "$schema": lambda v: v.text("the address of a JSON Schema"),
             "design": reader.design,
             "region": _region,
             "prices": lambda v: numbers(v, "prices", PRICE_NAMES),
@@ -100,7 +101,8 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
             "arrival": reader.arrival,
         },
     )
-    stated.pop("design", None)
+    for word in ("$schema", "design"):
+        stated.pop(word, None)
     return Workload(**stated)
 
 

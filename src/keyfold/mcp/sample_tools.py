@@ -1,0 +1,86 @@
+"""Tools that make believable items of a design: to look at, or to have in the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from keyfold.adopt.declared import declared
+from keyfold.adopt.made_items import ItemMaker
+from keyfold.adopt.storing import put
+from keyfold.design import file
+from keyfold.design.entity import Entity
+from keyfold.errors import AlreadyExists, KeyfoldError
+from keyfold.mcp.tool import tool
+from keyfold.mcp.workspace import Workspace
+
+MOST_MADE = 50
+
+
+class MadeItems(BaseModel):
+    """Items that keyfold made; they are in no table."""
+
+    items: list[dict[str, Any]] = Field(description="Each with its entity, typed, by field.")
+
+
+class StoredItems(BaseModel):
+    """Made items that are in the tables now, with everything that follows from them."""
+
+    stored: int
+    units: float
+
+
+class SampleTools:
+    """Items by a seed: the same seed makes the same items."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @tool()
+    def make_items(
+        self, items: int = 20, seed: int = 0, counts: dict[str, int] | None = None, text: str = ""
+    ) -> MadeItems:
+        """Believable, consistent items of the design, or of a design file's `text`.
+
+        `counts` says how many of some entities. Nothing is stored.
+        """
+        if text:
+            schema = file.loads(text, file="the given text")
+            maker = ItemMaker(declared(schema, "the given text"), seed, schema)
+        else:
+            maker = ItemMaker(self._workspace.design, seed)
+        return MadeItems(items=[_plain(one) for one in _made(maker, items, counts)])
+
+    @tool(writes=True, idempotent=False)
+    def store_items(
+        self, items: int = 20, seed: int = 0, counts: dict[str, int] | None = None
+    ) -> StoredItems:
+        """Put into the tables what make_items shows for the same seed and numbers."""
+        maker = ItemMaker(self._workspace.design, seed)
+        made, done = list(_made(maker, items, counts)), 0
+
+        def progress(number: int) -> None:
+            nonlocal done
+            done = number
+
+        with self._workspace.db(write=True) as (db, client):
+            try:
+                put(db, made, progress)
+            except AlreadyExists as problem:
+                raise KeyfoldError(
+                    f"{done} of {len(made)} items were stored; then {problem}. Another seed makes "
+                    "other items"
+                ) from None
+            return StoredItems(stored=done, units=client.units)
+
+
+def _made(maker: ItemMaker, items: int, counts: dict[str, int] | None) -> list[Entity]:
+    wanted = sum((counts or {}).values())
+    if items < 1 or max(items, wanted) > MOST_MADE:
+        raise KeyfoldError(f"ask for 1 to {MOST_MADE} items at once, not {max(items, wanted)}")
+    return list(maker.make(items, counts or {}))[:MOST_MADE]
+
+
+def _plain(one: Entity) -> dict[str, Any]:
+    return {"entity": type(one).__name__, **one.model_dump(mode="json", fallback=str)}

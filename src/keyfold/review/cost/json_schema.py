@@ -1,0 +1,127 @@
+"""The language of workload files as a JSON Schema, with the names of a design where one is given.
+
+It says which words may stand where and what kind of number each takes. Whether the numbers make
+sense together is for the reader of workload files to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from keyfold.design.schema import Schema
+from keyfold.prices import regions
+from keyfold.review.cost.workload_file import PRICE_NAMES
+
+Json = dict[str, Any]
+
+TEXT: Json = {"type": "string"}
+FLAG: Json = {"type": "boolean"}
+NUMBER: Json = {"type": "number"}
+AMOUNT: Json = {"type": "number", "minimum": 0}
+POSITIVE: Json = {"type": "number", "exclusiveMinimum": 0}
+BYTES: Json = {"type": "integer", "minimum": 1}
+SHARE: Json = {"type": "number", "minimum": 0, "maximum": 1}
+HOUR: Json = {"type": "number", "minimum": 0, "exclusiveMaximum": 24}
+RATE: Json = {"type": ["number", "string"], "description": "20 (a second), 300/hour, 5 a minute"}
+NAMES: Json = {"type": "array", "items": TEXT}
+_AT: Json = {"rate": RATE, "peak": RATE}
+
+
+def workload_file_schema(schema: Schema | None = None) -> Json:
+    """The JSON Schema of a workload file, of any design or of one."""
+    patterns = schema.by_pattern if schema else None
+    feeds = [feed.name for feed in schema.feeds] if schema else None
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "keyfold workload file",
+        **_record(
+            {
+                "$schema": TEXT,
+                "design": {"const": schema.name} if schema and schema.name else TEXT,
+                "region": {"enum": list(regions())},
+                "prices": _record(dict.fromkeys(PRICE_NAMES, AMOUNT)),
+                "stale_read": AMOUNT,
+                "peak_factor": AMOUNT,
+                "recovery": FLAG,
+                "backups": AMOUNT,
+                "stream": _record({"workers": AMOUNT, "shards": AMOUNT, "poll": POSITIVE}),
+                "entities": _named(_entity(), schema.by_entity if schema else None),
+                "patterns": _named(_pattern(), patterns),
+                "writes": _named(_record({**_AT, "each": AMOUNT, "once": FLAG})),
+                "consumers": _named(_consumer(patterns)),
+                "feeds": _named(_feed(), feeds),
+                "views": _named(_record({**_AT, "reads": _listed(patterns)})),
+                "users": POSITIVE,
+                "arrival": _arrival(),
+            }
+        ),
+    }
+
+
+def _entity() -> Json:
+    return _record(
+        {
+            "items": AMOUNT,
+            "bytes": BYTES,
+            "growth": NUMBER,
+            "copies": AMOUNT,
+            "attributes": _named(AMOUNT),
+            "distinct": _named(AMOUNT),
+            "hottest": _named(SHARE),
+            "share": _named(SHARE),
+        }
+    )
+
+
+def _pattern() -> Json:
+    return _record({**_AT, "page": AMOUNT, "partitions": AMOUNT, "needs": NAMES})
+
+
+def _consumer(patterns: Iterable[str] | None) -> Json:
+    return _record({"reads": _listed(patterns), "writes": NAMES, "events": AMOUNT, "share": SHARE})
+
+
+def _feed() -> Json:
+    amounts = dict.fromkeys(("page", "sources", "followers"), AMOUNT)
+    return _record({**_AT, **amounts, "pushed": SHARE})
+
+
+def _arrival() -> Json:
+    burst = _record(
+        {
+            "calls": NAMES,
+            "factor": POSITIVE,
+            "seconds": POSITIVE,
+            "day": AMOUNT,
+            "hour": HOUR,
+            "focus": SHARE,
+            "on": NAMES,
+        }
+    )
+    return _record(
+        {
+            "peak_hour": HOUR,
+            "trough": SHARE,
+            "zones": POSITIVE,
+            "growth": NUMBER,
+            "largest": SHARE,
+            "zipf": _named(AMOUNT),
+            "bursts": _named(burst),
+        }
+    )
+
+
+def _record(words: Json) -> Json:
+    return {"type": "object", "additionalProperties": False, "properties": words}
+
+
+def _named(inner: Json, names: Iterable[str] | None = None) -> Json:
+    """What stands under names: any, or those of a design."""
+    if names is None:
+        return {"type": "object", "additionalProperties": inner}
+    return _record(dict.fromkeys(names, inner))
+
+
+def _listed(names: Iterable[str] | None) -> Json:
+    return NAMES if names is None else {"type": "array", "items": {"enum": list(names)}}
