@@ -49,6 +49,7 @@ class ApiOptions:
     host: str = "127.0.0.1"
     port: int = 8080
     workers: int = 1
+    reload: bool = False
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)
     development_key: str | None = None
@@ -88,6 +89,8 @@ class ApiOptions:
             raise KeyfoldError(f"Invalid port {self.port}: choose 1 to 65535.")
         if self.workers < 1:
             raise KeyfoldError(f"--workers must be at least 1, not {self.workers}.")
+        if self.workers > 1 and self.reload:
+            raise KeyfoldError("--reload starts one process: leave out --workers")
         if self.rate is not None and self.rate <= 0:
             raise KeyfoldError(f"--rate must be greater than 0, not {self.rate:g}.")
         if self.burst is not None and self.burst < 1:
@@ -113,6 +116,7 @@ def run(options: ApiOptions) -> None:
             host=options.host,
             port=options.port,
             workers=options.workers if options.workers > 1 else None,
+            reload=options.reload,
             access_log=False,
             log_level="warning",
             http=BoundedConnection,

@@ -103,7 +103,9 @@ def _dispatch(given: list[str]) -> int:
     names = command_names()
     if name not in names:
         raise KeyfoldError(f"there is no command {name!r}; {nearest(name, names)}")
-    return command(name).run(command_parser(name).parse_args(given[1:]))
+    return command(name).run(
+        command_parser(name).parse_args(given[1:], argparse.Namespace(given=given))
+    )
 
 
 def _overview() -> str:

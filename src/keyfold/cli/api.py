@@ -20,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=8080, help="port (default: %(default)s)")
     add("--workers", type=int, default=1, help="processes sharing the port (default: %(default)s)")
+    add("--reload", action="store_true", help="start again whenever a Python file here changes")
     add(
         "--development",
         action="store_true",
@@ -82,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
         host=args.host,
         port=args.port,
         workers=args.workers,
+        reload=args.reload,
         table_prefix=settings.table_prefix,
         table_names=settings.table_names,
         development_key=secrets.token_hex(32) if args.development else None,

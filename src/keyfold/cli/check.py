@@ -39,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("error", "warning", "info", "question", "never"),
         help="exit with 1 from this severity on (default: warning)",
     )
+    add("--watch", action="store_true", help="check again whenever a file here changes")
     add("--live", action="store_true", help="compare with the tables of the backend, too")
     add("--sample", type=int, default=500, metavar="N", help="items to look at with --live")
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
@@ -48,6 +49,10 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
     from keyfold.review.check import baseline, config
 
+    if args.watch:
+        from keyfold.cli._watch import watch
+
+        watch([word for word in args.given if word != "--watch"])
     current = settings.from_arguments(args)
     targets = args.target or [current.design]
     if not targets[0]:

@@ -1,0 +1,52 @@
+"""Running a command again whenever a file of the project changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+SUFFIXES = (".py", ".yaml", ".yml", ".toml", ".json")
+AWAY = ("node_modules", "__pycache__")
+EVERY_SECONDS = 0.3
+
+
+def watch(command: Sequence[str]) -> NoReturn:
+    """Run `keyfold COMMAND` now and after each change, until Ctrl-C.
+
+    Each run is a process of its own, so that it imports what the files say now.
+    """
+    folder = Path.cwd()
+    while True:
+        seen = stamps(folder)
+        subprocess.run([sys.executable, "-m", "keyfold", *command], check=False)
+        print(f"Watching {folder}; Ctrl-C stops.", flush=True)
+        while stamps(folder) == seen:
+            time.sleep(EVERY_SECONDS)
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """The files that a design can depend on, each with its time and size."""
+    return dict(_stamps(folder))
+
+
+def _stamps(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = [name for name in folders if not _is_away(here / name)]
+        for path in (here / name for name in files if name.endswith(SUFFIXES)):
+            try:
+                found = path.stat()
+            except OSError:
+                continue  # it has just gone
+            yield str(path), (found.st_mtime_ns, found.st_size)
+
+
+def _is_away(folder: Path) -> bool:
+    """Hidden folders, packages and environments are not the project's own."""
+    own = not folder.name.startswith(".") and folder.name not in AWAY
+    return not own or (folder / "pyvenv.cfg").exists()

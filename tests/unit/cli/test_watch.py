@@ -1,0 +1,138 @@
+"""`keyfold check --watch` and `keyfold api --reload`: what is on disk is what runs."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from keyfold.api.process import ApiOptions
+from keyfold.cli._watch import stamps
+from keyfold.errors import KeyfoldError
+from keyfold.review.check.page import page
+
+SERVICE = """
+from typing import ClassVar
+from keyfold import AsyncDb, Design
+from keyfold.api import Service, anyone, query
+
+design = Design("words")
+design.table("Words")
+
+
+class Words(Service):
+    '''Words.'''
+
+    design: ClassVar[Design] = design
+
+    def __init__(self, db: AsyncDb) -> None:
+        self.db = db
+
+    @query("/word", allow=anyone)
+    async def word(self) -> str:
+        '''A word.'''
+        return "first"
+"""
+
+
+@contextmanager
+def running(folder: Path, *command: str) -> Iterator[queue.Queue[str]]:
+    """A command, and the lines that it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "keyfold", *command],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    lines: queue.Queue[str] = queue.Queue()
+    out = process.stdout
+    assert out is not None
+
+    def read() -> None:
+        for line in out:
+            lines.put(line)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        yield lines
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        reader.join()
+
+
+def read_until(lines: queue.Queue[str], words: str) -> str:
+    read = ""
+    while words not in read:
+        read += lines.get(timeout=60)
+    return read
+
+
+def test_a_design_is_checked_again_when_its_file_changes(tmp_path: Path) -> None:
+    file = tmp_path / "rooms.yaml"
+    file.write_text(page("Q1").right)
+    with running(tmp_path, "check", "rooms.yaml", "--watch") as lines:
+        assert "nothing to report" in read_until(lines, "Watching")
+        file.write_text(page("Q1").wrong)
+        assert "range-bleed" in read_until(lines, "Watching")
+        file.write_text("design: [1")
+        assert "rooms.yaml:1" in read_until(lines, "Watching")
+        file.write_text(page("Q1").right)
+        assert "nothing to report" in read_until(lines, "Watching")
+
+
+def test_only_files_of_the_project_are_watched(tmp_path: Path) -> None:
+    for name in ("design.py", ".venv/a.py", "env/lib/b.py", "__pycache__/c.py", "notes.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (tmp_path / "env" / "pyvenv.cfg").write_text("")
+    assert list(stamps(tmp_path)) == [str(tmp_path / "design.py")]
+
+
+def test_a_service_starts_again_when_its_file_changes(tmp_path: Path) -> None:
+    file, port = tmp_path / "words_service.py", free_port()
+    file.write_text(SERVICE)
+    options = ["--backend", ":memory:", "--development", "--port", str(port)]
+    with running(tmp_path, "api", "words_service", "--reload", *options):
+        url = f"http://127.0.0.1:{port}/words/word"
+        assert answer(url, '"first"')
+        file.write_text(SERVICE.replace('"first"', '"second"'))
+        assert answer(url, '"second"')
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answer(url: str, wanted: str) -> bool:
+    """Whether an address comes to answer this."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            if httpx.get(url).text == wanted:
+                return True
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    return False
+
+
+def test_reload_and_workers_do_not_go_together() -> None:
+    options = ApiOptions(["x"], ":memory:", workers=2, reload=True, development_key="k")
+    with pytest.raises(KeyfoldError, match="leave out --workers"):
+        options.check()
