@@ -20,6 +20,7 @@ from keyfold.studio import (
     data,
     drift,
     edit,
+    heat,
     home,
     lapse,
     layout,
@@ -60,6 +61,7 @@ class _Studio:
         pages: list[tuple[str, Page, str]] = [
             ("/", home.home, "GET"),
             ("/s/{system}/map", map.design_map, "GET"),
+            ("/s/{system}/map/{picture}", map.picture, "GET"),
             ("/s/{system}/data", data.data, "GET"),
             ("/s/{system}/find", search.find, "GET"),
             ("/s/{system}/patterns", patterns.patterns, "GET"),
@@ -80,6 +82,7 @@ class _Studio:
             ("/s/{system}/migrations", migrations.migrations, "GET"),
             ("/s/{system}/migrations", migrations.migrated, "POST"),
             ("/s/{system}/partitions", partitions.partitions, "GET"),
+            ("/s/{system}/heat", heat.switched, "POST"),
             ("/s/{system}/try", trial.trial, "GET"),
         ]
         routes = [

@@ -11,6 +11,7 @@ from keyfold.studio.collection import (
     partition_page,
 )
 from keyfold.studio.detail import detail
+from keyfold.studio.findings import findings_about
 from keyfold.studio.item_list import chosen_item, filter_of, split
 from keyfold.studio.items import KnownItem, scalar
 from keyfold.studio.markup import Child, Html, el, text
@@ -169,10 +170,22 @@ def _entity(view: PageView) -> Html | Response:
         title,
         head(text(view.chip(name if entity else ""), " ", title), says, *acts),
         _declared(view, entity),
-        el("div", split(view, table, page, chosen, f"Items of {title}"), class_="stack"),
+        el(
+            "div",
+            split(view, table, page, chosen, f"Items of {title}"),
+            _findings(view, entity),
+            class_="stack",
+        ),
         current="data",
         crumbs=[("Data", view.at("data")), (title, None)],
     )
+
+
+def _findings(view: PageView, entity: EntitySchema | None) -> Child:
+    """What the reviewer says of the entity."""
+    if entity is None:
+        return None
+    return panel("Findings", findings_about(view, entity.name), note="of this entity")
 
 
 def _declared(view: PageView, entity: EntitySchema | None) -> Child:

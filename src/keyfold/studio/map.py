@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
+
+from starlette.responses import Response
 
 from keyfold.design.schema import EntitySchema, Follows, KeyTemplates, TableSchema
 from keyfold.design.template import Slot, Template
+from keyfold.review.docs.entity_map import entity_map
+from keyfold.review.docs.key_map import key_map
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, plural, size
-from keyfold.studio.parts import empty, head, link
-from keyfold.studio.view import PageView
+from keyfold.studio.parts import empty, head, link, words
+from keyfold.studio.view import PageMissing, PageView
 
 COMPACT = 12
 """From more entities on, each has one line."""
@@ -57,9 +62,41 @@ def design_map(view: PageView) -> Html:
     return view.page(
         "Map",
         head("Map", says, *_controls(quiet=number > QUIET)),
-        el("div", el("div", picture, class_="mapframe"), el("footer", _legend()), class_="panel"),
+        el(
+            "div",
+            el("div", picture, class_="mapframe"),
+            el("footer", _legend(), _pictures(view, tables)),
+            class_="panel",
+        ),
         current="map",
     )
+
+
+def _pictures(view: PageView, tables: list[TableSchema]) -> Html:
+    """The ways to take the design along, for a document or a wall."""
+    ways = [
+        link(view.at("map", f"{name}.svg"), words, class_="link")
+        for name, words in (
+            ("entities", "Entities"),
+            *((f"keys-{one.name}", f"Keys of {one.name}") for one in tables),
+        )
+    ]
+    return el("span", "As SVG: ", words(ways), class_="small")
+
+
+def picture(view: PageView) -> Response:
+    """The entities, or the keys of a table, as a file."""
+    asked = view.path.get("picture", "")
+    table = view.system.table(asked.removeprefix("keys-").removesuffix(".svg"))
+    if asked == "entities.svg":
+        drawn = entity_map(view.system.schema)
+    elif table is not None and asked == f"keys-{table.name}.svg":
+        drawn = key_map(view.system.schema, table)
+    else:
+        raise PageMissing(f"Not found: picture {asked!r} of {view.system.title}.")
+    name = quote(f"{view.system.slug}-{asked}")
+    headers = {"content-disposition": f"attachment; filename*=utf-8''{name}"}
+    return Response(drawn, media_type="image/svg+xml", headers=headers)
 
 
 def _controls(*, quiet: bool) -> list[Child]:
@@ -206,15 +243,15 @@ def _kept(view: PageView, entity: EntitySchema) -> Child:
         names = [el("code", name) for name in one.writes[:3]]
         how = "" if one.sync == "transaction" else ", by the stream"
         if one.fact in ("shown", "best") and _ends(one)[1] == entity.name:
-            said.append(text(_listed(names), f" kept as in {_ends(one)[0]}", how))
+            said.append(text(words(names), f" kept as in {_ends(one)[0]}", how))
         elif one.target != entity.name:
             continue
         elif one.fact == "copy":
             each = (" for each of ", el("code", one.each)) if one.each else ""
             said.append(text("copy of ", one.source, each, how))
         elif one.fact == "amount":
-            said.append(text(_listed(names), " counts ", one.source, how))
-    return _listed(said) if said else None
+            said.append(text(words(names), " counts ", one.source, how))
+    return words(said) if said else None
 
 
 def _ends(one: Follows) -> tuple[str, str]:
@@ -222,22 +259,15 @@ def _ends(one: Follows) -> tuple[str, str]:
     return (one.target, one.source) if one.fact == "shown" else (one.source, one.target)
 
 
-def _listed(parts: list[Html]) -> Html:
-    out: list[Child] = []
-    for at, part in enumerate(parts):
-        out += [", " if at else None, part]
-    return text(*out)
-
-
 def _folded(view: PageView, ids: dict[str, str]) -> Child:
     support = [e for e in view.system.schema.entities if e.role == "support" or e.key is None]
     if not support:
         return None
     nodes = [_node(view, one, one.key, ids[one.name], None, None) for one in support]
-    words = plural(len(support), "support entity", "support entities")
+    number = plural(len(support), "support entity", "support entities")
     return el(
         "details",
-        el("summary", f"{words} folded"),
+        el("summary", f"{number} folded"),
         el("div", nodes, class_="part"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyfold.limits import GB
-from keyfold.review.cost.bill import WARM
+from keyfold.studio.heat import counted_panel, foreseen_panel
 from keyfold.studio.items import KnownItem
 from keyfold.studio.markup import Child, Html, el
 from keyfold.studio.notation import count, plural, size, sized
@@ -35,7 +35,8 @@ def partitions(view: PageView) -> Html:
             "div",
             banner("bad", f"The backend does not answer: {problem}") if problem else None,
             parts or nothing,
-            _heat(view),
+            counted_panel(view),
+            foreseen_panel(view),
             class_="stack",
         ),
         current="partitions",
@@ -108,32 +109,3 @@ def _growing(view: PageView, one: TableSurvey) -> Child:
         rows.append((view.ent(kind if entity else "", kind), count(number), where, said))
     columns = [("Entity", False), ("Most together", True), ("In", False), ("Limit", False)]
     return panel("Collections that grow", grid(columns, rows))
-
-
-def _heat(view: PageView) -> Html:
-    bill = view.system.bill
-    if bill is None:
-        return panel("Heat", empty("No workload", "With a workload, the busiest keys stand here."))
-    rows = (
-        (
-            el("code", str(one.path)),
-            el("code", one.key),
-            bar(one.share, "acc"),
-            f"{count(one.units)} {one.kind}",
-            state(
-                "bad" if one.share >= 1 else "warn" if one.share >= WARM else "ok",
-                f"{one.share:.0%}",
-            ),
-        )
-        for one in bill.hot[:ROWS]
-    )
-    columns = [
-        ("Table or index", False),
-        ("Key", False),
-        ("Of a partition", False),
-        ("Units a second", True),
-        ("Used", False),
-    ]
-    return panel(
-        "Heat at the peak", grid(columns, rows), note="the busiest key of each, by the workload"
-    )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from starlette.testclient import TestClient
 
 from keyfold import Db
+from keyfold.clients.recorded import ReadLimits, RecordedClient
 from keyfold.errors import Unreachable
 from keyfold.migrations import CreateTable, Migration, TableSchema
 from keyfold.review.cost import loads
@@ -75,7 +77,44 @@ def test_partitions_show_size_largest_items_and_what_grows(browser: TestClient) 
 
 
 def test_heat_comes_from_the_workload(loaded: StudioSystem, browser: TestClient) -> None:
-    assert "Heat at the peak" in words(browser.get("/s/clubs/partitions").text)
+    page = words(browser.get("/s/clubs/partitions").text)
+    assert "Heat as foreseen the busiest key of each, by the workload" in page
+
+
+def test_heat_is_counted_by_the_engine_once_somebody_asks(browser: TestClient) -> None:
+    page = browser.get("/s/clubs/partitions").text
+    assert "Not counted yet" in words(page)
+    page = post(browser, "/s/clubs/heat", form(page, "/s/clubs/heat") | {"act": "ENABLE"}).text
+    for _ in range(3):
+        browser.get("/s/clubs/data?table=Clubs&pk=CITY%23rome")
+    page = browser.get("/s/clubs/partitions").text
+    assert re.search(r"Clubs CITY#rome \d", words(page))
+    page = post(browser, "/s/clubs/heat", form(page, "/s/clubs/heat") | {"act": "DISABLE"}).text
+    assert "Not counted yet" in words(page)
+
+
+def test_a_backend_elsewhere_says_that_it_does_not_count(
+    system: StudioSystem, browser: TestClient, db: Db
+) -> None:
+    system.client = RecordedClient(db.client, ReadLimits(requests=10_000))
+    assert "Not counted here" in words(browser.get("/s/clubs/partitions").text)
+
+
+def test_findings_of_an_entity_stand_on_its_page(browser: TestClient) -> None:
+    page = words(browser.get("/s/clubs/data?entity=Club").text)
+    assert "Findings of this entity" in page
+
+
+def test_the_map_can_be_taken_along_as_svg(browser: TestClient) -> None:
+    page = browser.get("/s/clubs/map").text
+    pictures = re.findall(r'href="(/s/clubs/map/[^"]+\.svg)"', page)
+    assert pictures == ["/s/clubs/map/entities.svg", "/s/clubs/map/keys-Clubs.svg"]
+    for path in pictures:
+        answer = browser.get(path)
+        assert answer.headers["content-type"].startswith("image/svg+xml")
+        assert answer.headers["content-disposition"].startswith("attachment")
+        assert "CityClub" in "".join(ElementTree.fromstring(answer.text).itertext())
+    assert browser.get("/s/clubs/map/keys-Nothing.svg").status_code == 404
 
 
 def test_a_service_is_tried_with_people_and_ids_that_exist(
