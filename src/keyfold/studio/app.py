@@ -230,6 +230,8 @@ def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:
 
 
 def _problem(view: PageView, title: str, says: str) -> Html:
+    if view.partial:
+        return banner("bad", says)
     body = text(head(title, ""), banner("bad", says))
     if view.path.get("system") in view.systems:
         return view.page(title, body)

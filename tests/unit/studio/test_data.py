@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 
 from starlette.testclient import TestClient
 
 from keyfold import Db
+from keyfold.clients.recorded import ReadLimits, RecordedClient
 from keyfold.studio import Gate, StudioSystem, create_studio
 
 from .conftest import SCRIPT, TOKEN
@@ -149,3 +151,44 @@ def test_a_design_alone_shows_data_of_a_table_that_keyfold_did_not_write(db: Db)
     page = client.get("/s/drafted/data?table=Clubs&pk=CLUB%23c1").text
     assert page.count('class="row ') == 3
     assert "Edit" not in words(page)
+
+
+PAGES = (
+    "/",
+    "/s/clubs/map",
+    "/s/clubs/data",
+    CLUB,
+    "/s/clubs/data?entity=Club",
+    "/s/clubs/data?entity=Member",
+    "/s/clubs/data?entity=Member&field=name&value=nobody",
+    "/s/clubs/find?q=c1",
+    "/s/clubs/patterns/clubs_of_city?city_id=rome&run=1",
+    "/s/clubs/partitions",
+    "/s/clubs/edit?table=Clubs&pk=CLUB%23c1&sk=CLUB",
+)
+
+
+def test_a_page_asks_no_more_of_a_table_five_times_as_large(db: Db, system: StudioSystem) -> None:
+    def add(numbers: range) -> None:
+        for first in range(numbers.start, numbers.stop, 25):
+            some = range(first, min(first + 25, numbers.stop))
+            keys = [{"PK": {"S": f"CLUB#b{n % 9}"}, "SK": {"S": f"MEMBER#m{n}"}} for n in some]
+            held = {"type": {"S": "Member"}, "name": {"S": "x" * 999}}
+            puts = [{"PutRequest": {"Item": {**key, **held}}} for key in keys]
+            db.client.call("BatchWriteItem", {"RequestItems": {"Clubs": puts}})
+
+    def requests(path: str) -> int:
+        counted = RecordedClient(db.client, ReadLimits(requests=1_000, units=1e6, seconds=600))
+        seen = replace(system, client=counted)
+        browser = TestClient(create_studio([seen], Gate(token=TOKEN)), base_url="http://localhost")
+        browser.get(f"/?token={TOKEN}")
+        seen.survey.tables(60.0)
+        before = len(counted.requests)
+        assert browser.get(path).status_code == 200
+        return len(counted.requests) - before
+
+    add(range(5_000))
+    small = {path: requests(path) for path in PAGES}
+    add(range(5_000, 25_000))
+    assert {path: requests(path) for path in PAGES} == small
+    assert max(small.values()) <= 8

@@ -168,3 +168,13 @@ def test_a_backend_that_is_away_leaves_the_pages_of_the_design(system: StudioSys
         assert answer.status_code == 503, page
         assert "The backend does not answer" in words(answer.text)
         assert "Map" in words(answer.text)
+
+
+def test_a_detail_that_cannot_be_read_says_so_in_its_place(system: StudioSystem) -> None:
+    system.client = Away()
+    client = TestClient(create_studio([system], Gate(token=TOKEN)), base_url="http://localhost")
+    client.get(f"/?token={TOKEN}")
+    answer = client.get("/s/clubs/data?table=Clubs&pk=CLUB%23c1", headers={"x-part": "1"})
+    assert answer.status_code == 503
+    assert answer.text.startswith('<div class="banner bad"')
+    assert "The backend does not answer" in words(answer.text)
