@@ -48,7 +48,7 @@ class DraftTools:
         DynamoDB-Toolbox, Amplify's GraphQL, other design files; several are merged. `table` names
         the table of models that do not say theirs.
         """
-        from keyfold.adopt.merging import merged
+        from keyfold.adopt.merged_sources import merged
         from keyfold.adopt.sources.detection import read_texts
 
         if not files:

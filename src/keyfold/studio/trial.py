@@ -21,7 +21,11 @@ def trial(view: PageView) -> Html:
         (
             el("li", el("b", words), el("span", says), link(where, "Open", class_="link"))
             for words, says, where in (
-                *([("Page", "The system as a person uses it", service.page)] if service.page else ()),
+                *(
+                    [("Page", "The system as a person uses it", service.page)]
+                    if service.page
+                    else ()
+                ),
                 ("REST", "Operations with forms and examples, by Swagger UI", service.rest),
                 ("GraphQL", "Queries composed from the schema", service.graphql),
                 ("Sign in", "Choose who you are on those pages", service.sign_in),
