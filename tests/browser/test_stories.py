@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
 from keyfold.api.app import ApiSettings, create_app
-from keyfold.demo.process import following
+from keyfold.api.consumers import following
 from keyfold.demo.systems import find_systems
 
 from .conftest import served

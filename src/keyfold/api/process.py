@@ -23,6 +23,7 @@ from starlette.types import Receive, Scope, Send
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens, JwksTokens, Tokens
 from keyfold.api.connections import BoundedConnection
+from keyfold.api.consumers import following
 from keyfold.api.cors import cross_origin
 from keyfold.api.exchange import BODY_BYTES
 from keyfold.api.media import LocalMedia
@@ -33,10 +34,13 @@ from keyfold.api.target import load_service
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.cursor import VARIABLE
 from keyfold.runtime.decoding import log_undecodable
+from keyfold.streams.effect import Effects
 from keyfold.tracing import JsonLines, process_tracer, send_spans
 
 _TO_WORKERS: Final = "_KEYFOLD_API"
 SHUTDOWN_SECONDS: Final = 10
+RATE: Final = 20.0
+BURST_SECONDS: Final = 10
 SWITCH_SECONDS: Final = 0.0001
 
 
@@ -66,6 +70,19 @@ class ApiOptions:
     tracing: bool = False
     open_pages: bool = False
     metrics_folder: str | None = None
+    consume: bool | None = None
+    """Whether to follow the streams too; where nothing is said, on an embedded engine only."""
+
+    @property
+    def allowed_rate(self) -> float:
+        """Requests per second and caller, 0 without a limit: in development where none is set."""
+        if self.rate is None:
+            return RATE if self.development_key is None else 0.0
+        return self.rate
+
+    @property
+    def consumes(self) -> bool:
+        return "://" not in self.backend if self.consume is None else self.consume
 
     def check(self) -> None:
         """Refuse what would not work or would not be safe."""
@@ -91,17 +108,24 @@ class ApiOptions:
             raise KeyfoldError(f"--workers must be at least 1, not {self.workers}.")
         if self.workers > 1 and self.reload:
             raise KeyfoldError("--reload starts one process: leave out --workers")
-        if self.rate is not None and self.rate <= 0:
-            raise KeyfoldError(f"--rate must be greater than 0, not {self.rate:g}.")
+        if self.rate is not None and self.rate < 0:
+            raise KeyfoldError(f"--rate must be at least 0, not {self.rate:g}.")
         if self.burst is not None and self.burst < 1:
             raise KeyfoldError(f"--burst must be at least 1, not {self.burst}.")
-        if self.burst is not None and self.rate is None:
+        if self.burst is not None and not self.rate:
             raise KeyfoldError("--burst goes with --rate: say how many requests a second refill it")
         if self.workers > 1 and self.backend == ":memory:":
             raise KeyfoldError("workers share nothing in memory; choose a file as --backend")
         cross_origin(self.origins)
         if len(self.targets) != len({load_service(target) for target in self.targets}):
             raise KeyfoldError(f"a service is named twice: {' '.join(self.targets)}")
+
+
+def unfollowed(options: ApiOptions) -> list[str]:
+    """Targets whose streams have to be followed, and are not by this server."""
+    if options.consumes:
+        return []
+    return [one for one in options.targets if Effects(load_service(one).design).needed]
 
 
 def run(options: ApiOptions) -> None:
@@ -163,6 +187,9 @@ class Application:
         if self._options.tracing:
             self._open.push_async_callback(asyncio.to_thread, send_spans)
         services = [await self._service(target) for target in self._options.targets]
+        if self._options.consumes:
+            followed = following([one.db for one in services])
+            await self._open.enter_async_context(followed)
         self._app = create_app(services, _settings(self._options))
         await self._open.enter_async_context(self._app.router.lifespan_context(self._app))
         # All this stays: looking through it again and again would hold requests up for 30 ms each.
@@ -193,8 +220,8 @@ def _settings(options: ApiOptions) -> ApiSettings:
         url = options.jwks or f"{issuer.rstrip('/')}/.well-known/jwks.json"
         tokens = JwksTokens(url, issuer=issuer, audience=audience, admin_group=options.admin_group)
     limit = None
-    if options.rate is not None:
-        limit = RateLimit(options.rate, options.burst or max(1, int(options.rate * 10)))
+    if rate := options.allowed_rate:
+        limit = RateLimit(rate, options.burst or max(1, int(rate * BURST_SECONDS)))
     media = None
     if options.media is not None:
         media = LocalMedia(Path(options.media), secret=bytes.fromhex(options.media_secret))

@@ -39,7 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the group claim that makes an admin (default: %(default)s)",
     )
-    add("--rate", type=float, metavar="N", help="requests per second and caller")
+    add(
+        "--rate",
+        type=float,
+        metavar="N",
+        help="requests per second and caller (default: 20, in development and with 0 no limit)",
+    )
     add("--burst", type=int, metavar="N", help="requests at once (default: ten seconds' worth)")
     add(
         "--media",
@@ -65,12 +70,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="what cursors are sealed with: a secret a line, the newest first",
     )
+    add(
+        "--consume",
+        action=argparse.BooleanOptionalAction,
+        help="follow the streams of what is served too (default: on an embedded engine)",
+    )
     add("--tracing", action="store_true", help="record operations as OpenTelemetry spans")
 
 
 def run(args: argparse.Namespace) -> int:
     try:
-        from keyfold.api.process import ApiOptions
+        from keyfold.api.process import ApiOptions, unfollowed
         from keyfold.api.process import run as serve
     except ModuleNotFoundError as missing:
         raise KeyfoldError(
@@ -99,9 +109,16 @@ def run(args: argparse.Namespace) -> int:
         origins=args.cors_origin,
         tracing=args.tracing,
         open_pages=args.open_pages,
+        consume=args.consume,
     )
     options.check()
     print(f"Serving on http://{args.host}:{args.port} (Ctrl-C stops)", flush=True)
+    for target in unfollowed(options):
+        print(
+            f"Copies, counters and events of {target} that follow the stream stand still until "
+            f"this runs too: keyfold streams run {target} --backend {settings.backend}",
+            flush=True,
+        )
     serve(options)
     return 0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from starlette.routing import Mount, Route
 from keyfold.api.app import ApiSettings as WebSettings
 from keyfold.api.app import create_app
 from keyfold.api.connections import BoundedConnection
+from keyfold.api.consumers import following
 from keyfold.api.exchange import BODY_BYTES
 from keyfold.api.media import LocalMedia
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
@@ -28,8 +29,6 @@ from keyfold.demo.studio import studio_system
 from keyfold.demo.systems import System, find_systems
 from keyfold.demo.visitors import VisitorTokens
 from keyfold.errors import KeyfoldError
-from keyfold.runtime import AsyncDb
-from keyfold.streams import AsyncConsumer
 from keyfold.studio import Gate, StudioSystem, create_studio
 from keyfold.wire import Server as DynamoDbServer
 from keyfold.wire import ServerSettings as DynamoDbSettings
@@ -139,18 +138,6 @@ def start_with_studio(app: Starlette, systems: Sequence[StudioSystem], gate: Gat
         Route("/", start),
         Route("/services", index.endpoint),
     ]
-
-
-@asynccontextmanager
-async def following(databases: Sequence[AsyncDb]) -> AsyncIterator[None]:
-    """Consumers of the systems' streams, as long as the systems are served."""
-    consumers = [AsyncConsumer(db) for db in databases]
-    async with asyncio.TaskGroup() as group:
-        for consumer in consumers:
-            group.create_task(consumer.run())
-        yield
-        for consumer in consumers:
-            consumer.stop()
 
 
 class PageServer(uvicorn.Server):

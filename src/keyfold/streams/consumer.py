@@ -185,6 +185,11 @@ class AsyncConsumer:
     def worker(self) -> str:
         return self._following.worker
 
+    @property
+    def tables(self) -> list[str]:
+        """The tables whose streams are read."""
+        return [table.name for table in self._following.tables]
+
     async def run_once(self) -> Outcome:
         """Read one batch of every shard that this worker holds."""
         total = await self._read()

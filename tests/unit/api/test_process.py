@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from keyfold.api.process import ApiOptions
+from keyfold.api.process import ApiOptions, unfollowed
 from keyfold.api.target import load_service
 from keyfold.errors import KeyfoldError
 
@@ -23,11 +23,12 @@ import asyncio
 from typing import ClassVar
 
 from keyfold.design import Entity, Key
-from keyfold.runtime import AsyncDb, Design
+from keyfold.runtime import AsyncDb, Design, Intent, put
 from keyfold.api import Identity, Service, anyone, authenticated, mutation, query
+from keyfold.streams import Delivery
 
 design = Design("notes")
-table = design.table("Notes")
+table = design.table("Notes", stream="NEW_AND_OLD_IMAGES")
 
 
 class Note(Entity, table=table):
@@ -35,6 +36,18 @@ class Note(Entity, table=table):
     note_id: str
     text: str
     key = Key("USER#{user_id}", "NOTE#{note_id}")
+
+
+class Echo(Entity, table=table):
+    user_id: str
+    note_id: str
+    text: str
+    key = Key("USER#{user_id}", "ECHO#{note_id}")
+
+
+@design.on(Note, "insert", "modify")
+def echo(old: Note | None, new: Note, delivery: Delivery) -> list[Intent]:
+    return [put(Echo(user_id=new.user_id, note_id=new.note_id, text=new.text))]
 
 
 class Notes(Service):
@@ -54,6 +67,11 @@ class Notes(Service):
     async def read(self, note_id: str, caller: Identity) -> Note:
         """Read a note."""
         return await self.db.get(Note.key(user_id=caller.id, note_id=note_id))
+
+    @query("/echoes/{note_id}", allow=authenticated)
+    async def echo(self, note_id: str, caller: Identity) -> Echo:
+        """What the consumer made of a note."""
+        return await self.db.get(Echo.key(user_id=caller.id, note_id=note_id))
 
     @query("/slow", allow=anyone)
     async def slow(self) -> str:
@@ -122,6 +140,37 @@ async def test_workers_share_data_keys_and_metrics_and_stop_when_requests_are_do
     await asyncio.to_thread(process.wait, 15)
 
 
+async def test_the_server_follows_the_streams_of_what_it_serves(
+    served: tuple[subprocess.Popen[bytes], str],
+) -> None:
+    async with httpx.AsyncClient(base_url=served[1]) as client:
+        token = (await client.post("/sign-in", json={"user": "mia"})).json()["token"]
+        client.headers["authorization"] = f"Bearer {token}"
+        await client.put("/notes/notes/n1", json={"text": "hello"})
+        deadline = time.monotonic() + 20
+        while (answer := await client.get("/notes/echoes/n1")).status_code == 404:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+    assert answer.json()["text"] == "hello"
+
+
+@pytest.mark.parametrize(
+    ("backend", "consume", "left"),
+    [
+        ("data.db", None, False),
+        ("data.db", False, True),
+        ("http://localhost:8000", None, True),
+        ("http://localhost:8000", True, False),
+    ],
+)
+def test_streams_that_nothing_here_follows_are_named(
+    backend: str, consume: bool | None, left: bool
+) -> None:
+    target = "keyfold_systems.inviter.service"
+    options = ApiOptions([target], backend, development_key="k", consume=consume)
+    assert unfollowed(options) == ([target] if left else [])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -134,8 +183,8 @@ async def test_workers_share_data_keys_and_metrics_and_stop_when_requests_are_do
             "--workers must be at least 1, not 0",
         ),
         (
-            ApiOptions(["x"], "data.db", rate=0, development_key="k"),
-            "--rate must be greater than 0",
+            ApiOptions(["x"], "data.db", rate=-1, development_key="k"),
+            "--rate must be at least 0",
         ),
         (
             ApiOptions(["x"], "data.db", rate=1, burst=0, development_key="k"),
@@ -157,6 +206,12 @@ def test_what_cannot_be_served_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(KeyfoldError, match=message):
         options.check()
+
+
+def test_callers_have_a_rate_unless_it_is_taken_away() -> None:
+    assert ApiOptions(["x"], "data.db", issuer="i", audience="a").allowed_rate == 20
+    assert ApiOptions(["x"], "data.db", issuer="i", audience="a", rate=0).allowed_rate == 0
+    assert ApiOptions(["x"], "data.db", development_key="k").allowed_rate == 0
 
 
 def test_a_target_is_a_module_or_a_class_in_it(
