@@ -22,7 +22,7 @@ WITHOUT_TRANSACTIONS = {"dynalite"}
 SHOWS_ITEMS_TOO_EARLY = {"moto"}
 """Its stream has an item that an update creates once with its key alone; that is a dead letter."""
 FIRST = PageRequest(limit=50, cursor=None)
-ANN, BEN = Identity.of("ann"), Identity.of("ben")
+ANN, BEN, ROOT = Identity.of("ann"), Identity.of("ben"), Identity.of("root", "admin")
 
 
 async def test_a_life_in_gg_core(other_server: tuple[str, str]) -> None:
@@ -45,21 +45,21 @@ async def test_a_life_in_gg_core(other_server: tuple[str, str]) -> None:
             last = await service.post_activity(posted, caller=BEN)
         assert [e.preview_text for e in await service.feed("ann", FIRST)] == ["three", "two", "one"]
 
-        await service.promote("ben", True)
+        await service.promote("ben", True, caller=ROOT)
         goal = await service.create_goal(NewGoal(title="Run"), caller=ANN)
         task = await service.create_task(goal.goal_id, NewTask(title="Shoes"), caller=ANN)
-        counted = NewQuest(title="One", kind="quantitative", target_count=1, reward_xp=5)
+        counted = NewQuest(title="One", kind="quantitative", target_count=1)
         quest = await service.create_quest(counted, caller=ANN)
         await service.complete_task(goal.goal_id, task.task_id)
         await AsyncConsumer(db).drain()
         if server not in SHOWS_ITEMS_TOO_EARLY:
             assert await db.run(letters(db.context)) == []
         assert (await service.quest("ann", quest.id)).status == "completed"
-        assert (await service.user("ann")).xp == 5
+        assert (await service.account("ann")).xp == 10
         assert (await service.counts("ben")).followers == 1
         assert [e.preview_text for e in await service.feed("ann", FIRST)] == ["three", "two", "one"]
 
-        await service.delete_activity("ben", last.activity_id, last.created_at)
+        await service.delete_activity("ben", last.activity_id, last.created_at, caller=BEN)
         assert [e.preview_text for e in await service.feed("ann", FIRST)] == ["two", "one"]
         await service.unfollow_user("ben", caller=ANN)
         assert [e.preview_text for e in await service.feed("ann", FIRST)] == ["two"]

@@ -26,7 +26,7 @@ from keyfold_systems.tamafriends.service import TamaFriends
 
 PREFIX = "live-"
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
-ANN, BEN = Identity.of("ann"), Identity.of("ben")
+ANN, BEN, ROOT = Identity.of("ann"), Identity.of("ben"), Identity.of("root", "admin")
 PAGE = PageRequest(limit=50, cursor=None)
 
 
@@ -222,17 +222,17 @@ async def test_gg_core_counts_awards_and_feeds_from_a_bare_stack(engine: Engine)
         input = NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=one.id)
         await service.create_user(input, caller=one)
     await service.follow_user("ben", caller=ANN)
-    await service.promote("ben", True)
+    await service.promote("ben", True, caller=ROOT)
     goal = await service.create_goal(NewGoal(title="Run"), caller=ANN)
     task = await service.create_task(goal.goal_id, NewTask(title="Shoes"), caller=ANN)
-    quest = NewQuest(title="One", kind="quantitative", target_count=1, reward_xp=5)
+    quest = NewQuest(title="One", kind="quantitative", target_count=1)
     await service.create_quest(quest, caller=ANN)
     await service.complete_task(goal.goal_id, task.task_id)
     await service.post_activity(NewActivity(preview_text="Hello"), caller=BEN)
     for _ in range(3):
         await asyncio.to_thread(stack.run)
     assert (await service.counts("ben")).followers == 1
-    assert (await service.user("ann")).xp == 5
+    assert (await service.account("ann")).xp == 10
     assert [one.preview_text for one in await service.feed("ann", PAGE)] == ["Hello"]
     names = stack.settled()
     for event in ("UserFollowed", "ActivityPosted", "TaskCompleted", "QuestCompleted"):

@@ -13,14 +13,15 @@ from keyfold_systems.gg_core.entities import (
     Goal,
     Group,
     GroupMember,
-    Message,
     Quest,
     Role,
-    Room,
     Task,
     User,
     home,
 )
+from keyfold_systems.gg_core.operations.access import id_of
+from keyfold_systems.gg_core.quests import STAKES
+from keyfold_systems.gg_core.rooms import Message, Room
 
 USERS: list[tuple[str, str, list[str]]] = [
     ("ada", "Ada Lang", []),
@@ -221,6 +222,7 @@ async def _activities(
                 verb="post",
                 object_type="Group" if actor != author else "Post",
                 object_id=actor if actor != author else f"a{number:04d}",
+                group_id=actor if actor != author else None,
                 preview_text=text,
                 created_at=now - timedelta(hours=hours),
             )
@@ -248,6 +250,9 @@ def _comments(
                 verb="comment",
                 object_type="Post",
                 object_id=post.activity_id,
+                post_id=post.activity_id,
+                post_actor_id=post.actor_id,
+                post_created_at=post.created_at,
                 preview_text=dice.choice(_COMMENTS),
                 created_at=min(at, now - timedelta(minutes=dice.randint(1, 59))),
             )
@@ -269,8 +274,8 @@ async def _goals(db: AsyncDb, dice: random.Random, people: list[str], now: datet
                 user_id=user,
                 id=f"{user}-three",
                 title="Three things this week",
-                difficulty="easy",
-                reward_xp=30,
+                difficulty="medium",
+                reward_xp=STAKES["medium"].xp,
                 kind="quantitative",
                 target_count=3,
                 period_seconds=7 * 86400,
@@ -310,6 +315,7 @@ async def _steps(
         verb="goal_update",
         object_type="Goal",
         object_id=goal.goal_id,
+        goal_id=goal.goal_id,
         preview_text=f"{goal.title}: {done} of {len(steps)} done. {steps[done - 1]}: check!",
         created_at=finished[0] + timedelta(minutes=dice.randint(3, 90)),
     )
@@ -318,12 +324,13 @@ async def _steps(
 
 
 async def _chat(db: AsyncDb, now: datetime) -> int:
-    await db.create(Room(room_id="ada-ben", scope="dm", members={"ada", "ben"}))
+    talk = id_of("dm", "ada", "ben")
+    await db.create(Room(room_id=talk, scope="dm", members={"ada", "ben"}))
     await db.create(Room(room_id="runners", scope="group", group_id="g2"))
     for number, text in enumerate(_CHAT):
         await db.create(
             Message(
-                room_id="ada-ben",
+                room_id=talk,
                 message_id=f"m{number}",
                 user_id="ada" if number % 2 == 0 else "ben",
                 text=text,

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from keyfold_systems.gg_core import events, patterns, quests
+from keyfold_systems.gg_core import events, notices, oversight, patterns, quests, rooms
 from keyfold_systems.gg_core.entities import design, home, table
 
-__all__ = ["design", "events", "home", "patterns", "quests", "table"]
+__all__ = [
+    "design",
+    "events",
+    "home",
+    "notices",
+    "oversight",
+    "patterns",
+    "quests",
+    "rooms",
+    "table",
+]

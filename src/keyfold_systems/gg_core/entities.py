@@ -22,12 +22,13 @@ from keyfold import (
     Index,
     Key,
     On,
-    Pointer,
     Timestamp,
     Ttl,
     Unique,
     Updated,
     Version,
+    exists,
+    missing,
 )
 from keyfold_systems.gg_core import entities_types as typed
 
@@ -48,11 +49,13 @@ FEED_DAYS = 30
 FEED_CAP = 1000
 MOST_COPIES = 1_000_000
 """A post is copied to so many followers at most: some 25 seconds at 40,000 writes a second."""
-MOST_MEMBERS_OF_A_ROOM = 50
+MOST_ACTIVE_QUESTS = 20
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 LongText = Annotated[str, Field(max_length=4000)]
 Tags = Annotated[set[Annotated[str, Field(min_length=1, max_length=40)]], AtMost(20)]
+
+Tier = Literal["free", "plus", "pro"]
 
 
 class User(typed.User, Entity, table=table):
@@ -64,8 +67,12 @@ class User(typed.User, Entity, table=table):
     full_name: Text
     language: Annotated[str, Field(max_length=10)] = "en"
     tags: Tags = set()
-    tier: Literal["free", "plus", "pro"] = "free"
+    tier: Tier = "free"
     xp: Annotated[int, Counter("Award", sums="xp", via={"id": "user_id"}, sync="stream")] = 0
+    active_quests: Annotated[
+        int, Counter("Quest", via={"id": "user_id"}, where=lambda q: q.status == "active")
+    ] = 0
+    suspended: bool = False
     version: Annotated[int, Version()] = 0
     created_at: Annotated[Timestamp | None, Created()] = None
     updated_at: Annotated[Timestamp | None, Updated()] = None
@@ -89,13 +96,14 @@ class Follow(typed.Follow, Entity, table=table):
 
 
 class Block(typed.Block, Entity, table=table):
-    """One user does not want to be followed by another."""
+    """One user wants to have nothing to do with another."""
 
     user_id: Id
     blocked_id: Id
     created_at: Annotated[Timestamp | None, Created()] = None
 
     key = Key("USER#{user_id}", "BLOCK#{blocked_id}")
+    blockers = On("GSI1", "USER#{blocked_id}", "BLOCKER#{user_id}")
 
 
 class FollowersCounter(typed.FollowersCounter, Entity, table=table):
@@ -143,6 +151,8 @@ class Group(typed.Group, Entity, table=table):
 
     key = Key("GROUP#{group_id}", "GROUP#{group_id}")
     members = Cascade("GroupMember")
+    rooms = Cascade("Room", through="by_group")
+    activities = Cascade("Activity", through="of_group", sync="stream")
 
 
 class GroupMember(typed.GroupMember, Entity, table=table):
@@ -168,12 +178,22 @@ class Goal(typed.Goal, Entity, table=table):
     status: Literal["active", "completed"] = "active"
     tags: Tags = set()
     completed_at: Timestamp | None = None
+    task_count: Annotated[int, Counter("Task", sync="stream")] = 0
+    done_count: Annotated[
+        int, Counter("Task", where=lambda t: exists(t.completed_at), sync="stream")
+    ] = 0
     version: Annotated[int, Version()] = 0
     created_at: Timestamp
 
     key = Key("USER#{user_id}", "GOAL#{goal_id}")
     by_user = On("GSI1", "USER#{user_id}", "ENTITY#Goal#{created_at:iso}#{goal_id}")
     tasks = Cascade("Task", via={"user_id": "user_id", "goal_id": "goal_id"})
+    updates = Cascade(
+        "Activity",
+        through="of_goal",
+        via={"user_id": "author_id", "goal_id": "goal_id"},
+        sync="stream",
+    )
 
 
 class Task(typed.Task, Entity, table=table):
@@ -207,7 +227,11 @@ Verb = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
 
 class Activity(typed.Activity, Entity, table=table):
-    """Something that a user or a group did: the one record of it."""
+    """Something that a user or a group did: the one record of it, which stays.
+
+    It is listed with what it belongs to: the group that did it, the goal that it tells of, or the
+    post that it is a comment on.
+    """
 
     actor_id: Id
     activity_id: Id
@@ -215,13 +239,54 @@ class Activity(typed.Activity, Entity, table=table):
     verb: Verb
     object_type: ObjectType
     object_id: Id
+    group_id: Id | None = None
+    goal_id: Id | None = None
+    post_id: Id | None = None
+    post_actor_id: Id | None = None
+    post_created_at: Timestamp | None = None
     preview_text: LongText = ""
     media: Media | None = None
     tags: Tags = set()
     created_at: Timestamp
-    expires_at: Annotated[Timestamp | None, Ttl(days=730, after="created_at")] = None
 
     key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+    of_group = On(
+        "GSI1",
+        "GROUP#{group_id}",
+        "ENTITY#Activity#{created_at:iso}#{activity_id}",
+        when="group_id",
+    )
+    of_goal = On(
+        "GSI1",
+        "GOAL#{goal_id}",
+        "ENTITY#Activity#{created_at:iso}#{activity_id}",
+        when=lambda a: exists(a.goal_id) & missing(a.group_id),
+    )
+    on_post = On(
+        "GSI1",
+        "POST#{post_id}",
+        "COMMENT#{created_at:iso}#{activity_id}",
+        when=lambda a: exists(a.post_id) & missing(a.goal_id) & missing(a.group_id),
+    )
+    comments = Cascade(
+        "Activity",
+        through="on_post",
+        via={
+            "actor_id": "post_actor_id",
+            "created_at": "post_created_at",
+            "activity_id": "post_id",
+        },
+        sync="stream",
+    )
+
+
+class CommentsCounter(typed.CommentsCounter, Entity, table=table):
+    """How many comments an activity has."""
+
+    post_id: Id
+    count: Annotated[int, Counter("Activity", sync="stream", creates=True)] = 0
+
+    key = Key("POST#{post_id}", "COUNTER#COMMENTS")
 
 
 class FeedItem(typed.FeedItem, Entity, table=table):
@@ -234,6 +299,8 @@ class FeedItem(typed.FeedItem, Entity, table=table):
     verb: Verb
     object_type: ObjectType
     object_id: Id
+    post_actor_id: Id | None = None
+    post_created_at: Timestamp | None = None
     preview_text: str = ""
     media: Media | None = None
     tags: Tags = set()
@@ -286,6 +353,8 @@ class Quest(typed.Quest, Entity, table=table):
     count_scope: Literal["any", "linked"] = "any"
     start_at: Timestamp | None = None
     period_seconds: Annotated[int, Field(ge=60, le=366 * 86400)] | None = None
+    lost_link: Id | None = None
+    """What it was linked to and is deleted: then it cannot be won any more."""
     progress: Annotated[int, Counter("QuestStep", via={"id": "quest_id"}, sync="transaction")] = 0
     version: Annotated[int, Version()] = 0
     created_at: Timestamp
@@ -316,40 +385,3 @@ class Award(typed.Award, Entity, table=table):
     at: Annotated[Timestamp | None, Created()] = None
 
     key = Key("USER#{user_id}", "AWARD#{quest_id}")
-
-
-class Room(typed.Room, Entity, table=table):
-    """Where people write to each other: those named in it, or all of a group."""
-
-    room_id: Id
-    scope: Literal["dm", "group"]
-    members: Annotated[set[str], AtMost(MOST_MEMBERS_OF_A_ROOM)] = set()
-    group_id: Id | None = None
-    version: Annotated[int, Version()] = 0
-    created_at: Annotated[Timestamp | None, Created()] = None
-
-    key = Key("ROOM#{room_id}", "ROOM#{room_id}")
-    by_group = On("GSI1", "GROUP#{group_id}", "ENTITY#Room#{room_id}", when="group_id")
-
-
-class UserRoom(typed.UserRoom, Pointer[Room], table=table, each="members"):
-    """A room as one of a user's rooms."""
-
-    user_id: Id
-    room_id: Id
-    scope: Literal["dm", "group"]
-
-    key = Key("USER#{user_id}", "ROOM#{room_id}")
-
-
-class Message(typed.Message, Entity, table=table):
-    """Something written in a room."""
-
-    room_id: Id
-    message_id: Id
-    user_id: Id
-    text: Annotated[str, Field(min_length=1, max_length=4000)]
-    created_at: Timestamp
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
-
-    key = Key("ROOM#{room_id}", "MSG#{created_at:iso}#{message_id}")

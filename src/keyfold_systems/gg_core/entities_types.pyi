@@ -108,20 +108,6 @@ class ByQuestId(Query[E]):
     def until(self, *, quest_id: str | None) -> Self: ...
     def begins_with(self, *, quest_id: str | None) -> Self: ...
 
-class ByRoomId(Query[E]):
-    def after(self, *, room_id: str | None) -> Self: ...
-    def since(self, *, room_id: str | None) -> Self: ...
-    def before(self, *, room_id: str | None) -> Self: ...
-    def until(self, *, room_id: str | None) -> Self: ...
-    def begins_with(self, *, room_id: str | None) -> Self: ...
-
-class ByMessageId(Query[E]):
-    def after(self, *, message_id: str | None) -> Self: ...
-    def since(self, *, message_id: str | None) -> Self: ...
-    def before(self, *, message_id: str | None) -> Self: ...
-    def until(self, *, message_id: str | None) -> Self: ...
-    def begins_with(self, *, message_id: str | None) -> Self: ...
-
 class UserKey(KeyOf[of.User]):
     def __call__(self, *, id: str) -> Ref[of.User]: ...
     def query(self, *, id: str) -> Query[of.User]: ...
@@ -154,6 +140,7 @@ class User(Entity):
         language: Given[str] = ...,
         tags: GivenSet[str] = ...,
         tier: Given[typing.Literal['free', 'plus', 'pro']] = ...,
+        suspended: Given[bool] = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.User: ...
@@ -167,6 +154,7 @@ class User(Entity):
         language: str = ...,
         tags: set[str] = ...,
         tier: typing.Literal['free', 'plus', 'pro'] = ...,
+        suspended: bool = ...,
         created_at: datetime.datetime | None = ...,
         updated_at: datetime.datetime | None = ...,
     ) -> of.User: ...
@@ -208,8 +196,15 @@ class BlockKey(KeyOf[of.Block]):
     @overload
     def query(self, *, user_id: str, blocked_id: str) -> Query[of.Block]: ...
 
+class BlockBlockers(KeyOf[of.Block]):
+    @overload
+    def query(self, *, blocked_id: str) -> ByUserId[of.Block]: ...
+    @overload
+    def query(self, *, blocked_id: str, user_id: str) -> Query[of.Block]: ...
+
 class Block(Entity):
     key: ClassVar[Key[BlockKey]]
+    blockers: ClassVar[On[BlockBlockers]]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Block],
@@ -265,6 +260,8 @@ class GroupKey(KeyOf[of.Group]):
 class Group(Entity):
     key: ClassVar[Key[GroupKey]]
     members: ClassVar[keyfold.maintain.cascade.Cascade]
+    rooms: ClassVar[keyfold.maintain.cascade.Cascade]
+    activities: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Group],
@@ -345,6 +342,7 @@ class Goal(Entity):
     key: ClassVar[Key[GoalKey]]
     by_user: ClassVar[On[GoalByUser]]
     tasks: ClassVar[keyfold.maintain.cascade.Cascade]
+    updates: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Goal],
@@ -418,8 +416,36 @@ class ActivityKey(KeyOf[of.Activity]):
     @overload
     def query(self, *, actor_id: str, created_at: datetime.datetime, activity_id: str) -> Query[of.Activity]: ...
 
+class ActivityOfGroup(KeyOf[of.Activity]):
+    @overload
+    def query(self, *, group_id: str) -> ByCreatedAt[of.Activity]: ...
+    @overload
+    def query(self, *, group_id: str, created_at: datetime.datetime) -> ByActivityId[of.Activity]: ...
+    @overload
+    def query(self, *, group_id: str, created_at: datetime.datetime, activity_id: str) -> Query[of.Activity]: ...
+
+class ActivityOfGoal(KeyOf[of.Activity]):
+    @overload
+    def query(self, *, goal_id: str) -> ByCreatedAt[of.Activity]: ...
+    @overload
+    def query(self, *, goal_id: str, created_at: datetime.datetime) -> ByActivityId[of.Activity]: ...
+    @overload
+    def query(self, *, goal_id: str, created_at: datetime.datetime, activity_id: str) -> Query[of.Activity]: ...
+
+class ActivityOnPost(KeyOf[of.Activity]):
+    @overload
+    def query(self, *, post_id: str) -> ByCreatedAt[of.Activity]: ...
+    @overload
+    def query(self, *, post_id: str, created_at: datetime.datetime) -> ByActivityId[of.Activity]: ...
+    @overload
+    def query(self, *, post_id: str, created_at: datetime.datetime, activity_id: str) -> Query[of.Activity]: ...
+
 class Activity(Entity):
     key: ClassVar[Key[ActivityKey]]
+    of_group: ClassVar[On[ActivityOfGroup]]
+    of_goal: ClassVar[On[ActivityOfGoal]]
+    on_post: ClassVar[On[ActivityOnPost]]
+    comments: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Activity],
@@ -428,10 +454,14 @@ class Activity(Entity):
         verb: Given[str] = ...,
         object_type: Given[typing.Literal['Goal', 'Task', 'Group', 'Post']] = ...,
         object_id: Given[str] = ...,
+        group_id: Given[str] | Clear | None = ...,
+        goal_id: Given[str] | Clear | None = ...,
+        post_id: Given[str] | Clear | None = ...,
+        post_actor_id: Given[str] | Clear | None = ...,
+        post_created_at: Given[datetime.datetime] | Clear | None = ...,
         preview_text: Given[str] = ...,
         media: Given[of.Media] | Clear | None = ...,
         tags: GivenSet[str] = ...,
-        expires_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Activity: ...
     def __moves__(
         self,
@@ -442,12 +472,33 @@ class Activity(Entity):
         verb: str = ...,
         object_type: typing.Literal['Goal', 'Task', 'Group', 'Post'] = ...,
         object_id: str = ...,
+        group_id: str | None = ...,
+        goal_id: str | None = ...,
+        post_id: str | None = ...,
+        post_actor_id: str | None = ...,
+        post_created_at: datetime.datetime | None = ...,
         preview_text: str = ...,
         media: of.Media | None = ...,
         tags: set[str] = ...,
         created_at: datetime.datetime = ...,
-        expires_at: datetime.datetime | None = ...,
     ) -> of.Activity: ...
+
+class CommentsCounterKey(KeyOf[of.CommentsCounter]):
+    def __call__(self, *, post_id: str) -> Ref[of.CommentsCounter]: ...
+    def query(self, *, post_id: str) -> Query[of.CommentsCounter]: ...
+
+class CommentsCounter(Entity):
+    key: ClassVar[Key[CommentsCounterKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.CommentsCounter],
+        where: collections.abc.Callable[[of.CommentsCounter], object] | None = ...,
+    ) -> of.CommentsCounter: ...
+    def __moves__(
+        self,
+        *,
+        post_id: str = ...,
+    ) -> of.CommentsCounter: ...
 
 class FeedItemKey(KeyOf[of.FeedItem]):
     def __call__(self, *, follower_id: str, created_at: datetime.datetime, activity_id: str) -> Ref[of.FeedItem]: ...
@@ -469,6 +520,8 @@ class FeedItem(Entity):
         verb: Given[str] = ...,
         object_type: Given[typing.Literal['Goal', 'Task', 'Group', 'Post']] = ...,
         object_id: Given[str] = ...,
+        post_actor_id: Given[str] | Clear | None = ...,
+        post_created_at: Given[datetime.datetime] | Clear | None = ...,
         preview_text: Given[str] = ...,
         media: Given[of.Media] | Clear | None = ...,
         tags: GivenSet[str] = ...,
@@ -484,6 +537,8 @@ class FeedItem(Entity):
         verb: str = ...,
         object_type: typing.Literal['Goal', 'Task', 'Group', 'Post'] = ...,
         object_id: str = ...,
+        post_actor_id: str | None = ...,
+        post_created_at: datetime.datetime | None = ...,
         preview_text: str = ...,
         media: of.Media | None = ...,
         tags: set[str] = ...,
@@ -553,6 +608,7 @@ class Quest(Entity):
         count_scope: Given[typing.Literal['any', 'linked']] = ...,
         start_at: Given[datetime.datetime] | Clear | None = ...,
         period_seconds: GivenNumber[int] | Clear | None = ...,
+        lost_link: Given[str] | Clear | None = ...,
         created_at: Given[datetime.datetime] = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Quest: ...
@@ -575,6 +631,7 @@ class Quest(Entity):
         count_scope: typing.Literal['any', 'linked'] = ...,
         start_at: datetime.datetime | None = ...,
         period_seconds: int | None = ...,
+        lost_link: str | None = ...,
         created_at: datetime.datetime = ...,
         updated_at: datetime.datetime | None = ...,
     ) -> of.Quest: ...
@@ -628,80 +685,3 @@ class Award(Entity):
         xp: int = ...,
         at: datetime.datetime | None = ...,
     ) -> of.Award: ...
-
-class RoomKey(KeyOf[of.Room]):
-    def __call__(self, *, room_id: str) -> Ref[of.Room]: ...
-    def query(self, *, room_id: str) -> Query[of.Room]: ...
-
-class RoomByGroup(KeyOf[of.Room]):
-    @overload
-    def query(self, *, group_id: str) -> ByRoomId[of.Room]: ...
-    @overload
-    def query(self, *, group_id: str, room_id: str) -> Query[of.Room]: ...
-
-class Room(Entity):
-    key: ClassVar[Key[RoomKey]]
-    by_group: ClassVar[On[RoomByGroup]]
-    def __changes__(  # type: ignore[override]
-        self,
-        *_at: PathChange[of.Room],
-        where: collections.abc.Callable[[of.Room], object] | None = ...,
-        scope: Given[typing.Literal['dm', 'group']] = ...,
-        members: GivenSet[str] = ...,
-        group_id: Given[str] | Clear | None = ...,
-        created_at: Given[datetime.datetime] | Clear | None = ...,
-    ) -> of.Room: ...
-    def __moves__(
-        self,
-        *,
-        room_id: str = ...,
-        scope: typing.Literal['dm', 'group'] = ...,
-        members: set[str] = ...,
-        group_id: str | None = ...,
-        created_at: datetime.datetime | None = ...,
-    ) -> of.Room: ...
-
-class UserRoomKey(KeyOf[of.UserRoom]):
-    def __call__(self, *, user_id: str, room_id: str) -> Ref[of.UserRoom]: ...
-    @overload
-    def query(self, *, user_id: str) -> ByRoomId[of.UserRoom]: ...
-    @overload
-    def query(self, *, user_id: str, room_id: str) -> Query[of.UserRoom]: ...
-
-class UserRoom(Entity):
-    key: ClassVar[Key[UserRoomKey]]
-    def __changes__(  # type: ignore[override]
-        self,
-        *_at: PathChange[of.UserRoom],
-        where: collections.abc.Callable[[of.UserRoom], object] | None = ...,
-    ) -> of.UserRoom: ...
-
-class MessageKey(KeyOf[of.Message]):
-    def __call__(self, *, room_id: str, created_at: datetime.datetime, message_id: str) -> Ref[of.Message]: ...
-    @overload
-    def query(self, *, room_id: str) -> ByCreatedAt[of.Message]: ...
-    @overload
-    def query(self, *, room_id: str, created_at: datetime.datetime) -> ByMessageId[of.Message]: ...
-    @overload
-    def query(self, *, room_id: str, created_at: datetime.datetime, message_id: str) -> Query[of.Message]: ...
-
-class Message(Entity):
-    key: ClassVar[Key[MessageKey]]
-    def __changes__(  # type: ignore[override]
-        self,
-        *_at: PathChange[of.Message],
-        where: collections.abc.Callable[[of.Message], object] | None = ...,
-        user_id: Given[str] = ...,
-        text: Given[str] = ...,
-        expires_at: Given[datetime.datetime] | Clear | None = ...,
-    ) -> of.Message: ...
-    def __moves__(
-        self,
-        *,
-        room_id: str = ...,
-        message_id: str = ...,
-        user_id: str = ...,
-        text: str = ...,
-        created_at: datetime.datetime = ...,
-        expires_at: datetime.datetime | None = ...,
-    ) -> of.Message: ...

@@ -17,14 +17,14 @@ from keyfold_systems.gg_core.entities import (
     Goal,
     Group,
     GroupMember,
-    Message,
     Promotion,
     Quest,
-    Room,
     Task,
     User,
     design,
 )
+from keyfold_systems.gg_core.oversight import Report
+from keyfold_systems.gg_core.rooms import Message, Room
 
 Kind = Literal["insert", "modify", "remove"]
 KINDS: Final[tuple[Kind, ...]] = ("insert", "modify", "remove")
@@ -49,7 +49,7 @@ ANNOUNCED = [
         ("id", "nickname"),
         insert="UserCreated",
         modify="UserChanged",
-        watched=("nickname", "email", "full_name", "language", "tags", "tier"),
+        watched=("nickname", "email", "full_name", "language", "tags", "tier", "suspended"),
     ),
     Announced(Follow, ("followerId", "followeeId"), insert="UserFollowed", remove="UserUnfollowed"),
     Announced(Block, ("userId", "blockedId"), insert="UserBlocked", remove="UserUnblocked"),
@@ -107,7 +107,16 @@ ANNOUNCED = [
         modify="RoomMembersChanged",
         watched=("members",),
     ),
-    Announced(Message, ("roomId", "messageId", "userId"), insert="MessageSent"),
+    Announced(
+        Message, ("roomId", "messageId", "userId"), insert="MessageSent", remove="MessageDeleted"
+    ),
+    Announced(
+        Report,
+        ("reportId", "subjectType", "subjectId", "status"),
+        insert="ReportMade",
+        modify="ReportHandled",
+        watched=("status",),
+    ),
 ]
 
 

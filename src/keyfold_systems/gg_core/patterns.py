@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from keyfold import Get, Query, get
 from keyfold_systems.gg_core.entities import (
     Activity,
+    Block,
     FeedItem,
     Follow,
     FollowersCounter,
@@ -12,14 +15,14 @@ from keyfold_systems.gg_core.entities import (
     Goal,
     Group,
     GroupMember,
-    Message,
     Quest,
-    Room,
     Task,
     User,
-    UserRoom,
     design,
 )
+from keyfold_systems.gg_core.notices import Notice, UnreadCounter
+from keyfold_systems.gg_core.oversight import AuditEntry, Report, ReportStatus
+from keyfold_systems.gg_core.rooms import Message, Room, UserRoom
 
 
 @design.pattern(requests=1)
@@ -65,6 +68,12 @@ def following_count(user_id: str) -> Get[FollowingCounter]:
 
 
 @design.pattern(requests=1)
+def blocked_users(user_id: str, limit: int = 50) -> Query[Block]:
+    """Whom I blocked."""
+    return Block.key.query(user_id=user_id).limit(limit)
+
+
+@design.pattern(requests=1)
 def group_by_id(group_id: str) -> Get[Group]:
     """Get group."""
     return get(Group.key(group_id=group_id))
@@ -100,10 +109,16 @@ def tasks_due(user_id: str, limit: int = 50) -> Query[Task]:
     return Task.by_due.query(user_id=user_id).limit(limit)
 
 
-@design.pattern()
+@design.pattern(requests=1)
 def activities_of(actor_id: str, limit: int = 50) -> Query[Activity]:
     """What somebody did, newest first."""
     return Activity.key.query(actor_id=actor_id).descending().limit(limit)
+
+
+@design.pattern(requests=1)
+def comments_of(post_id: str, limit: int = 50) -> Query[Activity]:
+    """The comments on an activity, oldest first."""
+    return Activity.on_post.query(post_id=post_id).limit(limit)
 
 
 @design.pattern()
@@ -140,3 +155,27 @@ def rooms_of_group(group_id: str, limit: int = 50) -> Query[Room]:
 def chat_history(room_id: str, limit: int = 50) -> Query[Message]:
     """A room's messages, newest first."""
     return Message.key.query(room_id=room_id).descending().limit(limit)
+
+
+@design.pattern()
+def notices_of(user_id: str, limit: int = 50) -> Query[Notice]:
+    """What I am told, newest first."""
+    return Notice.key.query(user_id=user_id).descending().limit(limit)
+
+
+@design.pattern(requests=1)
+def unread_count(user_id: str) -> Get[UnreadCounter]:
+    """How much of it I have not read."""
+    return get(UnreadCounter.key(user_id=user_id))
+
+
+@design.pattern(requests=1)
+def reports_by_status(status: ReportStatus, limit: int = 50) -> Query[Report]:
+    """Reports, oldest first."""
+    return Report.by_status.query(status=status).limit(limit)
+
+
+@design.pattern(requests=1)
+def audit_trail(month: datetime, limit: int = 50) -> Query[AuditEntry]:
+    """What was decided in a month, newest first."""
+    return AuditEntry.key.query(at=month).descending().limit(limit)

@@ -9,14 +9,17 @@ from pydantic import Field, StringConstraints
 from keyfold import Timestamp
 from keyfold.api import Payload
 from keyfold_systems.gg_core.entities import (
-    MOST_MEMBERS_OF_A_ROOM,
     LongText,
     Media,
     ObjectType,
+    Role,
     Tags,
     Text,
     Verb,
 )
+from keyfold_systems.gg_core.notices import NoticeKind
+from keyfold_systems.gg_core.oversight import SubjectType
+from keyfold_systems.gg_core.rooms import MOST_MEMBERS_OF_A_ROOM
 
 Nickname = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{2,30}$")]
 Email = Annotated[str, Field(pattern=r"^[^@\s#]+@[^@\s#]+$", max_length=200)]
@@ -66,6 +69,32 @@ class Counts(Payload):
     following: int
 
 
+class Profile(Person, Counts):
+    """What everybody sees of a user, and how they and the caller stand to each other."""
+
+    followed_by_me: bool
+    follows_me: bool
+    blocked_by_me: bool
+
+
+class Followed(Payload):
+    """A follow, with the one at its other end."""
+
+    follower_id: str
+    followee_id: str
+    created_at: Timestamp | None
+    person: Person | None
+    followed_by_me: bool
+
+
+class Blocked(Payload):
+    """Somebody whom you blocked."""
+
+    blocked_id: str
+    created_at: Timestamp | None
+    person: Person | None
+
+
 class NewGroup(Payload):
     """A project, or a community that stays."""
 
@@ -82,6 +111,29 @@ class GroupChange(Payload):
     description: LongText | None = None
     tags: Tags | None = None
     is_persistent: Literal[True] | None = None
+
+
+class Member(Payload):
+    """Somebody in a group."""
+
+    group_id: str
+    user_id: str
+    role: Role
+    joined_at: Timestamp
+    person: Person | None
+
+
+class Membership(Payload):
+    """A group that somebody is in."""
+
+    group_id: str
+    group_name: str
+    user_id: str
+    role: Role
+    joined_at: Timestamp
+    description: str
+    is_persistent: bool
+    member_count: int
 
 
 class NewGoal(Payload):
@@ -114,6 +166,17 @@ class TaskChange(Payload):
     due_at: Timestamp | None = None
 
 
+class DueTask(Payload):
+    """A task that is due, with what it is for."""
+
+    goal_id: str
+    goal_title: str
+    task_id: str
+    title: str
+    due_at: Timestamp | None
+    completed_at: Timestamp | None
+
+
 class NewActivity(Payload):
     """Something you did, or a group of yours."""
 
@@ -122,6 +185,10 @@ class NewActivity(Payload):
     verb: Verb = "post"
     object_type: ObjectType = "Post"
     object_id: Name | None = None
+    object_actor_id: Name | None = None
+    """Whose post a comment is on; for a comment on a task, its goal."""
+    object_created_at: Timestamp | None = None
+    """When that post was made."""
     preview_text: LongText = ""
     media: Media | None = None
     tags: Tags = set()
@@ -143,12 +210,20 @@ class Entry(Payload):
     activity_id: str
     actor_id: str
     author_id: str
+    author_name: str | None
+    group_name: str | None
+    """The group that it was done in, if any."""
     verb: Verb
     object_type: ObjectType
     object_id: str
+    post_actor_id: str | None
+    post_created_at: Timestamp | None
+    """With the object's id, the post that a comment is on."""
     preview_text: str
     media: MediaView | None
     tags: Tags
+    comments: int
+    mine: bool
     created_at: Timestamp
 
 
@@ -208,7 +283,6 @@ class NewQuest(Payload):
     title: Stated
     description: LongText = ""
     difficulty: Literal["easy", "medium", "hard"] = "easy"
-    reward_xp: Annotated[int, Field(ge=0, le=10_000)] = 10
     tags: Tags = set()
     deadline: Timestamp | None = None
     kind: Literal["linked", "quantitative"]
@@ -226,3 +300,62 @@ class NewRoom(Payload):
     scope: Literal["dm", "group"]
     members: Annotated[set[Name], Field(max_length=MOST_MEMBERS_OF_A_ROOM)] = set()
     group_id: Name | None = None
+
+
+class RoomView(Payload):
+    """A room as it stands in a list."""
+
+    room_id: str
+    scope: Literal["dm", "group"]
+    group_id: str | None
+    title: str
+    """The others in it, or the group."""
+    people: list[Person]
+    last_text: str | None
+    last_by: str | None
+    last_at: Timestamp | None
+    unread: bool
+
+
+class MessageView(Payload):
+    """A message, and who wrote it."""
+
+    room_id: str
+    message_id: str
+    user_id: str
+    author_name: str | None
+    mine: bool
+    text: str
+    created_at: Timestamp
+    expires_at: Timestamp | None
+
+
+class NoticeView(Payload):
+    """Something that concerns you."""
+
+    notice_id: str
+    kind: NoticeKind
+    from_id: str | None
+    from_name: str | None
+    subject_id: str | None
+    text: str
+    created_at: Timestamp
+    read_at: Timestamp | None
+
+
+class Unread(Payload):
+    """How many notices were not read."""
+
+    count: int
+
+
+class NewReport(Payload):
+    """What should not be here, and why."""
+
+    subject_type: SubjectType
+    subject_id: Name
+    place_id: Name | None = None
+    """The actor of an activity, the room of a message."""
+    created_at: Timestamp | None = None
+    """When the activity or the message was made."""
+    reason: Annotated[Text, StringConstraints(strip_whitespace=True)]

@@ -1,17 +1,38 @@
 """How quests progress: completed tasks count once each, and the last one wins the reward.
 
+What a quest is worth follows from how hard it is, and how hard it is from what it takes: nobody
+sets a reward.
+
 Every step is an item of its own, named by quest and task, so that a record which is delivered
 again counts nothing. The step that reaches the target completes the quest and makes its award.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final, Literal
 
-from keyfold import create, put, update
+from keyfold import create, put, remove, update
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
 from keyfold_systems.gg_core.entities import Award, Goal, Quest, QuestStep, Task, design
+
+
+@dataclass(frozen=True)
+class Stake:
+    """What a quest takes at least, and what it is worth."""
+
+    steps: int
+    xp: int
+
+
+Difficulty = Literal["easy", "medium", "hard"]
+STAKES: Final[dict[Difficulty, Stake]] = {
+    "easy": Stake(steps=1, xp=10),
+    "medium": Stake(steps=3, xp=30),
+    "hard": Stake(steps=10, xp=100),
+}
 
 
 def counts_task(quest: Quest, task: Task) -> bool:
@@ -76,6 +97,42 @@ async def complete_quest(_: None, new: QuestStep, delivery: Delivery) -> list[In
     delivery.emit("QuestCompleted", {"userId": quest.user_id, "questId": quest.id})
     award = Award(user_id=quest.user_id, quest_id=quest.id, xp=quest.reward_xp)
     return [update(quest, status="completed"), create(award)]
+
+
+@design.on(Goal, "remove", name="unlink_goal")
+async def unlink_goal(old: Goal, _: None, delivery: Delivery) -> list[Intent]:
+    """A goal that is deleted undone leaves no quest waiting for it."""
+    return [
+        changed
+        for quest in await _active(delivery, old.user_id)
+        if old.goal_id in quest.linked_goal_ids
+        for changed in await _without(delivery, quest, old.goal_id)
+    ]
+
+
+@design.on(Task, "remove", name="unlink_task")
+async def unlink_task(old: Task, _: None, delivery: Delivery) -> list[Intent]:
+    """A task that is deleted undone leaves no quest waiting for it."""
+    return [
+        changed
+        for quest in await _active(delivery, old.user_id)
+        if old.task_id in quest.linked_task_ids
+        for changed in await _without(delivery, quest, old.task_id)
+    ]
+
+
+async def _without(delivery: Delivery, quest: Quest, gone: str) -> list[Intent]:
+    """The quest without something that it was linked to, unless that had counted already.
+
+    All of a linked quest was to be done: it ends. A counted one goes on with what is left.
+    """
+    if await delivery.find(QuestStep.key(quest_id=quest.id, task_id=gone)) is not None:
+        return []
+    left = (quest.linked_goal_ids | quest.linked_task_ids) - {gone}
+    if quest.kind == "linked" or (quest.count_scope == "linked" and not left):
+        return [update(quest, status="cancelled", lost_link=gone)]
+    goals, tasks = remove({gone}), remove({gone})
+    return [update(quest, linked_goal_ids=goals, linked_task_ids=tasks)]
 
 
 async def _active(delivery: Delivery, user_id: str) -> list[Quest]:

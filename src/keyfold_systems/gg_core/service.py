@@ -10,11 +10,14 @@ from keyfold_systems.gg_core.operations.chat import Chat
 from keyfold_systems.gg_core.operations.feed import Feeds
 from keyfold_systems.gg_core.operations.goals import Goals
 from keyfold_systems.gg_core.operations.groups import Groups
+from keyfold_systems.gg_core.operations.moderation import Moderation
+from keyfold_systems.gg_core.operations.notices import Notices
 from keyfold_systems.gg_core.operations.people import People
 from keyfold_systems.gg_core.operations.quests import Quests
+from keyfold_systems.gg_core.operations.reach import Reaches
 
 
-class GgCore(People, Feeds, Groups, Goals, Quests, Chat):
+class GgCore(People, Feeds, Reaches, Groups, Goals, Quests, Chat, Notices, Moderation):
     """Goals, groups, quests, chat and a feed."""
 
     design: ClassVar[Design] = design

@@ -83,8 +83,7 @@ class World:
 
     async def counted(self, target: int, **more: object) -> Quest:
         input = NewQuest.model_validate(
-            {"title": "Three", "kind": "quantitative", "target_count": target, "reward_xp": 7}
-            | more
+            {"title": "Three", "kind": "quantitative", "target_count": target} | more
         )
         return await self.service.create_quest(input, caller=OLGA)
 

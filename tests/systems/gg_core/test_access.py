@@ -171,7 +171,7 @@ async def living() -> AsyncIterator[Scene]:
         community = await service.create_group(NewGroup(name="Club"), caller=OLGA)
         await service.follow_user("kim", caller=OLGA)
         await service.block_user("zoe", caller=OLGA)
-        await service.promote("kim", fanout_enabled=True)
+        await service.promote("kim", fanout_enabled=True, caller=ROOT)
         activity = await service.post_activity(NewActivity(preview_text="Hi"), caller=OLGA)
         hers = NewActivity(preview_text="Hi", actor_id=group_id)
         there = await service.post_activity(hers, caller=MIA)

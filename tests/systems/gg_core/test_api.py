@@ -183,15 +183,15 @@ async def test_a_life_in_gg_core_in_graphql(people: dict[str, Person]) -> None:
         "{ taskId } }"
     )
     quest = await ann.ask(
-        'mutation { createQuest(input: {title: "One", kind: "quantitative", targetCount: 1, '
-        "rewardXp: 5}) { id status } }"
+        'mutation { createQuest(input: {title: "One", kind: "quantitative", targetCount: 1}) '
+        "{ id status } }"
     )
     await ann.ask(
         f'mutation {{ completeTask(goalId: "{goal["goalId"]}", taskId: "{task["taskId"]}") '
         "{ completedAt } }"
     )
     async with asyncio.timeout(20):
-        while (await ann.ask('{ user(userId: "p0") { xp } }'))["xp"] != 5:
+        while (await ann.ask('{ user(userId: "p0") { xp } }'))["xp"] != 10:
             await asyncio.sleep(0.02)
     cancel = f'mutation {{ cancelQuest(questId: "{quest["id"]}") {{ status }} }}'
     assert await ann.code(cancel) == "COMPLETED"

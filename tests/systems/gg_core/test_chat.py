@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from keyfold.api import Conflict, Invalid, NotAllowed, PageRequest
-from keyfold_systems.gg_core.entities import Room
 from keyfold_systems.gg_core.payloads import NewRoom
+from keyfold_systems.gg_core.rooms import Room
 from tests.systems.opening import LATER
 
 from .conftest import FIRST, MIA, OLGA, SAM, World
@@ -23,8 +23,12 @@ async def test_history_has_messages_only_newest_first_in_pages(world: World) -> 
     for number in range(5):
         world.clock.advance(1)
         await world.service.send_message(room.room_id, str(number), caller=(OLGA, MIA)[number % 2])
-    first = await world.service.messages(room.room_id, PageRequest(limit=3, cursor=None))
-    rest = await world.service.messages(room.room_id, PageRequest(limit=3, cursor=first.cursor))
+    first = await world.service.messages(
+        room.room_id, PageRequest(limit=3, cursor=None), caller=OLGA
+    )
+    rest = await world.service.messages(
+        room.room_id, PageRequest(limit=3, cursor=first.cursor), caller=OLGA
+    )
     assert [m.text for m in first] == ["4", "3", "2"]
     assert [m.text for m in rest] == ["1", "0"]
 
@@ -33,9 +37,11 @@ async def test_a_message_may_be_for_some_hours(world: World) -> None:
     room = await talk(world)
     await world.service.send_message(room.room_id, "for good", caller=OLGA)
     await world.service.send_message(room.room_id, "for now", caller=MIA, hours=1)
-    assert len(await world.service.messages(room.room_id, FIRST)) == 2
+    assert len(await world.service.messages(room.room_id, FIRST, caller=OLGA)) == 2
     world.clock.advance(3601)
-    assert [m.text for m in await world.service.messages(room.room_id, FIRST)] == ["for good"]
+    assert [m.text for m in await world.service.messages(room.room_id, FIRST, caller=OLGA)] == [
+        "for good"
+    ]
 
 
 async def test_rooms_are_listed_for_those_they_name(world: World) -> None:
@@ -47,12 +53,12 @@ async def test_rooms_are_listed_for_those_they_name(world: World) -> None:
 async def test_members_of_an_open_room_come_and_go(world: World) -> None:
     opened = NewRoom(scope="group", members={"mia"})
     room = await world.service.create_room(opened, caller=OLGA)
-    await world.service.add_to_room(room.room_id, "sam")
+    await world.service.add_to_room(room.room_id, "sam", caller=OLGA)
     assert len(await world.service.rooms("sam", FIRST)) == 1
     await world.service.leave_room(room.room_id, caller=SAM)
     assert (await world.service.rooms("sam", FIRST)).items == []
     with pytest.raises(Conflict):
-        await world.service.add_to_room((await talk(world)).room_id, "sam")
+        await world.service.add_to_room((await talk(world)).room_id, "sam", caller=OLGA)
 
 
 async def test_a_groups_room_follows_the_group(world: World) -> None:
@@ -64,7 +70,7 @@ async def test_a_groups_room_follows_the_group(world: World) -> None:
     await world.service.join_group(group.group_id, caller=MIA)
     after = await world.service.verdicts("send_message", callers, room_id=room.room_id)
     assert (before["mia"], after["mia"]) == (403, 200)
-    [found] = await world.service.group_rooms(group.group_id, FIRST)
+    [found] = await world.service.group_rooms(group.group_id, FIRST, caller=OLGA)
     assert found.room_id == room.room_id
     with pytest.raises(NotAllowed):
         await world.service.create_room(input, caller=MIA)

@@ -16,7 +16,7 @@ from keyfold_systems.gg_core.entities import Award, QuestStep
 from keyfold_systems.gg_core.payloads import GoalChange, NewGoal, NewQuest, NewTask, TaskChange
 from tests.systems.opening import LATER, beside
 
-from .conftest import FIRST, MIA, OLGA, START, World
+from .conftest import FIRST, MIA, OLGA, ROOT, START, World
 
 pytestmark = LATER
 
@@ -62,7 +62,7 @@ async def test_a_counted_quest_counts_completed_tasks_once_and_awards_its_points
     found = await world.quest(quest)
     assert found.status == "completed"
     assert found.progress >= 3
-    assert (await world.service.user("olga")).xp == 7
+    assert (await world.service.account("olga")).xp == 10
     assert (await world.announced()).count("QuestCompleted") == 1
 
 
@@ -129,7 +129,7 @@ async def test_a_linked_quest_ends_with_all_that_it_is_linked_to(world: World) -
     await world.service.complete_goal(goal.goal_id, caller=OLGA)
     await world.settle()
     assert (await world.quest(quest)).status == "completed"
-    assert (await world.service.user("olga")).xp == 10
+    assert (await world.service.account("olga")).xp == 10
 
 
 async def test_a_quest_is_linked_only_to_what_is_ones_own_and_still_to_be_done(
@@ -175,7 +175,7 @@ async def test_a_cancelled_quest_counts_no_more_and_a_completed_one_stays(world:
     assert (await world.quest(given_up)).progress == 0
     with pytest.raises(Conflict, match="completed"):
         await world.service.cancel_quest(reached.id, caller=OLGA)
-    assert (await world.service.user("olga")).xp == 7
+    assert (await world.service.account("olga")).xp == 10
 
 
 async def test_a_deleted_quest_takes_its_steps_and_leaves_what_was_awarded(world: World) -> None:
@@ -183,14 +183,14 @@ async def test_a_deleted_quest_takes_its_steps_and_leaves_what_was_awarded(world
     quest = await world.counted(1)
     await world.done(await world.task(goal))
     await world.settle()
-    await world.service.delete_quest("olga", quest.id)
+    await world.service.delete_quest("olga", quest.id, caller=ROOT)
     await world.settle()
     with pytest.raises(NotFound):
         await world.quest(quest)
     steps = await world.db.read(QuestStep.key.query(quest_id=quest.id))
     assert steps.items == []
     assert await world.db.find(Award.key(user_id="olga", quest_id=quest.id)) is not None
-    assert (await world.service.user("olga")).xp == 7
+    assert (await world.service.account("olga")).xp == 10
 
 
 async def test_quests_come_newest_first(world: World) -> None:

@@ -90,7 +90,7 @@ class Town:
             goal = await self.world.goal(one)
             made = [await self.world.task(goal) for _ in range(4)]
             self.tasks[one.id] = [(task.goal_id, task.task_id) for task in made]
-            input = NewQuest(title="Two", kind="quantitative", target_count=2, reward_xp=5)
+            input = NewQuest(title="Two", kind="quantitative", target_count=2)
             await self.world.service.create_quest(input, caller=one)
 
     async def live(self, who: Identity) -> None:
@@ -278,7 +278,7 @@ async def test_throttling_is_survived(sandbox: Sandbox) -> None:
         await world.register(*PEOPLE)
         for one in PEOPLE[1:]:
             await world.service.follow_user(PEOPLE[0].id, caller=one)
-        await world.service.promote(PEOPLE[0].id, True)
+        await world.service.promote(PEOPLE[0].id, True, caller=ROOT)
         await world.settle()
         for number in range(5):
             await world.post(PEOPLE[0], str(number))

@@ -13,7 +13,7 @@ from keyfold_systems.gg_core.patterns import activities_of, feed_items
 from keyfold_systems.gg_core.payloads import NewActivity
 from tests.systems.opening import LATER
 
-from .conftest import FIRST, MIA, OLGA, SAM, World
+from .conftest import FIRST, MIA, OLGA, ROOT, SAM, World
 
 pytestmark = LATER
 
@@ -42,7 +42,7 @@ async def test_a_promoted_user_and_a_promoted_group_are_read_from_copies(
         await world.post(MIA, "one")
         await world.post(SAM, "two", group=group.group_id)
     for source in ("mia", group.group_id):
-        await world.service.promote(source, True, reason="followers")
+        await world.service.promote(source, True, reason="followers", caller=ROOT)
     await world.settle()
     if before:
         await world.post(MIA, "one")
@@ -57,16 +57,16 @@ async def test_a_promoted_user_and_a_promoted_group_are_read_from_copies(
 
 async def test_nobody_is_promoted_who_is_not_there(world: World) -> None:
     with pytest.raises(Missing):
-        await world.service.promote("nobody", True)
+        await world.service.promote("nobody", True, caller=ROOT)
 
 
 async def test_demotion_shows_each_activity_once(world: World) -> None:
     await world.service.follow_user("mia", caller=OLGA)
-    await world.service.promote("mia", True)
+    await world.service.promote("mia", True, caller=ROOT)
     await world.settle()
     for text in "abc":
         await world.post(MIA, text)
-    await world.service.promote("mia", False)
+    await world.service.promote("mia", False, caller=ROOT)
     await world.settle()
     await world.post(MIA, "d")
     assert await world.texts(OLGA) == ["d", "c", "b", "a"]
@@ -78,7 +78,7 @@ async def test_fan_in_and_fan_out_give_the_newest(world: World) -> None:
     page = await activities_of(world.db, "mia", limit=3)
     assert [one.preview_text for one in page] == ["6", "5", "4"]
     await world.service.follow_user("mia", caller=OLGA)
-    await world.service.promote("mia", True)
+    await world.service.promote("mia", True, caller=ROOT)
     await world.settle()
     copies = await feed_items(world.db, "olga", limit=3)
     assert [one.preview_text for one in copies] == ["6", "5", "4"]
@@ -86,19 +86,19 @@ async def test_fan_in_and_fan_out_give_the_newest(world: World) -> None:
 
 async def test_an_unfollow_and_a_deletion_hide_at_once(world: World) -> None:
     await world.service.follow_user("mia", caller=OLGA)
-    await world.service.promote("mia", True)
+    await world.service.promote("mia", True, caller=ROOT)
     await world.settle()
     kept = await world.post(MIA, "kept")
     gone = await world.post(MIA, "gone")
     await world.settle()
-    await world.service.delete_activity("mia", gone.activity_id, gone.created_at)
+    await world.service.delete_activity("mia", gone.activity_id, gone.created_at, caller=MIA)
     assert await world.texts(OLGA) == ["kept"]
     await world.service.unfollow_user("mia", caller=OLGA)
     assert await world.texts(OLGA) == []
     await world.settle()
     assert (await feed_items(world.db, "olga")).items == []
     with pytest.raises(Missing):
-        await world.service.delete_activity("mia", gone.activity_id, gone.created_at)
+        await world.service.delete_activity("mia", gone.activity_id, gone.created_at, caller=MIA)
     assert kept.actor_id == "mia"
 
 
@@ -147,7 +147,7 @@ async def test_comments_and_goal_updates_are_activities_about_something(world: W
     for input in (said, reached):
         world.clock.advance(1)
         await world.service.post_activity(input, caller=MIA)
-    entries = await world.service.activities("mia", FIRST)
+    entries = await world.service.activities("mia", FIRST, caller=OLGA)
     assert [(one.verb, one.object_id) for one in entries] == [
         ("goal_update", goal.goal_id),
         ("comment", post.activity_id),
@@ -186,7 +186,7 @@ async def test_copies_expire_after_thirty_days_and_are_not_shown_before_they_are
     world: World,
 ) -> None:
     await world.service.follow_user("mia", caller=OLGA)
-    await world.service.promote("mia", True)
+    await world.service.promote("mia", True, caller=ROOT)
     await world.settle()
     activity = await world.post(MIA, "old")
     await world.settle()
@@ -215,11 +215,11 @@ async def test_what_was_decided_is_shown_with_its_reason(world: World) -> None:
 
 async def test_the_policy_decides_again_once_a_promotion_is_over(world: World) -> None:
     await world.service.follow_user("mia", caller=OLGA)
-    await world.service.promote("mia", fanout_enabled=False)
+    await world.service.promote("mia", fanout_enabled=False, caller=ROOT)
     await world.settle()
     assert (await world.service.explain_reach("mia")).promoted is False
     assert (await world.service.explain_way("mia", "olga")).mode == "pull"
-    await world.service.end_promotion("mia")
+    await world.service.end_promotion("mia", caller=ROOT)
     assert (await world.service.explain_reach("mia")).promoted is None
 
 

@@ -20,14 +20,12 @@ from keyfold_systems.gg_core.entities import (
     Goal,
     Group,
     GroupMember,
-    Message,
     Quest,
     Role,
-    Room,
     Task,
     User,
-    UserRoom,
 )
+from keyfold_systems.gg_core.rooms import Message, Room, UserRoom
 from tests.systems.conftest import Recorder
 from tests.systems.patterns import Request, Row, get_item, query
 

@@ -18,7 +18,7 @@ pytestmark = LATER
 
 async def test_a_user_is_found_by_id_nickname_and_email_in_any_case(world: World) -> None:
     service = world.service
-    assert (await service.user("olga")).nickname == "olga"
+    assert (await service.user("olga", caller=OLGA)).nickname == "olga"
     assert (await service.user_by_nickname("OLGA")).id == "olga"
     assert (await service.user_by_email("Olga@X.org")).id == "olga"
     with pytest.raises(Missing):
@@ -51,8 +51,13 @@ async def test_a_follow_is_seen_from_both_sides_and_counted(world: World) -> Non
     await world.service.follow_user("mia", caller=OLGA)
     await world.service.follow_user("mia", caller=SAM)
     await world.settle()
-    assert [f.followee_id for f in await world.service.following("olga", FIRST)] == ["mia"]
-    assert [f.follower_id for f in await world.service.followers("mia", FIRST)] == ["olga", "sam"]
+    assert [f.followee_id for f in await world.service.following("olga", FIRST, caller=OLGA)] == [
+        "mia"
+    ]
+    assert [f.follower_id for f in await world.service.followers("mia", FIRST, caller=OLGA)] == [
+        "olga",
+        "sam",
+    ]
     assert (await world.service.counts("mia")).followers == 2
     await world.service.unfollow_user("mia", caller=OLGA)
     await world.settle()
@@ -103,7 +108,9 @@ async def test_no_follow_slips_through_while_somebody_blocks(world: World) -> No
             world.service.block_user(fan.id, caller=MIA),
             return_exceptions=True,
         )
-        assert fan.id not in {f.follower_id for f in await world.service.followers("mia", FIRST)}
+        assert fan.id not in {
+            f.follower_id for f in await world.service.followers("mia", FIRST, caller=OLGA)
+        }
 
 
 async def test_a_repeated_request_has_one_effect_and_another_payload_is_refused(

@@ -17,7 +17,7 @@ from keyfold_systems.gg_core.payloads import NewRoom
 from tests.systems.opening import LATER, stored
 from tests.systems.repeats import shown
 
-from .conftest import MIA, OLGA, SAM, World
+from .conftest import MIA, OLGA, ROOT, SAM, World
 
 pytestmark = LATER
 
@@ -141,7 +141,7 @@ async def ids(world: World) -> dict[str, str]:
     service = world.service
     await service.follow_user("mia", caller=OLGA)
     await service.block_user("mia", caller=SAM)
-    await service.promote("mia", fanout_enabled=False)
+    await service.promote("mia", fanout_enabled=False, caller=ROOT)
     group = await world.found(OLGA, persistent=False)
     await service.join_group(group.group_id, caller=MIA)
     goal = await world.goal()

@@ -197,13 +197,22 @@ class Promotions(FeedMaintainer):
 
 
 class Removals(FeedMaintainer):
-    """The copies of a deleted activity are deleted, then its entry in the list."""
+    """The copies of a deleted activity are deleted, then its entry in the list, if it has one.
 
-    def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
-        if new is None or new.replica != 0:
-            return
+    One that was deleted past the feed, as with what it belongs to, leaves the feeds here too.
+    """
 
+    def __init__(self, feed: Feed[Any]) -> None:
+        super().__init__(feed, feed.activity)
+        self.label = f"feed {feed.name} removals"
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         feed = self.feed
+        if old is None or new is not None:
+            return
+        source, position = getattr(old, feed.source_field), feed.position(old)
+        if position <= feed.oldest(context.now()):
+            return  # its copies are over
 
         def delete_from(edges: list[Any]) -> Flow[bool]:
             readers = {
@@ -212,15 +221,15 @@ class Removals(FeedMaintainer):
                 else feed.ends(edge)[0]
                 for edge in edges
             }
-            yield from self._delete(context, sorted(readers), new.position)
+            yield from self._delete(context, sorted(readers), position)
             return True
 
         # Subscribers once more: an index of followers may be behind.
         everybody = [*feed.edges.values(), feed.subscribed]
-        name = f"remove {new.source} {new.position}"
-        yield from for_all(context, feed, new.source, name, delete_from, everybody)
+        name = f"remove {source} {position}"
+        yield from for_all(context, feed, source, name, delete_from, everybody)
         entries = [
-            self.feed.support.removed.key(replica=replica, position=new.position, source=new.source)
+            feed.support.removed.key(replica=replica, position=position, source=source)
             for replica in range(REPLICAS)
         ]
         yield from delete_many(context, entries)
@@ -249,6 +258,6 @@ def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
         yield Edges(feed, edge)
     yield Sources(feed, feed.support.source)
     yield Readers(feed, feed.support.reader)
-    yield Removals(feed, feed.support.removed)
+    yield Removals(feed)
     if feed.promotion is not None:
         yield Promotions(feed, feed.promotion)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from keyfold import AsyncDb
-from keyfold.api import Arguments, Identity, Service, rule
-from keyfold_systems.gg_core.entities import Activity, GroupMember, Role, Room, User
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from keyfold import AsyncDb, create, new_ulid
+from keyfold.api import Arguments, Identity, Invalid, NotAllowed, Payload, Service, rule
+from keyfold.api.names import camel
+from keyfold.runtime import Intent
+from keyfold_systems.gg_core.entities import Activity, Block, Group, GroupMember, Role, User
+from keyfold_systems.gg_core.oversight import AuditEntry
+from keyfold_systems.gg_core.rooms import Message, Room
+
+MODERATORS = "moderator"
 
 
 class Part(Service):
@@ -18,11 +28,64 @@ class Part(Service):
         member = await self.db.find(GroupMember.key(group_id=group_id, user_id=user_id))
         return member.role if member is not None else None
 
+    async def is_group(self, actor_id: str) -> bool:
+        return await self.db.find(Group.key(group_id=actor_id)) is not None
+
+    async def users(self, ids: Iterable[str | None]) -> dict[str, User]:
+        """Profiles by id, in one request; who is gone is left out."""
+        wanted = sorted({one for one in ids if one is not None})
+        found = await self.db.get_many([User.key(id=one) for one in wanted])
+        return {user.id: user for user in found if user is not None}
+
+    async def are_apart(self, one: str, others: Iterable[str]) -> bool:
+        """Whether somebody blocked one of the others, or was blocked by one."""
+        refs = [ref for other in others if other != one for ref in blocks_between(one, other)]
+        return any(block is not None for block in await self.db.get_many(refs))
+
+    async def refuse_blocked(self, one: str, others: Iterable[str]) -> None:
+        if await self.are_apart(one, others):
+            raise NotAllowed("One of you blocked the other.", code="BLOCKED")
+
+    def audited(self, caller: Identity, action: str, subject: str, note: str = "") -> Intent:
+        """The write that keeps what was decided; it goes into the transaction of the decision."""
+        now = self.db.context.now()
+        entry = AuditEntry(
+            entry_id=new_ulid(), by=caller.id, action=action, subject=subject, note=note, at=now
+        )
+        return create(entry)
+
+
+def blocks_between(one: str, other: str) -> list[Any]:
+    return [
+        Block.key(user_id=one, blocked_id=other),
+        Block.key(user_id=other, blocked_id=one),
+    ]
+
+
+def changes(input: Payload, *optional: str) -> dict[str, Any]:
+    """What somebody changes: a field left out stays, null takes an optional one away."""
+    given = input.model_dump(exclude_unset=True)
+    for name, value in given.items():
+        if value is None and name not in optional:
+            raise Invalid(camel(name), "it needs a value; leave it out to keep it")
+    return given
+
+
+def id_of(*parts: str) -> str:
+    """An id that follows from what it is about, so that there is one of it."""
+    return hashlib.sha256("#".join(parts).encode()).hexdigest()[:32]
+
 
 @rule
 async def registered(service: Part, caller: Identity, _: Arguments) -> bool:
-    """Somebody with a profile."""
-    return await service.db.find(User.key(id=caller.id)) is not None
+    """Somebody with a profile who is not suspended."""
+    user = await service.db.find(User.key(id=caller.id))
+    return user is not None and not user.suspended
+
+
+@rule
+def moderator(_: Part, caller: Identity, __: Arguments) -> bool:
+    return caller.is_admin or MODERATORS in caller.groups
 
 
 @rule
@@ -62,3 +125,20 @@ async def in_room(service: Part, caller: Identity, arguments: Arguments) -> bool
     if room.group_id is not None:
         return await service.role(room.group_id, caller.id) is not None
     return caller.id in room.members
+
+
+@rule
+async def writer(service: Part, caller: Identity, arguments: Arguments) -> bool:
+    """Who wrote a message."""
+    names = ("room_id", "message_id", "created_at")
+    message = await service.db.find(Message.key(**{name: arguments[name] for name in names}))
+    return message is not None and message.user_id == caller.id
+
+
+@rule
+async def admin_of_room(service: Part, caller: Identity, arguments: Arguments) -> bool:
+    """An admin of the group whose room it is."""
+    room = await service.db.find(Room.key(room_id=arguments["room_id"]))
+    if room is None or room.group_id is None:
+        return False
+    return await service.role(room.group_id, caller.id) in (Role.OWNER, Role.ADMIN)

@@ -7,32 +7,44 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from keyfold import Page, add, new_ulid, remove
+from keyfold import Page, Timestamp, add, check, create, delete, missing, new_ulid, remove
 from keyfold.api import (
     Conflict,
     Identity,
     Invalid,
+    Missing,
     NotAllowed,
     PageRequest,
     itself,
     mutation,
     query,
 )
-from keyfold_systems.gg_core.entities import (
-    MOST_MEMBERS_OF_A_ROOM,
-    Message,
-    Role,
-    Room,
-    User,
-    UserRoom,
+from keyfold.errors import AlreadyExists, ConditionFailed
+from keyfold_systems.gg_core.entities import Group, Role, User
+from keyfold_systems.gg_core.operations.access import (
+    Part,
+    admin_of_room,
+    blocks_between,
+    group_member,
+    id_of,
+    in_room,
+    moderator,
+    registered,
+    writer,
 )
-from keyfold_systems.gg_core.operations.access import Part, group_member, in_room, registered
+from keyfold_systems.gg_core.operations.people import shown
 from keyfold_systems.gg_core.patterns import chat_history, rooms_of_group, rooms_of_user
-from keyfold_systems.gg_core.payloads import Hours, NewRoom
+from keyfold_systems.gg_core.payloads import Hours, MessageView, NewRoom, RoomView
+from keyfold_systems.gg_core.rooms import MOST_MEMBERS_OF_A_ROOM, Message, Room, RoomMark
 
 MessageText = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)
 ]
+
+NAMED = 5
+"""So many of the others in a room are named in a list."""
+_ROOM = {"room_id", "scope", "group_id", "last_text", "last_by", "last_at"}
+_MESSAGE = {"room_id", "message_id", "user_id", "text", "created_at", "expires_at"}
 
 
 class Chat(Part):
@@ -46,16 +58,15 @@ class Chat(Part):
         example={"input": {"scope": "dm", "members": ["userId"]}},
     )
     async def create_room(self, input: NewRoom, caller: Identity) -> Room:
-        """Open a room with others, or for a group that you are an admin of."""
+        """Open a room with others, or for a group that you are an admin of.
+
+        Two people have one room for their direct conversation: they get the one that is there.
+        """
         members = await self._members(input, caller.id)
-        return await self.db.create(
-            Room(
-                room_id=new_ulid(),
-                scope=input.scope,
-                members=members,
-                group_id=input.group_id,
-            )
-        )
+        if input.scope == "dm":
+            return await self._conversation(*sorted(members))
+        room = Room(room_id=new_ulid(), scope=input.scope, members=members, group_id=input.group_id)
+        return await self.db.create(room)
 
     @query("/rooms/{room_id}", allow=in_room)
     async def room(self, room_id: str) -> Room:
@@ -63,20 +74,26 @@ class Chat(Part):
         return await self.db.get(Room.key(room_id=room_id))
 
     @query("/users/{user_id}/rooms", allow=itself("user_id"))
-    async def rooms(self, user_id: str, page: PageRequest) -> Page[UserRoom]:
+    async def rooms(self, user_id: str, page: PageRequest) -> Page[RoomView]:
         """The rooms that name you; those of your groups are listed with the groups."""
-        return await rooms_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await rooms_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+        rooms = await self.db.get_many([Room.key(room_id=one.room_id) for one in found])
+        return Page(await self._views([one for one in rooms if one], user_id), found.cursor)
 
     @query("/groups/{group_id}/rooms", allow=group_member)
-    async def group_rooms(self, group_id: str, page: PageRequest) -> Page[Room]:
+    async def group_rooms(
+        self, group_id: str, page: PageRequest, caller: Identity
+    ) -> Page[RoomView]:
         """The rooms of a group that you are in."""
-        return await rooms_of_group.after(page.cursor)(self.db, group_id, limit=page.limit)
+        found = await rooms_of_group.after(page.cursor)(self.db, group_id, limit=page.limit)
+        return Page(await self._views(list(found), caller.id), found.cursor)
 
     @mutation("/rooms/{room_id}/members/{user_id}", name="addToRoom", method="PUT", allow=in_room)
-    async def add_to_room(self, room_id: str, user_id: str) -> Room:
+    async def add_to_room(self, room_id: str, user_id: str, caller: Identity) -> Room:
         """Bring somebody into a room."""
         room = await self._open_room(room_id)
         await self.db.get(User.key(id=user_id))
+        await self.refuse_blocked(caller.id, {user_id})
         if len(room.members | {user_id}) > MOST_MEMBERS_OF_A_ROOM:
             raise Invalid("userId", f"a room has at most {MOST_MEMBERS_OF_A_ROOM} members")
         return await self.db.update(room, members=add({user_id}))
@@ -90,7 +107,7 @@ class Chat(Part):
     @mutation(
         "/rooms/{room_id}/messages",
         name="sendMessage",
-        allow=in_room,
+        allow=in_room & registered,
         status=201,
         example={"text": "See you at six?"},
     )
@@ -102,6 +119,11 @@ class Chat(Part):
         hours: Hours | None = None,
     ) -> Message:
         """Write something in a room, for good or for some hours."""
+        room = await self.db.get(Room.key(room_id=room_id))
+        if room.scope == "dm":
+            if room.members == {caller.id}:
+                raise Conflict("Nobody else is here any more.", code="ALONE")
+            await self.refuse_blocked(caller.id, room.members)
         now = self.db.context.now()
         message = Message(
             room_id=room_id,
@@ -114,9 +136,85 @@ class Chat(Part):
         return await self.db.create(message)
 
     @query("/rooms/{room_id}/messages", allow=in_room)
-    async def messages(self, room_id: str, page: PageRequest) -> Page[Message]:
+    async def messages(
+        self, room_id: str, page: PageRequest, caller: Identity
+    ) -> Page[MessageView]:
         """A room's messages, newest first."""
-        return await chat_history.after(page.cursor)(self.db, room_id, limit=page.limit)
+        found = await chat_history.after(page.cursor)(self.db, room_id, limit=page.limit)
+        people = await self.users(one.user_id for one in found)
+        rows = [
+            MessageView(
+                author_name=people[one.user_id].full_name if one.user_id in people else None,
+                mine=one.user_id == caller.id,
+                **one.model_dump(include=_MESSAGE),
+            )
+            for one in found
+        ]
+        return Page(rows, found.cursor)
+
+    @mutation(
+        "/rooms/{room_id}/messages/{message_id}",
+        name="deleteMessage",
+        method="DELETE",
+        allow=writer | admin_of_room | moderator,
+    )
+    async def delete_message(
+        self, room_id: str, message_id: str, created_at: Timestamp, caller: Identity
+    ) -> None:
+        """Take a message back, or out of a room that you are to keep in order."""
+        ref = Message.key(room_id=room_id, message_id=message_id, created_at=created_at)
+        message = await self.db.find(ref)
+        if message is None:
+            raise Missing("There is no such message.")
+        entry = self.audited(caller, "delete message", f"{room_id}/{message_id}")
+        decided = [] if message.user_id == caller.id else [entry]
+        await self.db.transact(delete(ref), *decided)
+
+    @mutation("/rooms/{room_id}/read", name="readRoom", method="PUT", allow=in_room)
+    async def read_room(self, room_id: str, caller: Identity) -> None:
+        """You have read what is in a room until now."""
+        now = self.db.context.now()
+        await self.db.put(RoomMark(user_id=caller.id, room_id=room_id, read_at=now))
+
+    async def _conversation(self, one: str, other: str) -> Room:
+        """The room of two people: its id follows from who they are, so that there is one."""
+        await self.refuse_blocked(one, {other})
+        room = Room(room_id=id_of("dm", one, other), scope="dm", members={one, other})
+        guards = [
+            check(block, where=lambda b: missing(b.user_id)) for block in blocks_between(one, other)
+        ]
+        try:
+            made: Room = (await self.db.transact(create(room), *guards))[0]
+        except AlreadyExists:
+            return await self.db.get(room.ref())
+        except ConditionFailed:
+            raise NotAllowed("One of you blocked the other.", code="BLOCKED") from None
+        return made
+
+    async def _views(self, rooms: list[Room], user_id: str) -> list[RoomView]:
+        """Rooms as a list shows them: three requests, however many they are."""
+        marks = await self.db.get_many(
+            [RoomMark.key(user_id=user_id, room_id=room.room_id) for room in rooms]
+        )
+        others = {room.room_id: sorted(room.members - {user_id})[:NAMED] for room in rooms}
+        people = await self.users(one for named in others.values() for one in named)
+        ids = sorted({room.group_id for room in rooms if room.group_id is not None})
+        groups = await self.db.get_many([Group.key(group_id=one) for one in ids])
+        names = {group.group_id: group.name for group in groups if group is not None}
+        views = []
+        for room, mark in zip(rooms, marks, strict=True):
+            known = [people[one] for one in others[room.room_id] if one in people]
+            title = ", ".join(one.full_name for one in known)
+            read = mark is not None and room.last_at is not None and mark.read_at >= room.last_at
+            views.append(
+                RoomView(
+                    title=names.get(room.group_id or "", title),
+                    people=[shown(one) for one in known],
+                    unread=room.last_at is not None and room.last_by != user_id and not read,
+                    **room.model_dump(include=_ROOM),
+                )
+            )
+        return views
 
     async def _members(self, input: NewRoom, user_id: str) -> set[str]:
         if input.group_id is not None:
@@ -135,6 +233,7 @@ class Chat(Part):
         unknown = [one for one, user in zip(named, found, strict=True) if user is None]
         if unknown:
             raise Invalid("members", f"there is no {', '.join(unknown)}")
+        await self.refuse_blocked(user_id, members)
         return members
 
     async def _open_room(self, room_id: str) -> Room:

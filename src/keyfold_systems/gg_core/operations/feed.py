@@ -1,8 +1,10 @@
-"""Activities, the feed that they come together in, and how sources reach their followers."""
+"""Activities, comments on them, and the feed that they come together in."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
 from keyfold import Page, Timestamp, new_ulid
 from keyfold.api import (
@@ -12,7 +14,6 @@ from keyfold.api import (
     Missing,
     NotAllowed,
     PageRequest,
-    admin,
     authenticated,
     itself,
     mutation,
@@ -22,12 +23,11 @@ from keyfold.api import (
 from keyfold.errors import NotFound
 from keyfold_systems.gg_core.entities import (
     Activity,
+    CommentsCounter,
     FeedItem,
-    Follow,
     Goal,
     Group,
-    GroupMember,
-    Promotion,
+    Task,
     User,
     home,
 )
@@ -36,19 +36,17 @@ from keyfold_systems.gg_core.operations.access import (
     admin_of_actor,
     author,
     group_member,
+    moderator,
     registered,
 )
-from keyfold_systems.gg_core.operations.people import shown
-from keyfold_systems.gg_core.patterns import activities_of
+from keyfold_systems.gg_core.operations.people import person_of
+from keyfold_systems.gg_core.patterns import activities_of, comments_of
 from keyfold_systems.gg_core.payloads import (
     Entry,
     MediaView,
     NewActivity,
     Person,
-    Reach,
-    Reason,
     Upload,
-    Way,
 )
 
 MOST_ENTRIES = 100
@@ -71,11 +69,20 @@ class Feeds(Part):
             raise NotAllowed("You can post as yourself and in groups that you are in.")
         if input.media is not None and not input.media.s3_key.startswith(_folder(caller.id)):
             raise NotAllowed("You can post files that you uploaded.")
-        await self._check_object(input, caller.id)
+        about = await self._about(input, actor, caller)
         new = new_ulid()
-        values = dict(input) | {"actor_id": actor, "object_id": input.object_id or new}
-        activity = Activity(
-            activity_id=new, author_id=caller.id, created_at=self.db.context.now(), **values
+        given = input.model_dump(exclude={"actor_id", "object_actor_id", "object_created_at"})
+        activity = Activity.model_validate(
+            given
+            | about
+            | {
+                "activity_id": new,
+                "actor_id": actor,
+                "author_id": caller.id,
+                "group_id": None if actor == caller.id else actor,
+                "object_id": input.object_id or new,
+                "created_at": self.db.context.now(),
+            }
         )
         return await home.post(self.db, activity)
 
@@ -83,48 +90,59 @@ class Feeds(Part):
         "/actors/{actor_id}/activities/{activity_id}",
         name="deleteActivity",
         method="DELETE",
-        allow=itself("actor_id") | author | admin_of_actor | admin,
+        allow=itself("actor_id") | author | admin_of_actor | moderator,
     )
     async def delete_activity(
-        self,
-        actor_id: str,
-        activity_id: str,
-        created_at: Timestamp,
+        self, actor_id: str, activity_id: str, created_at: Timestamp, caller: Identity
     ) -> None:
-        """Take an activity back; it leaves every feed at once."""
+        """Take an activity back; it leaves every feed at once, and its comments go with it."""
         ref = Activity.key(actor_id=actor_id, activity_id=activity_id, created_at=created_at)
+        entry = self.audited(caller, "delete activity", f"{actor_id}/{activity_id}")
         try:
             activity: Activity = await self.db.get(ref)
-            await self.db.transact(*home.removing(activity))
+            own = caller.id in (actor_id, activity.author_id)
+            await self.db.transact(*home.removing(activity), *([] if own else [entry]))
         except NotFound:
             raise Missing("There is no such activity.") from None
 
     @query("/users/{user_id}/activities", allow=authenticated)
-    async def activities(self, user_id: str, page: PageRequest) -> Page[Entry]:
-        """What somebody did, newest first."""
-        if await self._is_group(user_id):
+    async def activities(self, user_id: str, page: PageRequest, caller: Identity) -> Page[Entry]:
+        """What somebody did, newest first; not where one of you blocked the other."""
+        if await self.is_group(user_id):
             raise Missing("There is no such user.")
-        return await self._timeline(user_id, page)
+        await self.refuse_blocked(caller.id, {user_id})
+        return await self._timeline(user_id, page, caller)
 
     @query("/groups/{group_id}/activities", allow=group_member)
-    async def group_activities(self, group_id: str, page: PageRequest) -> Page[Entry]:
+    async def group_activities(
+        self, group_id: str, page: PageRequest, caller: Identity
+    ) -> Page[Entry]:
         """A group's timeline, newest first."""
-        return await self._timeline(group_id, page)
+        return await self._timeline(group_id, page, caller)
+
+    @query("/actors/{actor_id}/activities/{activity_id}/comments", allow=authenticated)
+    async def comments(
+        self, actor_id: str, activity_id: str, page: PageRequest, caller: Identity
+    ) -> Page[Entry]:
+        """What was said about an activity, oldest first, to those who see it."""
+        if not await self._is_visible(actor_id, caller):
+            raise NotAllowed("You do not see this activity.")
+        found = await comments_of.after(page.cursor)(self.db, activity_id, limit=page.limit)
+        kept = [one for one in found if one.post_actor_id == actor_id]
+        return Page(await self._entries(kept, caller.id), found.cursor)
 
     @query("/users/{user_id}/feed", allow=itself("user_id"))
     async def feed(self, user_id: str, page: PageRequest) -> Page[Entry]:
         """What those you follow and the groups you are in did, newest first."""
         limit = min(page.limit, MOST_ENTRIES)
         found = await home.page(self.db, user_id, limit=limit, cursor=page.cursor)
-        return Page([self._entry(one) for one in found], found.cursor)
+        return Page(await self._entries(list(found), user_id), found.cursor)
 
     @related(Entry, name="author")
     async def entry_author(self, parents: list[Entry]) -> list[Person | None]:
         """Who wrote it."""
-        ids = sorted({one.author_id for one in parents})
-        found = await self.db.get_many([User.key(id=one) for one in ids])
-        people = {one: shown(user) for one, user in zip(ids, found, strict=True) if user}
-        return [people.get(one.author_id) for one in parents]
+        people = await self.users(one.author_id for one in parents)
+        return [person_of(people, one.author_id) for one in parents]
 
     @related(Entry, name="group")
     async def entry_group(self, parents: list[Entry]) -> list[Group | None]:
@@ -150,75 +168,92 @@ class Feeds(Part):
         link = self.media.upload(key, content_type=content_type)
         return Upload(s3_key=key, **dict(link))
 
-    @mutation("/promotions/{actor_id}", name="promote", method="PUT", allow=admin)
-    async def promote(
-        self,
-        actor_id: str,
-        fanout_enabled: bool,
-        reason: Literal["followers", "volume", "manual"] = "manual",
-    ) -> Promotion:
-        """Decide whether the activities of a user or group are copied to their followers."""
-        if await self.db.find(User.key(id=actor_id)) is None and not await self._is_group(actor_id):
-            raise Missing("There is no such user or group.")
-        flag = Promotion(user_id=actor_id, fanout_enabled=fanout_enabled, reason=reason)
-        return await self.db.put(flag)
-
-    @mutation("/promotions/{actor_id}", name="endPromotion", method="DELETE", allow=admin)
-    async def end_promotion(self, actor_id: str) -> None:
-        """Let the policy decide again how somebody's activities reach their followers."""
-        await self.db.delete(Promotion.key(user_id=actor_id))
-
-    @query("/promotions/{actor_id}/explanation", allow=admin)
-    async def explain_reach(self, actor_id: str) -> Reach:
-        """How somebody's activities reach their followers, and why."""
-        found = await home.reach(self.db, actor_id)
-        reasons = [Reason(follower_id=one, reason=why) for one, why in found.reasons.items()]
-        return Reach(
-            posts=found.posts,
-            followers=found.followers,
-            copied=found.copied,
-            promoted=found.promoted,
-            reasons=reasons,
-        )
-
-    @query("/promotions/{actor_id}/followers/{follower_id}", allow=admin)
-    async def explain_way(self, actor_id: str, follower_id: str) -> Way:
-        """How one follower gets somebody's activities, and what the policy says of it now."""
-        if not await self._is_followed(actor_id, follower_id):
-            raise Missing("There is no such follower.")
-        found = await home.explain(self.db, follower_id, actor_id)
-        return Way(mode=found.mode, saving=found.saving, price=found.price, reason=found.reason)
-
-    async def _is_followed(self, actor_id: str, follower_id: str) -> bool:
-        follow = Follow.key(follower_id=follower_id, followee_id=actor_id)
-        member = GroupMember.key(group_id=actor_id, user_id=follower_id)
-        return any(await self.db.get_many([follow, member]))
-
-    async def _check_object(self, input: NewActivity, user_id: str) -> None:
+    async def _about(
+        self, input: NewActivity, actor: str, caller: Identity
+    ) -> dict[str, str | datetime | None]:
+        """What an activity belongs to, if it is a comment or tells of a goal; it must be there."""
         if input.verb == "post" and not input.preview_text.strip() and input.media is None:
             raise Invalid("previewText", "a post has text or media")
-        if input.verb in ("comment", "goal_update") and input.object_id is None:
+        if input.verb not in ("comment", "goal_update"):
+            return {}
+        if input.object_id is None:
             raise Invalid("objectId", f"a {input.verb} is about something")
-        if input.verb == "goal_update":
-            if input.object_type != "Goal" or input.object_id is None:
-                raise Invalid("objectType", "a goal_update is about a goal")
-            if await self.db.find(Goal.key(user_id=user_id, goal_id=input.object_id)) is None:
-                raise Invalid("objectId", "you have no such goal")
+        if actor != caller.id:
+            raise Invalid("actorId", f"a {input.verb} is your own, not a group's")
+        if input.verb == "goal_update" and input.object_type != "Goal":
+            raise Invalid("objectType", "a goal_update is about a goal")
+        if input.object_type == "Post":
+            return await self._about_post(input, input.object_id, caller)
+        if not await self._is_ones_own(input, input.object_id, caller.id):
+            raise Invalid("objectId", f"you have no such {input.object_type.lower()}")
+        return {"goal_id": input.object_id} if input.object_type == "Goal" else {}
 
-    async def _is_group(self, actor_id: str) -> bool:
-        return await self.db.find(Group.key(group_id=actor_id)) is not None
+    async def _about_post(
+        self, input: NewActivity, post_id: str, caller: Identity
+    ) -> dict[str, str | datetime | None]:
+        actor_id, created_at = input.object_actor_id, input.object_created_at
+        if not input.preview_text.strip() and input.media is None:
+            raise Invalid("previewText", "a comment has text or media")
+        if actor_id is None or created_at is None:
+            raise Invalid("objectActorId", "say whose post it is, and when it was made")
+        ref = Activity.key(actor_id=actor_id, activity_id=post_id, created_at=created_at)
+        if await self.db.find(ref) is None or not await self._is_visible(actor_id, caller):
+            raise Invalid("objectId", "there is no such post")
+        return {"post_id": post_id, "post_actor_id": actor_id, "post_created_at": created_at}
 
-    async def _timeline(self, actor_id: str, page: PageRequest) -> Page[Entry]:
+    async def _is_ones_own(self, input: NewActivity, object_id: str, user_id: str) -> bool:
+        """Whether there is such a goal or task of somebody's, or a group that they are in."""
+        if input.object_type == "Goal":
+            return await self.db.find(Goal.key(user_id=user_id, goal_id=object_id)) is not None
+        if input.object_type == "Group":
+            return await self.role(object_id, user_id) is not None
+        if input.object_actor_id is None:
+            raise Invalid("objectActorId", "say which goal the task is for")
+        ref = Task.key(goal_id=input.object_actor_id, task_id=object_id)
+        task = await self.db.find(ref)
+        return task is not None and task.user_id == user_id
+
+    async def _is_visible(self, actor_id: str, caller: Identity) -> bool:
+        """Whether somebody sees what a user or a group does."""
+        if await self.role(actor_id, caller.id) is not None:
+            return True
+        return not await self.is_group(actor_id) and not await self.are_apart(actor_id, [caller.id])
+
+    async def _timeline(self, actor_id: str, page: PageRequest, caller: Identity) -> Page[Entry]:
         found = await activities_of.after(page.cursor)(self.db, actor_id, limit=page.limit)
-        return Page([self._entry(one) for one in found], found.cursor)
+        return Page(await self._entries(list(found), caller.id), found.cursor)
 
-    def _entry(self, item: Activity | FeedItem) -> Entry:
+    async def _entries(self, items: Sequence[Activity | FeedItem], user_id: str) -> list[Entry]:
+        """Activities with names and numbers of comments, which are read together."""
+        authors = sorted({one.author_id for one in items})
+        groups = sorted({one.actor_id for one in items if one.actor_id != one.author_id})
+        refs: list[Any] = [
+            *(User.key(id=one) for one in authors),
+            *(Group.key(group_id=one) for one in groups),
+            *(CommentsCounter.key(post_id=one.activity_id) for one in items),
+        ]
+        found = await self.db.get_many(refs)
+        people = dict(zip(authors, found, strict=False))
+        joined = dict(zip(groups, found[len(authors) :], strict=False))
+        counts = found[len(authors) + len(groups) :]
+        return [
+            self._entry(
+                one,
+                author_name=getattr(people[one.author_id], "full_name", None),
+                group_name=getattr(joined.get(one.actor_id), "name", None),
+                comments=count.count if count is not None else 0,
+                mine=one.author_id == user_id,
+            )
+            for one, count in zip(items, counts, strict=True)
+        ]
+
+    def _entry(self, item: Activity | FeedItem, **more: Any) -> Entry:
         """An activity with links that are made now: what is stored never expires."""
-        values = {name: getattr(item, name) for name in Entry.model_fields}
+        values = {name: getattr(item, name) for name in Entry.model_fields if name not in more}
         if item.media is not None:
             url = self.media.download(item.media.s3_key).url if self.media is not None else None
             values["media"] = MediaView(url=url, **dict(item.media))
-        return Entry(**values)
+        return Entry(**values, **more)
 
 
 def _folder(user_id: str) -> str:

@@ -14,9 +14,9 @@ from keyfold.api import (
 )
 from keyfold.errors import ConditionFailed
 from keyfold_systems.gg_core.entities import Goal, Task
-from keyfold_systems.gg_core.operations.access import Part, registered
+from keyfold_systems.gg_core.operations.access import Part, changes, registered
 from keyfold_systems.gg_core.patterns import goals_of_user, tasks_due, tasks_of_goal
-from keyfold_systems.gg_core.payloads import GoalChange, NewGoal, NewTask, TaskChange
+from keyfold_systems.gg_core.payloads import DueTask, GoalChange, NewGoal, NewTask, TaskChange
 
 
 @rule
@@ -45,8 +45,8 @@ class Goals(Part):
     async def update_goal(self, goal_id: str, input: GoalChange, caller: Identity) -> Goal:
         """Change a goal of yours."""
         ref = Goal.key(user_id=caller.id, goal_id=goal_id)
-        changes = input.model_dump(exclude_none=True)
-        return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
+        changed = changes(input)
+        return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
 
     @mutation("/goals/{goal_id}/completion", name="completeGoal", allow=goal_owner)
     async def complete_goal(self, goal_id: str, caller: Identity) -> Goal:
@@ -64,7 +64,10 @@ class Goals(Part):
 
     @mutation("/goals/{goal_id}", name="deleteGoal", method="DELETE", allow=goal_owner)
     async def delete_goal(self, goal_id: str, caller: Identity) -> None:
-        """Delete a goal with its tasks."""
+        """Delete a goal with its tasks and what you told of it.
+
+        A quest that is linked to it cannot be won any more.
+        """
         await self.db.delete(Goal.key(user_id=caller.id, goal_id=goal_id))
 
     @query("/users/{user_id}/goals", allow=itself("user_id"))
@@ -90,10 +93,17 @@ class Goals(Part):
         "/goals/{goal_id}/tasks/{task_id}", name="updateTask", method="PATCH", allow=goal_owner
     )
     async def update_task(self, goal_id: str, task_id: str, input: TaskChange) -> Task:
-        """Change a task of yours."""
+        """Change a task of yours; without a due date it leaves the list of what is due."""
         ref = Task.key(goal_id=goal_id, task_id=task_id)
-        changes = input.model_dump(exclude_none=True)
-        return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
+        changed = changes(input, "due_at")
+        return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
+
+    @mutation(
+        "/goals/{goal_id}/tasks/{task_id}", name="deleteTask", method="DELETE", allow=goal_owner
+    )
+    async def delete_task(self, goal_id: str, task_id: str) -> None:
+        """Delete a task; a quest that is linked to it cannot be won any more."""
+        await self.db.delete(Task.key(goal_id=goal_id, task_id=task_id), must_exist=True)
 
     @mutation("/goals/{goal_id}/tasks/{task_id}/completion", name="completeTask", allow=goal_owner)
     async def complete_task(self, goal_id: str, task_id: str) -> Task:
@@ -114,6 +124,22 @@ class Goals(Part):
         return await tasks_of_goal.after(page.cursor)(self.db, goal_id, limit=page.limit)
 
     @query("/users/{user_id}/tasks", allow=itself("user_id"))
-    async def tasks_due(self, user_id: str, page: PageRequest) -> Page[Task]:
-        """Your tasks by due date."""
-        return await tasks_due.after(page.cursor)(self.db, user_id, limit=page.limit)
+    async def tasks_due(self, user_id: str, page: PageRequest) -> Page[DueTask]:
+        """Your tasks by due date, with the goals that they are for."""
+        found = await tasks_due.after(page.cursor)(self.db, user_id, limit=page.limit)
+        ids = sorted({one.goal_id for one in found})
+        goals = await self.db.get_many([Goal.key(user_id=user_id, goal_id=one) for one in ids])
+        titles = {goal.goal_id: goal.title for goal in goals if goal is not None}
+        rows = [
+            DueTask(
+                goal_id=one.goal_id,
+                goal_title=titles[one.goal_id],
+                task_id=one.task_id,
+                title=one.title,
+                due_at=one.due_at,
+                completed_at=one.completed_at,
+            )
+            for one in found
+            if one.goal_id in titles
+        ]
+        return Page(rows, found.cursor)

@@ -21,13 +21,15 @@ from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Group, GroupMember, Role, home
 from keyfold_systems.gg_core.operations.access import (
     Part,
+    changes,
     group_admin,
     group_member,
     group_owner,
     registered,
 )
+from keyfold_systems.gg_core.operations.people import person_of
 from keyfold_systems.gg_core.patterns import group_members, groups_of_user
-from keyfold_systems.gg_core.payloads import GroupChange, NewGroup
+from keyfold_systems.gg_core.payloads import GroupChange, Member, Membership, NewGroup
 
 
 class Groups(Part):
@@ -51,8 +53,8 @@ class Groups(Part):
     async def update_group(self, group_id: str, input: GroupChange) -> Group:
         """Change a group; every member's list follows."""
         ref = Group.key(group_id=group_id)
-        changes = input.model_dump(exclude_none=True)
-        return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
+        changed = changes(input)
+        return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
 
     @query("/groups/{group_id}", allow=authenticated)
     async def group(self, group_id: str) -> Group:
@@ -60,14 +62,42 @@ class Groups(Part):
         return await self.db.get(Group.key(group_id=group_id))
 
     @query("/groups/{group_id}/members", allow=authenticated)
-    async def group_members(self, group_id: str, page: PageRequest) -> Page[GroupMember]:
+    async def group_members(self, group_id: str, page: PageRequest) -> Page[Member]:
         """Who is in a group."""
-        return await group_members.after(page.cursor)(self.db, group_id, limit=page.limit)
+        found = await group_members.after(page.cursor)(self.db, group_id, limit=page.limit)
+        people = await self.users(one.user_id for one in found)
+        rows = [
+            Member(
+                group_id=one.group_id,
+                user_id=one.user_id,
+                role=one.role,
+                joined_at=one.joined_at,
+                person=person_of(people, one.user_id),
+            )
+            for one in found
+        ]
+        return Page(rows, found.cursor)
 
     @query("/users/{user_id}/groups", allow=itself("user_id"))
-    async def groups(self, user_id: str, page: PageRequest) -> Page[GroupMember]:
-        """The groups you are in, newest first."""
-        return await groups_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+    async def groups(self, user_id: str, page: PageRequest) -> Page[Membership]:
+        """The groups you are in, newest first; one that was just deleted is left out."""
+        found = await groups_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+        groups = await self.db.get_many([Group.key(group_id=one.group_id) for one in found])
+        rows = [
+            Membership(
+                group_id=one.group_id,
+                group_name=group.name,
+                user_id=one.user_id,
+                role=one.role,
+                joined_at=one.joined_at,
+                description=group.description,
+                is_persistent=group.is_persistent,
+                member_count=group.member_count,
+            )
+            for one, group in zip(found, groups, strict=True)
+            if group is not None
+        ]
+        return Page(rows, found.cursor)
 
     @mutation("/groups/{group_id}/members", name="joinGroup", allow=registered, status=201)
     async def join_group(self, group_id: str, caller: Identity) -> GroupMember:
@@ -122,7 +152,10 @@ class Groups(Part):
         group = await self.db.get(Group.key(group_id=group_id))
         if group.is_persistent and not caller.is_admin:
             raise Conflict("A community stays; leave it instead.", code="PERSISTENT")
-        await self.db.delete(group.ref(), must_exist=True)
+        await self.db.transact(
+            delete(group.ref(), must_exist=True),
+            *([self.audited(caller, "delete group", group_id)] if caller.is_admin else []),
+        )
 
     def _member(self, group: Group, user_id: str, role: Role) -> GroupMember:
         return GroupMember(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold import Page, check, missing, put
+from keyfold import Page, check, missing, put, update
 from keyfold.api import (
     Conflict,
     Identity,
@@ -19,9 +19,18 @@ from keyfold.api import (
     query,
 )
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
-from keyfold_systems.gg_core.entities import Block, Follow, User, home
-from keyfold_systems.gg_core.operations.access import Part, registered
+from keyfold_systems.gg_core.entities import (
+    Block,
+    Follow,
+    FollowersCounter,
+    FollowingCounter,
+    Tier,
+    User,
+    home,
+)
+from keyfold_systems.gg_core.operations.access import Part, blocks_between, changes, registered
 from keyfold_systems.gg_core.patterns import (
+    blocked_users,
     followers,
     followers_count,
     following,
@@ -29,7 +38,15 @@ from keyfold_systems.gg_core.patterns import (
     user_by_email,
     user_by_nickname,
 )
-from keyfold_systems.gg_core.payloads import Counts, NewUser, Person, UserChange
+from keyfold_systems.gg_core.payloads import (
+    Blocked,
+    Counts,
+    Followed,
+    NewUser,
+    Person,
+    Profile,
+    UserChange,
+)
 
 ATTEMPTS = 5
 
@@ -63,13 +80,39 @@ class People(Part):
     async def update_user(self, user_id: str, input: UserChange) -> User:
         """Change your profile."""
         ref = User.key(id=user_id)
-        changes = input.model_dump(exclude_none=True)
-        return await self.db.update(ref, **changes) if changes else await self.db.get(ref)
+        changed = changes(input)
+        return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
+
+    @mutation("/users/{user_id}/tier", name="changeTier", method="PUT", allow=admin)
+    async def change_tier(self, user_id: str, tier: Tier, caller: Identity, note: str = "") -> User:
+        """Put somebody on another plan."""
+        entry = self.audited(caller, f"tier {tier}", user_id, note)
+        ref = User.key(id=user_id)
+        await self.db.transact(update(ref, tier=tier), entry)
+        return await self.db.get(ref)
 
     @query("/users/{user_id}", allow=authenticated)
-    async def user(self, user_id: str) -> Person:
-        """A profile, as everybody sees it."""
-        return shown(await self.db.get(User.key(id=user_id)))
+    async def user(self, user_id: str, caller: Identity) -> Profile:
+        """A profile, as everybody sees it, and how you stand to each other."""
+        refs: list[Any] = [
+            User.key(id=user_id),
+            FollowersCounter.key(user_id=user_id),
+            FollowingCounter.key(user_id=user_id),
+            Follow.key(follower_id=caller.id, followee_id=user_id),
+            Follow.key(follower_id=user_id, followee_id=caller.id),
+            Block.key(user_id=caller.id, blocked_id=user_id),
+        ]
+        user, theirs, ours, mine, back, block = await self.db.get_many(refs)
+        if user is None:
+            raise Missing("There is no such user.")
+        return Profile(
+            **dict(shown(user)),
+            followers=theirs.count if theirs else 0,
+            following=ours.count if ours else 0,
+            followed_by_me=mine is not None,
+            follows_me=back is not None,
+            blocked_by_me=block is not None,
+        )
 
     @query("/users/{user_id}/account", allow=itself("user_id"))
     async def account(self, user_id: str) -> User:
@@ -95,7 +138,7 @@ class People(Part):
         edge = Follow(follower_id=caller.id, followee_id=followee_id)
         guards = [
             check(block, where=lambda b: missing(b.user_id))
-            for block in _blocks(caller.id, followee_id)
+            for block in blocks_between(caller.id, followee_id)
         ]
         try:
             made: Follow = (await self.db.transact(*home.following(edge), *guards))[0]
@@ -139,15 +182,34 @@ class People(Part):
         ref = Block.key(user_id=caller.id, blocked_id=blocked_id)
         await self.db.delete(ref, must_exist=True)
 
+    @query("/users/{user_id}/blocks", allow=itself("user_id"))
+    async def blocks(self, user_id: str, page: PageRequest) -> Page[Blocked]:
+        """Whom you have blocked."""
+        found = await blocked_users.after(page.cursor)(self.db, user_id, limit=page.limit)
+        people = await self.users(one.blocked_id for one in found)
+        return Page(
+            [
+                Blocked(
+                    blocked_id=one.blocked_id,
+                    created_at=one.created_at,
+                    person=person_of(people, one.blocked_id),
+                )
+                for one in found
+            ],
+            found.cursor,
+        )
+
     @query("/users/{user_id}/following", allow=authenticated)
-    async def following(self, user_id: str, page: PageRequest) -> Page[Follow]:
+    async def following(self, user_id: str, page: PageRequest, caller: Identity) -> Page[Followed]:
         """Who somebody follows."""
-        return await following.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await following.after(page.cursor)(self.db, user_id, limit=page.limit)
+        return await self._followed(found, [one.followee_id for one in found], caller)
 
     @query("/users/{user_id}/followers", allow=authenticated)
-    async def followers(self, user_id: str, page: PageRequest) -> Page[Follow]:
+    async def followers(self, user_id: str, page: PageRequest, caller: Identity) -> Page[Followed]:
         """Who follows somebody."""
-        return await followers.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await followers.after(page.cursor)(self.db, user_id, limit=page.limit)
+        return await self._followed(found, [one.follower_id for one in found], caller)
 
     @query("/users/{user_id}/counts", allow=authenticated)
     async def counts(self, user_id: str) -> Counts:
@@ -155,6 +217,26 @@ class People(Part):
         theirs = await followers_count(self.db, user_id)
         ours = await following_count(self.db, user_id)
         return Counts(followers=theirs.count if theirs else 0, following=ours.count if ours else 0)
+
+    async def _followed(
+        self, edges: Page[Follow], others: list[str], caller: Identity
+    ) -> Page[Followed]:
+        """Edges with who is at the other end, and whether the caller follows them."""
+        people = await self.users(others)
+        mine = await self.db.get_many(
+            [Follow.key(follower_id=caller.id, followee_id=one) for one in others]
+        )
+        rows = [
+            Followed(
+                follower_id=edge.follower_id,
+                followee_id=edge.followee_id,
+                created_at=edge.created_at,
+                person=person_of(people, other),
+                followed_by_me=followed is not None,
+            )
+            for edge, other, followed in zip(edges, others, mine, strict=True)
+        ]
+        return Page(rows, edges.cursor)
 
     async def _apart(self, follower_id: str, followee_id: str) -> list[Any]:
         """Writes after which one does not follow the other, whatever happens meanwhile."""
@@ -168,11 +250,9 @@ def shown(user: User) -> Person:
     return Person.model_validate(user.model_dump(include=set(Person.model_fields)))
 
 
-def _blocks(one: str, other: str) -> list[Any]:
-    return [
-        Block.key(user_id=one, blocked_id=other),
-        Block.key(user_id=other, blocked_id=one),
-    ]
+def person_of(people: dict[str, User], user_id: str) -> Person | None:
+    user = people.get(user_id)
+    return None if user is None else shown(user)
 
 
 def _first(page: Page[User]) -> User:

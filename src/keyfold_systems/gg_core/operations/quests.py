@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from keyfold import Page, check, create, missing, new_ulid
+from keyfold import Page, check, create, delete, missing, new_ulid
 from keyfold.api import (
     Arguments,
     Conflict,
     Identity,
     Invalid,
     PageRequest,
+    Refused,
     admin,
     itself,
     mutation,
@@ -19,10 +20,11 @@ from keyfold.api import (
     rule,
 )
 from keyfold.errors import ConditionFailed, NotFound
-from keyfold_systems.gg_core.entities import Goal, Quest, Task
+from keyfold_systems.gg_core.entities import MOST_ACTIVE_QUESTS, Goal, Quest, Task, User
 from keyfold_systems.gg_core.operations.access import Part, registered
 from keyfold_systems.gg_core.patterns import quests_of_user
 from keyfold_systems.gg_core.payloads import NewQuest
+from keyfold_systems.gg_core.quests import STAKES
 
 
 @rule
@@ -42,7 +44,10 @@ class Quests(Part):
         example={"input": {"title": "Three tasks", "kind": "quantitative", "targetCount": 3}},
     )
     async def create_quest(self, input: NewQuest, caller: Identity) -> Quest:
-        """Take on a quest; what it is linked to must be yours and still to be done."""
+        """Take on a quest; what it is linked to must be yours and still to be done.
+
+        Its difficulty says what it takes at least and what it is worth.
+        """
         now = self.db.context.now()
         _check_kind(input)
         _check_deadline(input, now)
@@ -52,10 +57,13 @@ class Quests(Part):
             id=new_ulid(),
             created_at=now,
             linked_task_ids=tasks,
+            reward_xp=STAKES[input.difficulty].xp,
             **{name: value for name, value in input if name != "linked_tasks"},
         )
         try:
-            made: Quest = (await self.db.transact(create(quest), *_links(input, caller.id)))[0]
+            made: Quest = (
+                await self.db.transact(create(quest), *_links(input, caller.id), _room(caller.id))
+            )[0]
         except (ConditionFailed, NotFound):
             raise await self._refusal(input, caller.id) from None
         return made
@@ -77,9 +85,10 @@ class Quests(Part):
     @mutation(
         "/users/{user_id}/quests/{quest_id}", name="deleteQuest", method="DELETE", allow=admin
     )
-    async def delete_quest(self, user_id: str, quest_id: str) -> None:
+    async def delete_quest(self, user_id: str, quest_id: str, caller: Identity) -> None:
         """Delete a quest; what was awarded stays."""
-        await self.db.delete(Quest.key(user_id=user_id, id=quest_id), must_exist=True)
+        gone = delete(Quest.key(user_id=user_id, id=quest_id), must_exist=True)
+        await self.db.transact(gone, self.audited(caller, "delete quest", f"{user_id}/{quest_id}"))
 
     @query("/users/{user_id}/quests", allow=itself("user_id"))
     async def quests(self, user_id: str, page: PageRequest) -> Page[Quest]:
@@ -91,8 +100,14 @@ class Quests(Part):
         """A quest of yours."""
         return await self.db.get(Quest.key(user_id=user_id, id=quest_id))
 
-    async def _refusal(self, input: NewQuest, user_id: str) -> Invalid:
+    async def _refusal(self, input: NewQuest, user_id: str) -> Refused:
         """Which of the links is wrong, and why."""
+        user = await self.db.get(User.key(id=user_id))
+        if user.active_quests >= MOST_ACTIVE_QUESTS:
+            return Conflict(
+                f"You have {MOST_ACTIVE_QUESTS} quests already; finish or give up one first.",
+                code="TOO_MANY_QUESTS",
+            )
         goals = sorted(input.linked_goal_ids)
         found = await self.db.get_many([Goal.key(user_id=user_id, goal_id=g) for g in goals])
         for goal_id, goal in zip(goals, found, strict=True):
@@ -121,12 +136,20 @@ def _check_kind(input: NewQuest) -> None:
     tasks = [one.task_id for one in input.linked_tasks]
     if len(set(tasks)) != len(tasks):
         raise Invalid("linkedTasks", "a task is linked twice")
+    least = STAKES[input.difficulty].steps
+    if (input.target_count or len(input.linked_goal_ids) + len(tasks)) < least:
+        raise Invalid("difficulty", f"a quest that is {input.difficulty} has {least} steps or more")
 
 
 def _check_deadline(input: NewQuest, now: datetime) -> None:
     start = max(now, input.start_at or now)
     if input.deadline is not None and input.deadline <= start:
         raise Invalid("deadline", "nothing could be done before it; choose a later one")
+
+
+def _room(user_id: str) -> Any:
+    """A check that somebody has not taken on too many quests."""
+    return check(User.key(id=user_id), where=lambda u: u.active_quests < MOST_ACTIVE_QUESTS)
 
 
 def _links(input: NewQuest, user_id: str) -> list[Any]:

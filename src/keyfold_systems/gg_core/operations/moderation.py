@@ -1,0 +1,169 @@
+"""Reports, what is decided about them, and the trail that it leaves."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from keyfold import Page, Timestamp, delete, missing, update
+from keyfold.api import (
+    Conflict,
+    Identity,
+    Invalid,
+    PageRequest,
+    admin,
+    mutation,
+    query,
+)
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
+from keyfold_systems.gg_core.entities import Activity, Group, User, home
+from keyfold_systems.gg_core.operations.access import Part, id_of, moderator, registered
+from keyfold_systems.gg_core.oversight import (
+    LOCKED_FOR,
+    AuditEntry,
+    Decision,
+    Lock,
+    Report,
+    ReportStatus,
+)
+from keyfold_systems.gg_core.patterns import audit_trail, reports_by_status
+from keyfold_systems.gg_core.payloads import NewReport
+from keyfold_systems.gg_core.rooms import Message
+
+Note = Annotated[str, Field(max_length=1000)]
+
+
+class Moderation(Part):
+    """Who keeps order, and how."""
+
+    @mutation(
+        "/reports",
+        name="report",
+        allow=registered,
+        status=201,
+        example={"input": {"subjectType": "user", "subjectId": "userId", "reason": "Spam"}},
+    )
+    async def report(self, input: NewReport, caller: Identity) -> Report:
+        """Tell the moderators of something that should not be here; once for each thing."""
+        report = Report(
+            report_id=id_of("report", caller.id, input.subject_type, input.subject_id),
+            reporter_id=caller.id,
+            subject_type=input.subject_type,
+            subject_id=input.subject_id,
+            place_id=input.place_id,
+            subject_created_at=input.created_at,
+            reason=input.reason,
+            created_at=self.db.context.now(),
+        )
+        if await self.db.find(_subject(report)) is None:
+            raise Invalid("subjectId", f"there is no such {input.subject_type}")
+        try:
+            return await self.db.create(report)
+        except AlreadyExists:
+            raise Conflict("You have reported it already.", code="ALREADY_REPORTED") from None
+
+    @query("/reports", allow=moderator)
+    async def reports(self, page: PageRequest, status: ReportStatus = "open") -> Page[Report]:
+        """Reports, oldest first."""
+        return await reports_by_status.after(page.cursor)(self.db, status, limit=page.limit)
+
+    @mutation("/reports/{report_id}/lock", name="claimReport", method="PUT", allow=moderator)
+    async def claim_report(self, report_id: str, caller: Identity) -> Lock:
+        """Look into a report alone for a quarter of an hour."""
+        report = await self.db.get(Report.key(report_id=report_id))
+        return await self._hold(report, caller)
+
+    @mutation("/reports/{report_id}/decision", name="handleReport", allow=moderator)
+    async def handle_report(
+        self, report_id: str, decision: Decision, caller: Identity, note: Note = ""
+    ) -> Report:
+        """Dismiss a report, or remove what it is about: a user is suspended, all else deleted."""
+        report = await self.db.get(Report.key(report_id=report_id))
+        await self._hold(report, caller)
+        handled = update(
+            report.ref(),
+            status=decision,
+            handled_by=caller.id,
+            handled_at=self.db.context.now(),
+            note=note,
+            where=lambda r: r.status == "open",
+        )
+        subject = f"{report.subject_type} {report.subject_id}"
+        entry = self.audited(caller, f"report {decision}", subject, note)
+        gone = await self._removal(report) if decision == "removed" else []
+        try:
+            await self.db.transact(handled, entry, *gone, delete(_lock(report)))
+        except (ConditionFailed, NotFound):
+            raise Conflict("It was handled just now.", code="HANDLED") from None
+        return await self.db.get(report.ref())
+
+    @mutation("/users/{user_id}/suspension", name="suspendUser", method="PUT", allow=moderator)
+    async def suspend_user(
+        self, user_id: str, suspended: bool, caller: Identity, note: Note = ""
+    ) -> None:
+        """Keep somebody from writing anything, or let them again."""
+        entry = self.audited(caller, "suspend" if suspended else "reinstate", user_id, note)
+        await self.db.transact(update(User.key(id=user_id), suspended=suspended), entry)
+
+    @query("/audit", allow=admin)
+    async def audit(self, page: PageRequest, month: Timestamp | None = None) -> Page[AuditEntry]:
+        """What was decided in the month of a time, which is now by default; newest first."""
+        at = month or self.db.context.now()
+        return await audit_trail.after(page.cursor)(self.db, at, limit=page.limit)
+
+    async def _hold(self, report: Report, caller: Identity) -> Lock:
+        """The lock on a report, unless another moderator holds it; one that is over is nobody's."""
+        if report.status != "open":
+            raise Conflict("It is handled already.", code="HANDLED")
+        now = self.db.context.now()
+        lock = Lock(
+            name=f"report-{report.report_id}", holder_id=caller.id, expires_at=now + LOCKED_FOR
+        )
+        try:
+            return await self.db.put(
+                lock,
+                where=lambda held: (
+                    missing(held.holder_id)
+                    | (held.holder_id == caller.id)
+                    | (held.expires_at <= now)
+                ),
+            )
+        except ConditionFailed:
+            raise Conflict("Another moderator looks into it.", code="LOCKED") from None
+
+    async def _removal(self, report: Report) -> list[Any]:
+        """The writes that take away what a report is about; none where it is gone already."""
+        subject: Any = await self.db.find(_subject(report))
+        if subject is None:
+            return []
+        if isinstance(subject, Activity):
+            return home.removing(subject)
+        if isinstance(subject, User):
+            return [update(subject.ref(), suspended=True)]
+        return [delete(subject.ref())]
+
+
+def _subject(report: Report) -> Any:
+    """Where the thing is that a report is about."""
+    if report.subject_type == "user":
+        return User.key(id=report.subject_id)
+    if report.subject_type == "group":
+        return Group.key(group_id=report.subject_id)
+    if report.place_id is None or report.subject_created_at is None:
+        raise Invalid("placeId", f"say where the {report.subject_type} is, and when it was made")
+    if report.subject_type == "message":
+        return Message.key(
+            room_id=report.place_id,
+            message_id=report.subject_id,
+            created_at=report.subject_created_at,
+        )
+    return Activity.key(
+        actor_id=report.place_id,
+        activity_id=report.subject_id,
+        created_at=report.subject_created_at,
+    )
+
+
+def _lock(report: Report) -> Any:
+    return Lock.key(name=f"report-{report.report_id}")

@@ -1,0 +1,62 @@
+"""What keeps order: reports, the trail of what was decided, and locks that end by themselves."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from keyfold import Created, Entity, Id, Key, On, Timestamp, Ttl
+from keyfold_systems.gg_core import oversight_types as typed
+from keyfold_systems.gg_core.entities import table
+
+SubjectType = Literal["activity", "message", "user", "group"]
+Decision = Literal["dismissed", "removed"]
+ReportStatus = Literal["open", "dismissed", "removed"]
+LOCKED_FOR: Final = timedelta(minutes=15)
+
+
+class Report(typed.Report, Entity, table=table):
+    """Somebody finds that something should not be here; one report of each about a thing."""
+
+    report_id: Id
+    reporter_id: Id
+    subject_type: SubjectType
+    subject_id: Id
+    place_id: Id | None = None
+    """The actor of an activity, the room of a message."""
+    subject_created_at: Timestamp | None = None
+    reason: Annotated[str, Field(min_length=1, max_length=1000)]
+    status: ReportStatus = "open"
+    handled_by: Id | None = None
+    handled_at: Timestamp | None = None
+    note: str = ""
+    created_at: Timestamp
+
+    key = Key("REPORT#{report_id}", "REPORT#{report_id}")
+    by_status = On("GSI1", "REPORTS#{status}", "ENTITY#Report#{created_at:iso}#{report_id}")
+
+
+class AuditEntry(typed.AuditEntry, Entity, table=table):
+    """What was decided over somebody, by whom and why."""
+
+    entry_id: Id
+    by: Id
+    action: str
+    subject: str
+    note: str = ""
+    at: Timestamp
+
+    key = Key("AUDIT#{at:%Y-%m}", "TS#{at:iso}#{entry_id}")
+
+
+class Lock(typed.Lock, Entity, table=table):
+    """Somebody works on something alone for a while; the time to live takes what is left over."""
+
+    name: Id
+    holder_id: Id
+    since: Annotated[Timestamp | None, Created()] = None
+    expires_at: Annotated[Timestamp, Ttl()]
+
+    key = Key("LOCK#{name}", "LOCK#{name}")

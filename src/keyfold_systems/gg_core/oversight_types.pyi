@@ -1,0 +1,142 @@
+"""Written by `keyfold types`; do not edit."""
+# pyright: reportUnnecessaryTypeIgnoreComment=false
+# pyright: reportIncompatibleVariableOverride=false
+# ruff: noqa
+# fmt: off
+
+import collections.abc
+import datetime
+import typing
+from typing import ClassVar, Self, TypeVar, overload
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Key, KeyOf, On, Ref
+from keyfold.design.read import Query
+from keyfold.design.path_change import PathChange
+from keyfold.runtime.changes import Clear, Given
+
+import keyfold_systems.gg_core.oversight as of
+
+E = TypeVar("E", bound=Entity)
+
+class ByCreatedAt(Query[E]):
+    def after(self, *, created_at: datetime.datetime | None) -> Self: ...
+    def since(self, *, created_at: datetime.datetime | None) -> Self: ...
+    def before(self, *, created_at: datetime.datetime | None) -> Self: ...
+    def until(self, *, created_at: datetime.datetime | None) -> Self: ...
+
+class ByReportId(Query[E]):
+    def after(self, *, report_id: str | None) -> Self: ...
+    def since(self, *, report_id: str | None) -> Self: ...
+    def before(self, *, report_id: str | None) -> Self: ...
+    def until(self, *, report_id: str | None) -> Self: ...
+    def begins_with(self, *, report_id: str | None) -> Self: ...
+
+class ByAt(Query[E]):
+    def after(self, *, at: datetime.datetime | None) -> Self: ...
+    def since(self, *, at: datetime.datetime | None) -> Self: ...
+    def before(self, *, at: datetime.datetime | None) -> Self: ...
+    def until(self, *, at: datetime.datetime | None) -> Self: ...
+
+class ByEntryId(Query[E]):
+    def after(self, *, entry_id: str | None) -> Self: ...
+    def since(self, *, entry_id: str | None) -> Self: ...
+    def before(self, *, entry_id: str | None) -> Self: ...
+    def until(self, *, entry_id: str | None) -> Self: ...
+    def begins_with(self, *, entry_id: str | None) -> Self: ...
+
+class ReportKey(KeyOf[of.Report]):
+    def __call__(self, *, report_id: str) -> Ref[of.Report]: ...
+    def query(self, *, report_id: str) -> Query[of.Report]: ...
+
+class ReportByStatus(KeyOf[of.Report]):
+    @overload
+    def query(self, *, status: typing.Literal['open', 'dismissed', 'removed']) -> ByCreatedAt[of.Report]: ...
+    @overload
+    def query(self, *, status: typing.Literal['open', 'dismissed', 'removed'], created_at: datetime.datetime) -> ByReportId[of.Report]: ...
+    @overload
+    def query(self, *, status: typing.Literal['open', 'dismissed', 'removed'], created_at: datetime.datetime, report_id: str) -> Query[of.Report]: ...
+
+class Report(Entity):
+    key: ClassVar[Key[ReportKey]]
+    by_status: ClassVar[On[ReportByStatus]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Report],
+        where: collections.abc.Callable[[of.Report], object] | None = ...,
+        reporter_id: Given[str] = ...,
+        subject_type: Given[typing.Literal['activity', 'message', 'user', 'group']] = ...,
+        subject_id: Given[str] = ...,
+        place_id: Given[str] | Clear | None = ...,
+        subject_created_at: Given[datetime.datetime] | Clear | None = ...,
+        reason: Given[str] = ...,
+        status: Given[typing.Literal['open', 'dismissed', 'removed']] = ...,
+        handled_by: Given[str] | Clear | None = ...,
+        handled_at: Given[datetime.datetime] | Clear | None = ...,
+        note: Given[str] = ...,
+        created_at: Given[datetime.datetime] = ...,
+    ) -> of.Report: ...
+    def __moves__(
+        self,
+        *,
+        report_id: str = ...,
+        reporter_id: str = ...,
+        subject_type: typing.Literal['activity', 'message', 'user', 'group'] = ...,
+        subject_id: str = ...,
+        place_id: str | None = ...,
+        subject_created_at: datetime.datetime | None = ...,
+        reason: str = ...,
+        status: typing.Literal['open', 'dismissed', 'removed'] = ...,
+        handled_by: str | None = ...,
+        handled_at: datetime.datetime | None = ...,
+        note: str = ...,
+        created_at: datetime.datetime = ...,
+    ) -> of.Report: ...
+
+class AuditEntryKey(KeyOf[of.AuditEntry]):
+    def __call__(self, *, at: datetime.datetime, entry_id: str) -> Ref[of.AuditEntry]: ...
+    def query(self, *, at: datetime.datetime) -> ByAt[of.AuditEntry]: ...
+
+class AuditEntry(Entity):
+    key: ClassVar[Key[AuditEntryKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.AuditEntry],
+        where: collections.abc.Callable[[of.AuditEntry], object] | None = ...,
+        by: Given[str] = ...,
+        action: Given[str] = ...,
+        subject: Given[str] = ...,
+        note: Given[str] = ...,
+    ) -> of.AuditEntry: ...
+    def __moves__(
+        self,
+        *,
+        entry_id: str = ...,
+        by: str = ...,
+        action: str = ...,
+        subject: str = ...,
+        note: str = ...,
+        at: datetime.datetime = ...,
+    ) -> of.AuditEntry: ...
+
+class LockKey(KeyOf[of.Lock]):
+    def __call__(self, *, name: str) -> Ref[of.Lock]: ...
+    def query(self, *, name: str) -> Query[of.Lock]: ...
+
+class Lock(Entity):
+    key: ClassVar[Key[LockKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Lock],
+        where: collections.abc.Callable[[of.Lock], object] | None = ...,
+        holder_id: Given[str] = ...,
+        since: Given[datetime.datetime] | Clear | None = ...,
+        expires_at: Given[datetime.datetime] = ...,
+    ) -> of.Lock: ...
+    def __moves__(
+        self,
+        *,
+        name: str = ...,
+        holder_id: str = ...,
+        since: datetime.datetime | None = ...,
+        expires_at: datetime.datetime = ...,
+    ) -> of.Lock: ...
