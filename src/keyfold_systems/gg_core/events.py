@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from keyfold import Entity
+from keyfold import Entity, delete
+from keyfold.runtime import Intent
 from keyfold.streams import Delivery
 from keyfold_systems.gg_core.entities import (
     Activity,
@@ -143,6 +144,12 @@ for declared in ANNOUNCED:
     for change in KINDS:
         if getattr(declared, change):
             _announce(declared, change)
+
+
+@design.on(Group, "remove", name="forget_promotion")
+def forget_promotion(old: Group, _: None, __: Delivery) -> Intent:
+    """What was decided about a group's reach goes with it."""
+    return delete(Promotion.key(user_id=old.group_id))
 
 
 @design.on(Quest, "modify", name="announce_QuestCancelled")

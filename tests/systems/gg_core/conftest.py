@@ -66,6 +66,17 @@ class World:
         input = NewActivity(preview_text=text, actor_id=group)
         return await self.service.post_activity(input, caller=who)
 
+    async def comment(self, who: Identity, post: Activity, text: str = "Well done") -> Activity:
+        self.clock.advance(1)
+        input = NewActivity(
+            verb="comment",
+            object_id=post.activity_id,
+            object_actor_id=post.actor_id,
+            object_created_at=post.created_at,
+            preview_text=text,
+        )
+        return await self.service.post_activity(input, caller=who)
+
     async def found(self, who: Identity, *, persistent: bool = True) -> Group:
         input = NewGroup(name="Runners", is_persistent=persistent)
         return await self.service.create_group(input, caller=who)

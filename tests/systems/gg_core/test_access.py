@@ -16,11 +16,13 @@ from keyfold.api.media import LocalMedia
 from keyfold.api.rest import rest_app
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Role
+from keyfold_systems.gg_core.notices import Notice
 from keyfold_systems.gg_core.payloads import (
     NewActivity,
     NewGoal,
     NewGroup,
     NewQuest,
+    NewReport,
     NewRoom,
     NewTask,
 )
@@ -32,80 +34,102 @@ from .conftest import MIA, OLGA, ROOT, SAM, START, World, register
 
 pytestmark = LATER
 ANA, KIM, ZOE = Identity.of("ana"), Identity.of("kim"), Identity.of("zoe")
+MOD = Identity.of("mod", "moderator")
 STRANGER = Identity.of("stranger")
 """Somebody who has signed in and has no profile."""
 
 MATRIX = Matrix(
     """
-    operation             anonymous  stranger  user  member  groupAdmin  owner  admin
-    createUser            401        yes       409   409     409         409    409
-    updateUser            401        403       403   403     403         yes    403
-    user                  401        yes       yes   yes     yes         yes    yes
-    account               401        403       403   403     403         yes    403
-    userByNickname        401        yes       yes   yes     yes         yes    yes
-    userByEmail           401        403       403   403     403         403    yes
-    followUser            401        403       yes   yes     yes         409    yes
-    unfollowUser          401        403       404   404     404         yes    404
-    blockUser             401        403       yes   yes     yes         yes    yes
-    unblockUser           401        403       404   404     404         yes    404
-    following             401        yes       yes   yes     yes         yes    yes
-    followers             401        yes       yes   yes     yes         yes    yes
-    counts                401        yes       yes   yes     yes         yes    yes
+    operation             anonymous  stranger  user  member  groupAdmin  owner  admin  moderator
+    createUser            401        yes       409   409     409         409    409    409
+    updateUser            401        403       403   403     403         yes    403    403
+    changeTier            401        403       403   403     403         403    yes    403
+    user                  401        yes       yes   yes     yes         yes    yes    yes
+    account               401        403       403   403     403         yes    403    403
+    userByNickname        401        yes       yes   yes     yes         yes    yes    yes
+    userByEmail           401        403       403   403     403         403    yes    403
+    followUser            401        403       yes   yes     yes         409    yes    yes
+    unfollowUser          401        403       404   404     404         yes    404    404
+    blockUser             401        403       yes   yes     yes         yes    yes    yes
+    unblockUser           401        403       404   404     404         yes    404    404
+    blocks                401        403       403   403     403         yes    403    403
+    following             401        yes       yes   yes     yes         yes    yes    yes
+    followers             401        yes       yes   yes     yes         yes    yes    yes
+    counts                401        yes       yes   yes     yes         yes    yes    yes
 
-    postActivity          401        403       yes   yes     yes         yes    yes
-    postActivity/group    401        403       403   yes     yes         yes    403
-    postActivity/another  401        403       403   403     403         yes    403
-    deleteActivity        401        403       403   403     403         yes    yes
-    deleteActivity/group  401        403       403   yes     yes         yes    yes
-    activities            401        yes       yes   yes     yes         yes    yes
-    groupActivities       401        403       403   yes     yes         yes    403
-    feed                  401        403       403   403     403         yes    403
-    uploadMedia           401        403       yes   yes     yes         yes    yes
-    promote               401        403       403   403     403         403    yes
-    endPromotion          401        403       403   403     403         403    yes
-    explainReach          401        403       403   403     403         403    yes
-    explainWay            401        403       403   403     403         403    yes
+    postActivity          401        403       yes   yes     yes         yes    yes    yes
+    postActivity/group    401        403       403   yes     yes         yes    403    403
+    postActivity/another  401        403       403   403     403         yes    403    403
+    postActivity/comment  401        403       yes   yes     yes         yes    yes    yes
+    deleteActivity        401        403       403   403     403         yes    yes    yes
+    deleteActivity/group  401        403       403   yes     yes         yes    yes    yes
+    activities            401        yes       yes   yes     yes         yes    yes    yes
+    groupActivities       401        403       403   yes     yes         yes    403    403
+    comments              401        yes       yes   yes     yes         yes    yes    yes
+    comments/group        401        403       403   yes     yes         yes    403    403
+    feed                  401        403       403   403     403         yes    403    403
+    uploadMedia           401        403       yes   yes     yes         yes    yes    yes
+    promote               401        403       403   403     403         403    yes    403
+    endPromotion          401        403       403   403     403         403    yes    403
+    explainReach          401        403       403   403     403         403    yes    403
+    explainWay            401        403       403   403     403         403    yes    403
 
-    createGroup           401        403       yes   yes     yes         yes    yes
-    updateGroup           401        403       403   403     yes         yes    403
-    group                 401        yes       yes   yes     yes         yes    yes
-    groupMembers          401        yes       yes   yes     yes         yes    yes
-    groups                401        403       403   403     403         yes    403
-    joinGroup             401        403       yes   409     409         409    yes
-    leaveGroup            401        403       403   yes     yes         409    403
-    removeMember          401        403       403   403     yes         yes    403
-    removeMember/admin    401        403       403   403     403         yes    403
-    changeRole            401        403       403   403     403         yes    403
-    deleteGroup           401        403       403   403     403         yes    yes
-    deleteGroup/lasting   401        403       403   403     403         409    yes
+    createGroup           401        403       yes   yes     yes         yes    yes    yes
+    updateGroup           401        403       403   403     yes         yes    403    403
+    group                 401        yes       yes   yes     yes         yes    yes    yes
+    groupMembers          401        yes       yes   yes     yes         yes    yes    yes
+    groups                401        403       403   403     403         yes    403    403
+    joinGroup             401        403       yes   409     409         409    yes    yes
+    leaveGroup            401        403       403   yes     yes         409    403    403
+    removeMember          401        403       403   403     yes         yes    403    403
+    removeMember/admin    401        403       403   403     403         yes    403    403
+    changeRole            401        403       403   403     403         yes    403    403
+    deleteGroup           401        403       403   403     403         yes    yes    403
+    deleteGroup/lasting   401        403       403   403     403         409    yes    403
 
-    createGoal            401        403       yes   yes     yes         yes    yes
-    updateGoal            401        403       403   403     403         yes    403
-    completeGoal          401        403       403   403     403         yes    403
-    deleteGoal            401        403       403   403     403         yes    403
-    goals                 401        403       403   403     403         yes    403
-    createTask            401        403       403   403     403         yes    403
-    updateTask            401        403       403   403     403         yes    403
-    completeTask          401        403       403   403     403         yes    403
-    tasks                 401        403       403   403     403         yes    403
-    tasksDue              401        403       403   403     403         yes    403
+    createGoal            401        403       yes   yes     yes         yes    yes    yes
+    updateGoal            401        403       403   403     403         yes    403    403
+    completeGoal          401        403       403   403     403         yes    403    403
+    deleteGoal            401        403       403   403     403         yes    403    403
+    goals                 401        403       403   403     403         yes    403    403
+    createTask            401        403       403   403     403         yes    403    403
+    updateTask            401        403       403   403     403         yes    403    403
+    completeTask          401        403       403   403     403         yes    403    403
+    deleteTask            401        403       403   403     403         yes    403    403
+    tasks                 401        403       403   403     403         yes    403    403
+    tasksDue              401        403       403   403     403         yes    403    403
 
-    createQuest           401        403       yes   yes     yes         yes    yes
-    createQuest/linked    401        403       422   422     422         yes    422
-    cancelQuest           401        403       403   403     403         yes    403
-    deleteQuest           401        403       403   403     403         403    yes
-    quests                401        403       403   403     403         yes    403
-    quest                 401        403       403   403     403         yes    403
+    createQuest           401        403       yes   yes     yes         yes    yes    yes
+    createQuest/linked    401        403       422   422     422         yes    422    422
+    cancelQuest           401        403       403   403     403         yes    403    403
+    deleteQuest           401        403       403   403     403         403    yes    403
+    quests                401        403       403   403     403         yes    403    403
+    quest                 401        403       403   403     403         yes    403    403
 
-    createRoom            401        403       yes   yes     yes         yes    yes
-    createRoom/group      401        403       403   403     yes         yes    403
-    room                  401        403       403   yes     403         yes    403
-    rooms                 401        403       403   403     403         yes    403
-    groupRooms            401        403       403   yes     yes         yes    403
-    addToRoom             401        403       403   yes     403         yes    403
-    leaveRoom             401        403       403   yes     403         yes    403
-    sendMessage           401        403       403   yes     403         yes    403
-    messages              401        403       403   yes     403         yes    403
+    createRoom            401        403       yes   yes     yes         yes    yes    yes
+    createRoom/group      401        403       403   403     yes         yes    403    403
+    room                  401        403       403   yes     403         yes    403    403
+    rooms                 401        403       403   403     403         yes    403    403
+    groupRooms            401        403       403   yes     yes         yes    403    403
+    addToRoom             401        403       403   yes     403         yes    403    403
+    leaveRoom             401        403       403   yes     403         yes    403    403
+    sendMessage           401        403       403   yes     403         yes    403    403
+    messages              401        403       403   yes     403         yes    403    403
+    deleteMessage         401        403       403   403     403         yes    yes    yes
+    deleteMessage/hall    401        403       403   yes     yes         yes    yes    yes
+    readRoom              401        403       403   yes     403         yes    403    403
+
+    notices               401        403       403   403     403         yes    403    403
+    unread                401        403       403   403     403         yes    403    403
+    readNotice            401        403       404   404     404         yes    404    404
+    readNotices           401        403       yes   yes     yes         yes    yes    yes
+
+    report                401        403       yes   yes     yes         yes    yes    yes
+    reports               401        403       403   403     403         403    yes    yes
+    claimReport           401        403       403   403     403         403    yes    yes
+    handleReport          401        403       403   403     403         403    yes    yes
+    suspendUser           401        403       403   403     403         403    yes    yes
+    audit                 401        403       403   403     403         403    yes    403
     """,
     {
         "anonymous": ANONYMOUS,
@@ -115,10 +139,12 @@ MATRIX = Matrix(
         "groupAdmin": ANA,
         "owner": OLGA,
         "admin": ROOT,
+        "moderator": MOD,
     },
     {
         "createUser": {"input": {"nickname": "new", "email": "new@x.org", "fullName": "New"}},
         "updateUser": {"input": {"fullName": "O"}},
+        "changeTier": {"tier": "pro"},
         "followUser": {"followeeId": "kim"},
         "unfollowUser": {"followeeId": "kim"},
         "blockUser": {"blockedId": "kim"},
@@ -126,6 +152,16 @@ MATRIX = Matrix(
         "postActivity": {"input": {"previewText": "Hello"}},
         "postActivity/group": {"input": {"actorId": "{groupId}", "previewText": "Hello"}},
         "postActivity/another": {"input": {"actorId": "olga", "previewText": "Hello"}},
+        "postActivity/comment": {
+            "input": {
+                "verb": "comment",
+                "objectId": "{activityId}",
+                "objectActorId": "olga",
+                "objectCreatedAt": "{createdAt}",
+                "previewText": "Well done",
+            }
+        },
+        "comments/group": {"actorId": "{groupId}", "activityId": "{groupActivityId}"},
         "deleteActivity/group": {"actorId": "{groupId}", "activityId": "{groupActivityId}"},
         "uploadMedia": {"contentType": "image/png"},
         "promote": {"fanoutEnabled": True},
@@ -145,9 +181,15 @@ MATRIX = Matrix(
         "createQuest/linked": {
             "input": {"title": "Q", "kind": "linked", "linkedGoalIds": ["{goalId}"]}
         },
-        "createRoom": {"input": {"scope": "dm", "members": ["zoe"]}},
+        "createRoom": {"input": {"scope": "dm", "members": ["kim"]}},
         "createRoom/group": {"input": {"scope": "group", "groupId": "{groupId}"}},
-        "addToRoom": {"userId": "zoe"},
+        "addToRoom": {"userId": "kim"},
+        "deleteMessage/hall": {"roomId": "{hallId}", "messageId": "{hallMessageId}"},
+        "readNotice": {"noticeId": "{noticeId}", "createdAt": "{noticeCreatedAt}"},
+        "readNotices": {"until": "{createdAt}"},
+        "report": {"input": {"subjectType": "user", "subjectId": "kim", "reason": "Spam"}},
+        "handleReport": {"decision": "dismissed"},
+        "suspendUser": {"suspended": True},
         "sendMessage": {"text": "Hi"},
     },
 )
@@ -155,14 +197,14 @@ MATRIX = Matrix(
 
 @asynccontextmanager
 async def living() -> AsyncIterator[Scene]:
-    """Olga's group with Ana and Mia in it, what Mia did there, her room with Mia, her own things.
+    """Olga's group with Ana and Mia and a room of its own, her room with Mia, her own things.
 
     She follows Kim and has blocked Zoe.
     """
     async with fresh(design, START) as db:
         service = GgCore(db)
         service.media = LocalMedia(Path("never-written"))
-        await register(service, OLGA, MIA, SAM, ANA, KIM, ZOE, ROOT)
+        await register(service, OLGA, MIA, SAM, ANA, KIM, ZOE, ROOT, MOD)
         project = NewGroup(name="Runners", is_persistent=False)
         group_id = (await service.create_group(project, caller=OLGA)).group_id
         for one in (ANA, MIA):
@@ -180,6 +222,14 @@ async def living() -> AsyncIterator[Scene]:
         counted = NewQuest(title="One", kind="quantitative", target_count=1)
         quest = await service.create_quest(counted, caller=OLGA)
         room = await service.create_room(NewRoom(scope="group", members={"mia"}), caller=OLGA)
+        message = await service.send_message(room.room_id, "Hi", caller=OLGA)
+        hall = NewRoom(scope="group", group_id=group_id)
+        hall_id = (await service.create_room(hall, caller=OLGA)).room_id
+        shouted = await service.send_message(hall_id, "Hi", caller=MIA)
+        bad = NewReport(subject_type="user", subject_id="zoe", reason="Spam")
+        report = await service.report(bad, caller=OLGA)
+        notice = Notice(user_id="olga", notice_id="n", kind="followed", created_at=START)
+        await db.create(notice)
         yield Scene(
             service,
             {
@@ -196,6 +246,12 @@ async def living() -> AsyncIterator[Scene]:
                 "taskId": task.task_id,
                 "questId": quest.id,
                 "roomId": room.room_id,
+                "messageId": message.message_id,
+                "hallId": hall_id,
+                "hallMessageId": shouted.message_id,
+                "reportId": report.report_id,
+                "noticeId": "n",
+                "noticeCreatedAt": START.isoformat(),
             },
         )
 

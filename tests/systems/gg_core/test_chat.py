@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from keyfold.api import Conflict, Invalid, NotAllowed, PageRequest
+from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed, PageRequest
 from keyfold_systems.gg_core.payloads import NewRoom
 from keyfold_systems.gg_core.rooms import Room
 from tests.systems.opening import LATER
@@ -80,3 +82,89 @@ async def test_a_room_with_the_wrong_people_is_refused(world: World) -> None:
     for members in (set(), {"mia", "sam"}, {"nobody"}):
         with pytest.raises(Invalid):
             await world.service.create_room(NewRoom(scope="dm", members=members), caller=OLGA)
+
+
+async def test_two_people_have_one_room(world: World) -> None:
+    asked = [
+        world.service.create_room(NewRoom(scope="dm", members={other.id}), caller=one)
+        for one, other in ((OLGA, MIA), (MIA, OLGA)) * 3
+    ]
+    assert len({room.room_id for room in await asyncio.gather(*asked)}) == 1
+    assert len(await world.service.rooms("mia", FIRST)) == 1
+    other = await world.service.create_room(NewRoom(scope="dm", members={"sam"}), caller=OLGA)
+    assert len(await world.service.rooms("olga", FIRST)) == 2
+    assert other.members == {"olga", "sam"}
+
+
+async def test_a_block_holds_in_rooms(world: World) -> None:
+    room = await talk(world)
+    open_room = await world.service.create_room(NewRoom(scope="group"), caller=OLGA)
+    await world.service.send_message(room.room_id, "Hello", caller=MIA)
+    await world.service.block_user("mia", caller=OLGA)
+    for who in (OLGA, MIA):
+        with pytest.raises(NotAllowed, match="blocked"):
+            await world.service.send_message(room.room_id, "Hello?", caller=who)
+    with pytest.raises(NotAllowed, match="blocked"):
+        await talk(world)
+    with pytest.raises(NotAllowed, match="blocked"):
+        await world.service.add_to_room(open_room.room_id, "mia", caller=OLGA)
+    three = NewRoom(scope="group", members={"olga", "sam"})
+    with pytest.raises(NotAllowed, match="blocked"):
+        await world.service.create_room(three, caller=MIA)
+    # What was written stays, and all is as before once they make up.
+    assert len(await world.service.messages(room.room_id, FIRST, caller=OLGA)) == 1
+    await world.service.unblock_user("mia", caller=OLGA)
+    await world.service.send_message(room.room_id, "Sorry", caller=MIA)
+
+
+async def test_nobody_opens_a_room_while_being_blocked(world: World) -> None:
+    for number in range(6):
+        fan = Identity.of(f"fan{number}")
+        await world.register(fan)
+        input = NewRoom(scope="dm", members={"mia"})
+        await asyncio.gather(
+            world.service.create_room(input, caller=fan),
+            world.service.block_user(fan.id, caller=MIA),
+            return_exceptions=True,
+        )
+        with pytest.raises(NotAllowed):
+            await world.service.create_room(input, caller=fan)
+
+
+async def test_a_list_of_rooms_shows_who_what_and_whether_it_is_new(world: World) -> None:
+    room = await talk(world)
+    group = await world.found(OLGA)
+    await world.service.create_room(NewRoom(scope="group", group_id=group.group_id), caller=OLGA)
+    world.clock.advance(1)
+    await world.service.send_message(room.room_id, "See you", caller=MIA)
+    await world.settle()
+    [mine] = await world.service.rooms("olga", FIRST)
+    assert (mine.title, mine.last_text, mine.last_by) == ("Mia", "See you", "mia")
+    assert mine.unread
+    [theirs] = await world.service.rooms("mia", FIRST)
+    assert (theirs.title, theirs.unread) == ("Olga", False)
+    await world.service.read_room(room.room_id, caller=OLGA)
+    [mine] = await world.service.rooms("olga", FIRST)
+    assert not mine.unread
+    [hall] = await world.service.group_rooms(group.group_id, FIRST, caller=OLGA)
+    assert hall.title == "Runners"
+    [message] = await world.service.messages(room.room_id, FIRST, caller=OLGA)
+    assert (message.author_name, message.mine) == ("Mia", False)
+
+
+async def test_a_message_that_is_taken_back_is_not_the_last(world: World) -> None:
+    room = await talk(world)
+    sent = []
+    for text in ("one", "two"):
+        world.clock.advance(1)
+        sent.append(await world.service.send_message(room.room_id, text, caller=MIA))
+    await world.settle()
+    last = sent[-1]
+    await world.service.delete_message(room.room_id, last.message_id, last.created_at, caller=MIA)
+    with pytest.raises(Missing):
+        await world.service.delete_message(
+            room.room_id, last.message_id, last.created_at, caller=MIA
+        )
+    await world.settle()
+    [found] = await world.service.rooms("olga", FIRST)
+    assert found.last_text == "one"

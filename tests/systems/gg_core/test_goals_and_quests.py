@@ -7,18 +7,20 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from keyfold.api import Conflict, Invalid
 from keyfold.errors import NotFound
 from keyfold.streams import stream_handler
 from keyfold_systems.gg_core.design import design
-from keyfold_systems.gg_core.entities import Award, QuestStep
+from keyfold_systems.gg_core.entities import MOST_ACTIVE_QUESTS, Award, QuestStep
 from keyfold_systems.gg_core.payloads import GoalChange, NewGoal, NewQuest, NewTask, TaskChange
 from tests.systems.opening import LATER, beside
 
 from .conftest import FIRST, MIA, OLGA, ROOT, START, World
 
 pytestmark = LATER
+COUNTED = {"title": "Q", "kind": "quantitative", "targetCount": 1}
 
 
 async def test_goals_come_newest_first_and_tasks_by_due_date(world: World) -> None:
@@ -199,3 +201,49 @@ async def test_quests_come_newest_first(world: World) -> None:
         world.clock.advance(1)
         made.append((await world.counted(2)).id)
     assert [q.id for q in await world.service.quests("olga", FIRST)] == made[::-1]
+
+
+async def test_nobody_sets_a_reward_and_a_hard_quest_takes_more(world: World) -> None:
+    with pytest.raises(ValidationError, match="rewardXp"):
+        NewQuest.model_validate({**COUNTED, "rewardXp": 9999})
+    for difficulty, steps, xp in (("easy", 1, 10), ("medium", 3, 30), ("hard", 10, 100)):
+        quest = await world.counted(steps, difficulty=difficulty)
+        assert quest.reward_xp == xp
+        if steps > 1:
+            with pytest.raises(Invalid, match="steps or more"):
+                await world.counted(steps - 1, difficulty=difficulty)
+
+
+async def test_quests_are_not_piled_up_for_one_task(world: World) -> None:
+    made = [await world.counted(1) for _ in range(MOST_ACTIVE_QUESTS)]
+    with pytest.raises(Conflict, match="already"):
+        await world.counted(1)
+    await world.service.cancel_quest(made[0].id, caller=OLGA)
+    await world.counted(1)
+    assert (await world.service.account("olga")).active_quests == MOST_ACTIVE_QUESTS
+
+
+async def test_a_due_date_is_taken_away_by_null_and_stays_if_it_is_left_out(world: World) -> None:
+    goal = await world.goal()
+    input = NewTask(title="Shoes", due_at=START + timedelta(days=1))
+    task = await world.service.create_task(goal.goal_id, input, caller=OLGA)
+    kept = await world.service.update_task(
+        goal.goal_id, task.task_id, TaskChange.model_validate({"title": "Socks"})
+    )
+    assert kept.due_at == input.due_at
+    [due] = await world.service.tasks_due("olga", FIRST)
+    assert (due.title, due.goal_title) == ("Socks", "Run")
+    without = TaskChange.model_validate({"dueAt": None})
+    changed = await world.service.update_task(goal.goal_id, task.task_id, without)
+    assert (changed.title, changed.due_at) == ("Socks", None)
+    assert (await world.service.tasks_due("olga", FIRST)).items == []
+
+
+async def test_a_goal_says_how_many_of_its_tasks_are_done(world: World) -> None:
+    goal = await world.goal()
+    tasks = [await world.task(goal, str(number)) for number in range(3)]
+    await world.done(tasks[0])
+    await world.service.delete_task(goal.goal_id, tasks[1].task_id)
+    await world.settle()
+    [found] = await world.service.goals("olga", FIRST)
+    assert (found.done_count, found.task_count) == (1, 2)

@@ -13,6 +13,7 @@ from keyfold_systems.gg_core import patterns as p
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import (
     Activity,
+    Block,
     FeedItem,
     Follow,
     FollowersCounter,
@@ -25,6 +26,8 @@ from keyfold_systems.gg_core.entities import (
     Task,
     User,
 )
+from keyfold_systems.gg_core.notices import Notice, UnreadCounter
+from keyfold_systems.gg_core.oversight import AuditEntry, Report
 from keyfold_systems.gg_core.rooms import Message, Room, UserRoom
 from tests.systems.conftest import Recorder
 from tests.systems.patterns import Request, Row, get_item, query
@@ -41,6 +44,10 @@ def item(partition: str, sort: str) -> Request:
 
 def listed(partition: str, prefix: str, limit: int = 50) -> Request:
     return _begins(["PK", "SK"], [partition, prefix], Limit=limit)
+
+
+def newest(partition: str, prefix: str, limit: int) -> Request:
+    return _begins(["PK", "SK"], [partition, prefix], ScanIndexForward=False, Limit=limit)
 
 
 def living(partition: str, prefix: str, limit: int) -> Request:
@@ -138,10 +145,20 @@ ROWS: dict[str, Row[Stored]] = {
         [indexed("GSI1", "USER#ann", "ENTITY#Task#")],
         answer("task2", "task1"),
     ),
+    "blocked_users": Row(
+        lambda db: p.blocked_users(db, "ann"),
+        [listed("USER#ann", "BLOCK#")],
+        answer("ann|cem"),
+    ),
     "activities_of": Row(
         lambda db: p.activities_of(db, "ben", limit=2),
-        [living("ACTIVITY#ben", "TS#", 2)],
+        [newest("ACTIVITY#ben", "TS#", 2)],
         answer("act3", "act2"),
+    ),
+    "comments_of": Row(
+        lambda db: p.comments_of(db, "act1"),
+        [indexed("GSI1", "POST#act1", "COMMENT#")],
+        answer("comment"),
     ),
     "feed_items": Row(
         lambda db: p.feed_items(db, "ann", limit=2),
@@ -167,6 +184,24 @@ ROWS: dict[str, Row[Stored]] = {
         lambda db: p.rooms_of_group(db, "g1"),
         [indexed("GSI1", "GROUP#g1", "ENTITY#Room#")],
         answer("hall"),
+    ),
+    "notices_of": Row(
+        lambda db: p.notices_of(db, "ann"),
+        [living("USER#ann", "NOTICE#", 50)],
+        answer("notice"),
+    ),
+    "unread_count": Row(
+        lambda db: p.unread_count(db, "ann"), [item("USER#ann", "COUNTER#UNREAD")], one("unread")
+    ),
+    "reports_by_status": Row(
+        lambda db: p.reports_by_status(db, "open"),
+        [indexed("GSI1", "REPORTS#open", "ENTITY#Report#")],
+        answer("report"),
+    ),
+    "audit_trail": Row(
+        lambda db: p.audit_trail(db, START),
+        [newest("AUDIT#2031-01", "TS#", 50)],
+        answer("entry"),
     ),
     "chat_history": Row(
         lambda db: p.chat_history(db, "dm", limit=2),
@@ -250,10 +285,34 @@ async def stored(db: AsyncDb) -> Stored:
         made[f"msg{number}"] = Message(
             room_id="dm", message_id=f"m{number}", user_id="ann", text="Hi", created_at=at(number)
         )
+    made["comment"] = Activity(
+        activity_id="c1",
+        actor_id="cem",
+        author_id="cem",
+        verb="comment",
+        object_type="Post",
+        object_id="act1",
+        post_id="act1",
+        post_actor_id="ben",
+        post_created_at=at(1),
+        created_at=at(2),
+    )
+    made["ann|cem"] = Block(user_id="ann", blocked_id="cem")
+    made["notice"] = Notice(user_id="ann", notice_id="n", kind="followed", created_at=at(1))
+    made["unread"] = UnreadCounter(user_id="ann", count=1)
+    made["report"] = Report(
+        report_id="r",
+        reporter_id="ann",
+        subject_type="user",
+        subject_id="cem",
+        reason="Spam",
+        created_at=at(1),
+    )
+    made["entry"] = AuditEntry(entry_id="e", by="root", action="suspend", subject="cem", at=at(1))
     made["dm"] = Room(room_id="dm", scope="dm", members={"ann", "ben"})
     made["hall"] = Room(room_id="hall", scope="group", group_id="g1")
     for new in made.values():
-        if isinstance(new, FollowersCounter | FollowingCounter):
+        if isinstance(new, FollowersCounter | FollowingCounter | UnreadCounter):
             # What the consumer counts; nobody else may write it.
             table = db.context.physical(new.__table__.schema)
             item = new.__spec__.encode(new)

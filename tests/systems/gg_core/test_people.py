@@ -139,3 +139,43 @@ async def test_blocking_oneself_or_nobody_is_refused(world: World) -> None:
         await world.service.block_user("mia", caller=MIA)
     with pytest.raises(NotFound):
         await world.service.block_user("root", caller=MIA)
+
+
+async def test_a_profile_says_how_two_people_stand_to_each_other(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.settle()
+    seen = await world.service.user("mia", caller=OLGA)
+    assert (seen.followed_by_me, seen.follows_me, seen.blocked_by_me) == (True, False, False)
+    assert (seen.followers, seen.following) == (1, 0)
+    assert (await world.service.user("olga", caller=MIA)).follows_me
+    with pytest.raises(Missing):
+        await world.service.user("nobody", caller=MIA)
+
+
+async def test_lists_of_people_have_names_and_whom_one_follows_oneself(world: World) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.service.follow_user("mia", caller=SAM)
+    await world.service.follow_user("sam", caller=OLGA)
+    rows = await world.service.followers("mia", FIRST, caller=OLGA)
+    assert [(row.person and row.person.full_name, row.followed_by_me) for row in rows] == [
+        ("Olga", False),
+        ("Sam", True),
+    ]
+    [row] = await world.service.following("sam", FIRST, caller=OLGA)
+    assert (row.person and row.person.nickname, row.followed_by_me) == ("mia", True)
+    await world.service.block_user("mia", caller=SAM)
+    [blocked] = await world.service.blocks("sam", FIRST)
+    assert blocked.person is not None
+    assert blocked.person.full_name == "Mia"
+    group = await world.found(OLGA)
+    [member] = await world.service.group_members(group.group_id, FIRST)
+    assert (member.role, member.person and member.person.full_name) == ("owner", "Olga")
+
+
+async def test_a_field_that_is_left_out_stays_and_what_must_be_there_is_not_taken_away(
+    world: World,
+) -> None:
+    changed = await world.service.update_user("olga", UserChange(language="de"))
+    assert (changed.language, changed.full_name) == ("de", "Olga")
+    with pytest.raises(Invalid, match="needs a value"):
+        await world.service.update_user("olga", UserChange(full_name=None))

@@ -1,0 +1,143 @@
+"""Reports, locks on them, decisions and the trail that they leave; plans and suspensions."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from keyfold.api import Conflict, Identity, Invalid
+from keyfold_systems.gg_core.oversight import Lock, Report, SubjectType
+from keyfold_systems.gg_core.payloads import NewReport, NewRoom
+from tests.systems.opening import LATER, ask, stored, sweep
+
+from .conftest import FIRST, MIA, OLGA, ROOT, SAM, World
+
+pytestmark = LATER
+MODERATORS = [Identity.of(name, "moderator") for name in ("mo", "mara", "max")]
+MO, MARA, _ = MODERATORS
+
+
+async def reported(world: World, kind: SubjectType = "user", one: str = "sam") -> Report:
+    input = NewReport(subject_type=kind, subject_id=one, reason="Spam")
+    return await world.service.report(input, caller=OLGA)
+
+
+async def trail(world: World) -> list[tuple[str, str, str]]:
+    return [(one.by, one.action, one.subject) for one in await world.service.audit(FIRST)]
+
+
+async def test_a_report_is_listed_until_it_is_handled(world: World) -> None:
+    report = await reported(world)
+    with pytest.raises(Conflict, match="already"):
+        await reported(world)
+    assert [one.report_id for one in await world.service.reports(FIRST)] == [report.report_id]
+    handled = await world.service.handle_report(report.report_id, "dismissed", MO, "No spam")
+    assert (handled.status, handled.handled_by, handled.note) == ("dismissed", "mo", "No spam")
+    assert (await world.service.reports(FIRST)).items == []
+    [kept] = await world.service.reports(FIRST, "dismissed")
+    assert kept.report_id == report.report_id
+    with pytest.raises(Conflict, match="handled"):
+        await world.service.handle_report(report.report_id, "removed", MARA)
+    await world.settle()
+    [notice] = await world.service.notices("olga", FIRST)
+    assert (notice.kind, notice.text) == ("report_handled", "dismissed")
+    assert await trail(world) == [("mo", "report dismissed", "user sam")]
+
+
+async def test_what_is_not_there_is_not_reported(world: World) -> None:
+    for kind, one in (("user", "nobody"), ("group", "none"), ("activity", "x"), ("message", "x")):
+        input = NewReport.model_validate(
+            {"subject_type": kind, "subject_id": one, "reason": "Spam"}
+        )
+        with pytest.raises(Invalid):
+            await world.service.report(input, caller=OLGA)
+
+
+async def test_a_decision_removes_posts_messages_and_groups(world: World) -> None:
+    post = await world.post(SAM, "Buy this")
+    room = await world.service.create_room(NewRoom(scope="dm", members={"olga"}), caller=SAM)
+    message = await world.service.send_message(room.room_id, "Buy this", caller=SAM)
+    group = await world.found(SAM)
+    things: list[tuple[SubjectType, str, str | None, object]] = [
+        ("activity", post.activity_id, "sam", post.created_at),
+        ("message", message.message_id, room.room_id, message.created_at),
+        ("group", group.group_id, None, None),
+    ]
+    for kind, one, place, at in things:
+        input = NewReport.model_validate(
+            {
+                "subject_type": kind,
+                "subject_id": one,
+                "place_id": place,
+                "created_at": at,
+                "reason": "Spam",
+            }
+        )
+        report = await world.service.report(input, caller=OLGA)
+        await world.service.handle_report(report.report_id, "removed", MO)
+    await world.settle()
+    assert (await world.service.activities("sam", FIRST, caller=OLGA)).items == []
+    assert (await world.service.messages(room.room_id, FIRST, caller=OLGA)).items == []
+    assert (await world.service.groups("sam", FIRST)).items == []
+    assert len(await trail(world)) == 3
+
+
+async def test_one_moderator_at_a_time_looks_into_a_report(world: World) -> None:
+    report = await reported(world)
+    claims = [world.service.claim_report(report.report_id, caller=one) for one in MODERATORS]
+    outcomes = await asyncio.gather(*claims, return_exceptions=True)
+    [held] = [one for one in outcomes if isinstance(one, Lock)]
+    holder, *others = sorted(MODERATORS, key=lambda one: one.id != held.holder_id)
+    with pytest.raises(Conflict, match="Another"):
+        await world.service.handle_report(report.report_id, "dismissed", others[0])
+    again = await world.service.claim_report(report.report_id, caller=holder)
+    assert again.holder_id == holder.id
+    # It ends by itself, also before what is over is removed.
+    world.clock.advance(15 * 60 + 1)
+    taken = await world.service.claim_report(report.report_id, caller=others[0])
+    assert taken.holder_id == others[0].id
+    world.clock.advance(15 * 60 + 1)
+    await sweep(world.db, world.sandbox, "gg_core")
+    keys = [item["PK"]["S"] for item in await stored(world.db, "gg_core")]
+    assert not any(key.startswith("LOCK#") for key in keys)
+    await world.service.handle_report(report.report_id, "dismissed", others[1])
+
+
+async def test_who_is_suspended_reads_and_does_not_write(world: World) -> None:
+    room = await world.service.create_room(NewRoom(scope="dm", members={"sam"}), caller=OLGA)
+    report = await reported(world)
+    await world.service.handle_report(report.report_id, "removed", MO)
+    callers = {"sam": SAM, "olga": OLGA}
+    for method, arguments, before in (
+        ("post_activity", {}, 403),
+        ("send_message", {"room_id": room.room_id}, 403),
+        ("messages", {"room_id": room.room_id}, 200),
+    ):
+        assert await world.service.verdicts(method, callers, **arguments) == {
+            "sam": before,
+            "olga": 200,
+        }
+    await world.service.suspend_user("sam", False, MO)
+    assert (await world.service.verdicts("post_activity", callers))["sam"] == 200
+    assert (await trail(world))[0] == ("mo", "reinstate", "sam")
+
+
+async def test_an_administrator_changes_a_tier_and_nobody_else(world: World) -> None:
+    assert (await world.service.user("mia", caller=OLGA)).tier == "free"
+    await ask(world.service, "changeTier", ROOT, user_id="mia", tier="pro", note="Won a year")
+    assert (await world.service.user("mia", caller=OLGA)).tier == "pro"
+    assert await trail(world) == [("root", "tier pro", "mia")]
+    callers = {"mia": MIA, "mo": MO, "root": ROOT}
+    verdicts = await world.service.verdicts("change_tier", callers, user_id="mia")
+    assert verdicts == {"mia": 403, "mo": 403, "root": 200}
+    await world.settle()
+    assert (await world.announced()).count("UserChanged") == 1
+
+
+async def test_what_is_removed_over_somebodys_head_leaves_a_trail(world: World) -> None:
+    mine, theirs = await world.post(MIA), await world.post(MIA)
+    await world.service.delete_activity("mia", mine.activity_id, mine.created_at, caller=MIA)
+    await world.service.delete_activity("mia", theirs.activity_id, theirs.created_at, caller=MO)
+    subject = f"mia/{theirs.activity_id}"
+    assert await trail(world) == [("mo", "delete activity", subject)]
