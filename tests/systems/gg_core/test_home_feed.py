@@ -240,3 +240,17 @@ async def test_nobody_needs_a_flag_for_copies(world: World) -> None:
     await world.settle()
     copies = await world.db.read(FeedItem.key.query(follower_id="olga"))
     assert [copy.preview_text for copy in copies] == ["hello"]
+
+
+async def test_what_is_copied_is_as_late_as_the_consumer_and_what_is_pulled_is_not(
+    world: World,
+) -> None:
+    await world.service.follow_user("mia", caller=OLGA)
+    await world.post(MIA, "pulled")
+    assert await world.texts(OLGA) == ["pulled"]
+    await world.service.promote("mia", True, caller=ROOT)
+    await world.settle()
+    await world.post(MIA, "copied")
+    assert await world.texts(OLGA) == ["pulled"]
+    await world.settle()
+    assert await world.texts(OLGA) == ["copied", "pulled"]
