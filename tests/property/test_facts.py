@@ -31,8 +31,9 @@ def _structures() -> dict[str, KeptStructure]:
         design = importlib.import_module(f"keyfold_systems.{name}.design").design
         design.complete()
         for one in design.maintainers:
-            # A value shown from elsewhere is written by the job of its origin.
-            if isinstance(one, KeptStructure) and one.kind != "copy":
+            # A value shown from elsewhere is written by the job of its origin; which of many is
+            # the newest is not known from one of them.
+            if isinstance(one, KeptStructure) and one.kind not in ("copy", "latest"):
                 found[f"{name}: {one.label} ({one.sync})"] = one
     return found
 

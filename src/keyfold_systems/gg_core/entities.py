@@ -226,7 +226,12 @@ Verb = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 """What was done. "post", "comment" and "goal_update" mean something here, others are shown."""
 
 
-class Activity(typed.Activity, Entity, table=table):
+class Activity(
+    typed.Activity,
+    Entity,
+    table=table,
+    silence=(("W8", "the one record of what was done is kept, as the document says"),),
+):
     """Something that a user or a group did: the one record of it, which stays.
 
     It is listed with what it belongs to: the group that did it, the goal that it tells of, or the
@@ -289,7 +294,12 @@ class CommentsCounter(typed.CommentsCounter, Entity, table=table):
     key = Key("POST#{post_id}", "COUNTER#COMMENTS")
 
 
-class FeedItem(typed.FeedItem, Entity, table=table):
+class FeedItem(
+    typed.FeedItem,
+    Entity,
+    table=table,
+    silence=(("S8", "a group is the actor, a goal and a post are the object"),),
+):
     """A copy of an activity in a follower's feed, for sources that push."""
 
     follower_id: Id

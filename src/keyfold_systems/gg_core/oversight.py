@@ -35,10 +35,20 @@ class Report(typed.Report, Entity, table=table):
     created_at: Timestamp
 
     key = Key("REPORT#{report_id}", "REPORT#{report_id}")
-    by_status = On("GSI1", "REPORTS#{status}", "ENTITY#Report#{created_at:iso}#{report_id}")
+    by_status = On(
+        "GSI1",
+        "REPORTS#{status}",
+        "ENTITY#Report#{created_at:iso}#{report_id}",
+        silence=(("X8", "people report by hand, and moderators read by hand"),),
+    )
 
 
-class AuditEntry(typed.AuditEntry, Entity, table=table):
+class AuditEntry(
+    typed.AuditEntry,
+    Entity,
+    table=table,
+    silence=(("W8", "what was decided over people is kept"),),
+):
     """What was decided over somebody, by whom and why."""
 
     entry_id: Id

@@ -74,6 +74,12 @@ def blocked_users(user_id: str, limit: int = 50) -> Query[Block]:
 
 
 @design.pattern(requests=1)
+def blockers(user_id: str, limit: int = 50) -> Query[Block]:
+    """Who blocked somebody, for when they leave."""
+    return Block.blockers.query(blocked_id=user_id).limit(limit)
+
+
+@design.pattern(requests=1)
 def group_by_id(group_id: str) -> Get[Group]:
     """Get group."""
     return get(Group.key(group_id=group_id))

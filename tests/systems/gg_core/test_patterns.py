@@ -150,6 +150,11 @@ ROWS: dict[str, Row[Stored]] = {
         [listed("USER#ann", "BLOCK#")],
         answer("ann|cem"),
     ),
+    "blockers": Row(
+        lambda db: p.blockers(db, "cem"),
+        [indexed("GSI1", "USER#cem", "BLOCKER#")],
+        answer("ann|cem"),
+    ),
     "activities_of": Row(
         lambda db: p.activities_of(db, "ben", limit=2),
         [newest("ACTIVITY#ben", "TS#", 2)],
