@@ -14,7 +14,7 @@ from botocore.session import get_session
 
 from keyfold import AsyncDb
 from keyfold.api import Identity
-from keyfold.streams import AsyncConsumer, Sqs, stream_handler
+from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy, Sqs, stream_handler
 from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.payloads import NewActivity, NewUser
@@ -102,7 +102,8 @@ async def test_events_wait_for_a_queue_that_is_not_there(queues: Any, sandbox: S
     url = opened(queues, "late")
     queues.delete_queue(QueueUrl=url)
     await lived(db)
-    await AsyncConsumer(db, sinks=[Sqs(url, client=queues)]).drain()
+    quick = ConsumerOptions(policy=Policy(attempts=1, backoff=0.001))
+    await AsyncConsumer(db, sinks=[Sqs(url, client=queues)], options=quick).drain()
     assert await GgCore(db).counts("ben")
     opened(queues, "late")
     sandbox.clock.advance(3600)

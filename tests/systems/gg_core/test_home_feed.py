@@ -11,7 +11,7 @@ from keyfold.api.media import LocalMedia
 from keyfold_systems.gg_core.entities import FeedItem, Media
 from keyfold_systems.gg_core.patterns import activities_of, feed_items
 from keyfold_systems.gg_core.payloads import NewActivity
-from tests.systems.opening import LATER
+from tests.systems.opening import LATER, sweep
 
 from .conftest import FIRST, MIA, OLGA, ROOT, SAM, World
 
@@ -198,6 +198,14 @@ async def test_copies_expire_after_thirty_days_and_are_not_shown_before_they_are
     assert (copy.expires_at - activity.created_at).days == 30
     world.clock.advance(31 * 86400)
     assert await world.texts(OLGA) == []
+
+
+async def test_activities_are_kept(world: World) -> None:
+    await world.post(MIA, "old")
+    world.clock.advance(3 * 365 * 86400)
+    await sweep(world.db, world.sandbox, "gg_core")
+    [kept] = await world.service.activities("mia", FIRST, caller=OLGA)
+    assert kept.preview_text == "old"
 
 
 async def test_what_was_decided_is_shown_with_its_reason(world: World) -> None:
