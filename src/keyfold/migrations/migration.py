@@ -9,11 +9,12 @@ from typing import Any, Final, Literal
 
 from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.design.schema import TableSchema
-from keyfold.errors import MigrationError
+from keyfold.errors import MigrationError, TableNotFound
 from keyfold.migrations.moves import Derive, Move, Restore, Route
 from keyfold.migrations.operations import CreateTable, DropTable, TableChange
 from keyfold.migrations.rewrites import Rewrite, undecided
 from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Call, Flow
 
 Phase = Literal[
     "planned",
@@ -77,6 +78,28 @@ class Migration:
         from keyfold.migrations.routed import AsyncRoutedClient, Routed
 
         return AsyncRoutedClient(client, Routed.of(self, context))
+
+    def item_now(
+        self, context: Context, position: Mapping[str, Any], table: str
+    ) -> Flow[dict[str, Any] | None]:
+        """What became of the item at a position of the old side, in a table of the new one."""
+        known = {each.name: each for each in self.tables}
+        for route in self.routes("new"):
+            source = known.get(route.source)
+            if source is None or not position.keys() >= {*source.key_attributes}:
+                continue
+            key = {name: position[name] for name in source.key_attributes}
+            request = {"TableName": context.physical(source), "Key": key, "ConsistentRead": True}
+            try:
+                answer = yield Call("GetItem", request, excused=True)
+            except TableNotFound:
+                continue  # the migration is complete, and the old side gone
+            item = answer.get("Item")
+            for output in route.outputs(item) if item and route.selects(item) else ():
+                home = known.get(output.table)
+                if home is not None and context.physical(home) == table:
+                    return output.item
+        return None
 
     def _flat(self, steps: Iterable[Any]) -> Iterator[Step]:
         for step in steps:

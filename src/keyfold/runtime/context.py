@@ -7,13 +7,29 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Protocol
 
+from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.design import Declarations
 from keyfold.design.naming import physical_name
 from keyfold.design.schema import TableSchema
 from keyfold.runtime.cursor import CursorKey, cursor_key
 from keyfold.runtime.decoding import OnUndecodable
+from keyfold.runtime.flow import Flow
+
+
+class Followed(Protocol):
+    """A migration that an application follows."""
+
+    def routed(self, client: Client, context: Context) -> Client: ...
+
+    def routed_async(self, client: AsyncClient, context: Context) -> AsyncClient: ...
+
+    def item_now(
+        self, context: Context, position: Mapping[str, Any], table: str
+    ) -> Flow[dict[str, Any] | None]:
+        """What became of the item at a position from before, in a table of now."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +43,8 @@ class Context:
     cursor_secret: bytes | str | Sequence[bytes] = b""
     data_file: Path | None = None
     on_undecodable: OnUndecodable = "raise"
+    followed: Sequence[Followed] = ()
+    """The migrations that the handle follows."""
 
     def physical(self, table: TableSchema) -> str:
         """The table's name on the backend: override, variable of the environment, or prefix."""

@@ -98,9 +98,9 @@ def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
     try:
         raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), b"-_", validate=True)
     except (AttributeError, TypeError, ValueError):
-        raise _refused() from None
+        raise refused() from None
     if _text(raw) != cursor:
-        raise _refused()
+        raise refused()
     iv, hidden = raw[:_IV_BYTES], raw[_IV_BYTES:]
     for secret in key.secrets:
         masking, signing = _keys(secret)
@@ -108,9 +108,9 @@ def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
         if hmac.compare_digest(iv, _sign(signing, scope, body)):
             made, position = orjson.loads(body)
             if key.clock.now() - made > GOOD_SECONDS:
-                raise _refused()
+                raise refused()
             return position
-    raise _refused()
+    raise refused()
 
 
 def arguments_of(arguments: Mapping[str, Any], left_out: Sequence[str]) -> str:
@@ -131,7 +131,7 @@ def _text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def _refused() -> CursorRefused:
+def refused() -> CursorRefused:
     return CursorRefused(
         "the cursor is damaged, too old, or belongs to another read or caller; start again "
         "without one"

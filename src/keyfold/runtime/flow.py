@@ -27,7 +27,7 @@ class Call:
     operation: str
     request: Mapping[str, Any]
     excused: bool = False
-    """It counts, and no budget refuses it."""
+    """It is outside the budget."""
 
 
 @dataclass(frozen=True, slots=True)

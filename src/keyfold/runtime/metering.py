@@ -47,9 +47,8 @@ class Counted:
 
     def before(self, call: Call) -> Mapping[str, Any]:
         """Refuse what the budget does not allow; give the request to send."""
-        self._requests += 1
-        exceeded = self._budget is not None and self._requests > self._budget
-        if exceeded and not call.excused:
+        self._requests += not call.excused
+        if self._budget is not None and self._requests > self._budget and not call.excused:
             raise BudgetExceeded(
                 f"the access pattern {self._label} is allowed {self._budget} requests; "
                 f"{call.operation} would be one more. Read a smaller page, or declare the pattern "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from keyfold.clients import connect, connect_async
 from keyfold.clients.address import Embedded, parse
@@ -14,19 +14,11 @@ from keyfold.clock import Clock, SystemClock
 from keyfold.design.design import Declarations
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.budget import OnLoop
-from keyfold.runtime.context import Context
+from keyfold.runtime.context import Context, Followed
 from keyfold.runtime.db import Db
 from keyfold.runtime.decoding import OnUndecodable
 
 PARALLEL_REQUESTS = 16
-
-
-class Followed(Protocol):
-    """A migration that an application follows."""
-
-    def routed(self, client: Client, context: Context) -> Client: ...
-
-    def routed_async(self, client: AsyncClient, context: Context) -> AsyncClient: ...
 
 
 class Design(Declarations):
@@ -54,10 +46,10 @@ class Design(Declarations):
         given = hasattr(backend, "call")
         client = cast("Client", backend) if given else connect(backend, clock=clock)
         remote = _is_remote(backend)
-        context = self._context(
-            clock, table_prefix, table_names, cursor_secret, backend, on_undecodable
-        )
         followed = _listed(migration)
+        context = self._context(
+            clock, table_prefix, table_names, cursor_secret, backend, on_undecodable, followed
+        )
         for one in followed:
             client = one.routed(client, context)
         db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
@@ -83,10 +75,10 @@ class Design(Declarations):
         given = hasattr(backend, "call")
         client = cast("AsyncClient", backend) if given else connect_async(backend, clock=clock)
         remote = _is_remote(backend)
-        context = self._context(
-            clock, table_prefix, table_names, cursor_secret, backend, on_undecodable
-        )
         followed = _listed(migration)
+        context = self._context(
+            clock, table_prefix, table_names, cursor_secret, backend, on_undecodable, followed
+        )
         for one in followed:
             client = one.routed_async(client, context)
         db = AsyncDb(context, client, on_loop=on_loop)
@@ -102,6 +94,7 @@ class Design(Declarations):
         cursor_secret: bytes | str | Sequence[bytes],
         backend: Any,
         on_undecodable: OnUndecodable,
+        followed: Sequence[Followed],
     ) -> Context:
         self.complete()
         return Context(
@@ -112,6 +105,7 @@ class Design(Declarations):
             cursor_secret,
             _data_file(backend),
             on_undecodable,
+            followed,
         )
 
 

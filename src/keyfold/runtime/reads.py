@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import orjson
@@ -34,7 +34,7 @@ from keyfold.design.read import (
 from keyfold.design.read_schema import check_readable
 from keyfold.errors import NotFound, PlanError
 from keyfold.runtime.context import Context
-from keyfold.runtime.cursor import arguments_of, seal, unseal
+from keyfold.runtime.cursor import arguments_of, refused, seal, unseal
 from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.merged_partitions import read_merge
@@ -183,10 +183,11 @@ def read_query(
     if request is None:
         return Page([])
     decode = (view or query.entity.__spec__).decode
-    bound = scope(request, name, query, arguments)
-    page = _page(request, query, limit, budget, _start(context, bound, cursor))
+    bound = scope(name, query, arguments)
+    page = _page(request, query, limit, budget)
+    page.walk.position = yield from _start(context, bound, request, page.key, cursor)
     last = yield from page.fill()
-    following = seal_position(context, bound, last)
+    following = seal_position(context, bound, request, last)
     good, wrong = decode_all(context.on_undecodable, decode, page.found)
     complain(wrong, good, following)
     return Page(good, following)
@@ -197,17 +198,29 @@ def _page(
     query: Query[Any],
     limit: int | None,
     budget: int | None,
-    start: Any = None,
 ) -> QueryPage:
     spec, declared = query.entity.__spec__, query.source.declared
     key = [a.attribute for a in declared.attributes] if declared.index is not None else []
     positions = tuple(dict.fromkeys([*key, *spec.table.schema.key_attributes]))
     hidden = spec.ttl is not None and query.condition is None
-    return QueryPage(Walk("Query", request, start), positions, limit, budget, hidden)
+    return QueryPage(Walk("Query", request), positions, limit, budget, hidden)
 
 
-def _start(context: Context, bound: str, cursor: str | None) -> Any:
-    return unseal(context.cursor_key, bound, cursor) if cursor else None
+def _start(
+    context: Context, bound: str, request: Request, key: Sequence[str], cursor: str | None
+) -> Flow[dict[str, Any] | None]:
+    """Where a cursor goes on; one from before a migration, behind the item that it stood at."""
+    if not cursor:
+        return None
+    place, position = unseal(context.cursor_key, bound, cursor)
+    if place == place_of(request):
+        found: dict[str, Any] = position
+        return found
+    for migration in context.followed:
+        item = yield from migration.item_now(context, position, request["TableName"])
+        if item is not None and item.get(key[0]) == request["ExpressionAttributeValues"][":0"]:
+            return {name: item[name] for name in key}
+    raise refused()
 
 
 def _count(context: Context, query: Query[Any], arguments: Mapping[str, Any]) -> Flow[int]:
@@ -233,11 +246,12 @@ def _collect(
     key = wanted.keys[0].declared
     index = [a.attribute for a in key.attributes] if key.index is not None else []
     home = wanted.entities[0].__spec__.table.schema.key_attributes
-    bound = scope(request, name, wanted, arguments)
-    walk = Walk("Query", request, _start(context, bound, cursor))
-    page = QueryPage(walk, tuple(dict.fromkeys([*index, *home])), limit, budget)
+    positions = tuple(dict.fromkeys([*index, *home]))
+    bound = scope(name, wanted, arguments)
+    start = yield from _start(context, bound, request, positions, cursor)
+    page = QueryPage(Walk("Query", request, start), positions, limit, budget)
     last = yield from page.fill()
-    following = seal_position(context, bound, last)
+    following = seal_position(context, bound, request, last)
 
     decode = member_decoder(context, wanted)
     good, wrong = decode_all(context.on_undecodable, decode, page.found)
@@ -251,16 +265,22 @@ def check_limit(limit: int | None) -> None:
         raise PlanError(f"limit must be a whole number of at least 1, not {limit!r}")
 
 
-def seal_position(context: Context, bound: str, position: Any | None) -> str | None:
-    return None if position is None else seal(context.cursor_key, bound, position)
+def seal_position(
+    context: Context, bound: str, request: Request, position: Any | None
+) -> str | None:
+    if position is None:
+        return None
+    return seal(context.cursor_key, bound, [place_of(request), position])
 
 
-def scope(
-    request: Request, name: str, wanted: Query[Any] | Collection[Any], arguments: Mapping[str, Any]
-) -> str:
-    """What a cursor is bound to: the pattern, its arguments, table or index, and partition."""
-    values = request.get("ExpressionAttributeValues", {})
+def scope(name: str, wanted: Query[Any] | Collection[Any], arguments: Mapping[str, Any]) -> str:
+    """What a cursor is bound to: the pattern and its arguments."""
     limit = wanted.size.name if isinstance(wanted.size, Param) else ""
-    given = arguments_of(arguments, (limit,))
-    bound = [name, request["TableName"], request.get("IndexName"), values.get(":0"), given]
-    return hashlib.blake2b(orjson.dumps(bound, default=plain), digest_size=16).hexdigest()
+    return f"{name}:{arguments_of(arguments, (limit,))}"
+
+
+def place_of(request: Request) -> str:
+    """What a position is in: the table or index, and the partition."""
+    values = request.get("ExpressionAttributeValues", {})
+    place = [request["TableName"], request.get("IndexName"), values.get(":0")]
+    return hashlib.blake2b(orjson.dumps(place, default=plain), digest_size=8).hexdigest()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyfold import Db, Design, Entity, Id, Index, Key, On
+from keyfold import Db, Design, Entity, Id, Index, Key, On, Query
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.maintain import Pointer
@@ -41,6 +41,11 @@ class OldOrder(Entity, table=old_table):
     by_season = On("seasonId-index", "{season_id}", "{order_id}")
 
 
+@before.pattern(name="season", requests=1)
+def old_season(season_id: str) -> Query[OldOrder]:
+    return OldOrder.by_season.query(season_id=season_id).limit(3)
+
+
 after = Design("shop-after")
 new_table = after.table("SeasonOrders", partition="pk", sort="sk")
 
@@ -56,6 +61,11 @@ class OrderById(Pointer[Order], table=new_table, sync="transaction"):
     order_id: Id
     season_id: str
     key = Key("ORDER#{order_id}", "ORDER")
+
+
+@after.pattern(requests=1)
+def season(season_id: str) -> Query[Order]:
+    return Order.key.query(season_id=season_id).limit(3)
 
 
 def forward(old: OldOrder) -> Order:

@@ -9,10 +9,12 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from keyfold import Db, create, update
-from keyfold.errors import ConditionFailed, NotFound, Pending, TableNotFound
+from keyfold.errors import ConditionFailed, CursorRefused, NotFound, Pending, TableNotFound
 from keyfold.migrations import Migrator
 
-from .conftest import OldOrder, Order, OrderById, Shop, after
+from .conftest import OldOrder, Order, OrderById, Shop, after, before, old_season, season
+
+SECRET = b"a secret of sixteen bytes or more"
 
 
 @contextmanager
@@ -132,3 +134,43 @@ async def test_from_an_event_loop_too(shop: Shop) -> None:
     new = await after.open_async(AsyncEmbeddedClient(shop.engine), migration=shop.migration)
     await new.update(Order.key(season_id="s1", order_id="o1"), cents=300)
     assert shop.old.get(OldOrder.key(order_id="o1")).total == 3
+
+
+def test_a_cursor_from_before_goes_on_where_it_was(shop: Shop) -> None:
+    for number in range(8):
+        shop.old_order(f"o{number}", total=number)
+    old = before.open(shop.backend.client, cursor_secret=SECRET)
+    first = old_season(old, "s1")
+    assert [order.order_id for order in first] == ["o0", "o1", "o2"]
+    shop.migrator().apply("hold")
+    new = after.open(shop.backend.client, migration=shop.migration, cursor_secret=SECRET)
+    second = season.after(str(first.cursor))(new, "s1")
+    assert [order.order_id for order in second] == ["o3", "o4", "o5"]
+    third = season.after(str(second.cursor))(new, "s1")
+    assert [order.order_id for order in third] == ["o6", "o7"]
+
+
+def test_a_cursor_from_before_opens_no_other_list(shop: Shop) -> None:
+    for number in range(8):
+        shop.old_order(f"o{number}", season=f"s{number % 2}")
+    old = before.open(shop.backend.client, cursor_secret=SECRET)
+    cursor = str(old_season(old, "s1").cursor)
+    shop.migrator().apply("hold")
+    followed = after.open(shop.backend.client, migration=shop.migration, cursor_secret=SECRET)
+    with pytest.raises(CursorRefused):
+        season.after(cursor)(followed, "s0")
+    alone = after.open(shop.backend.client, create_tables=False, cursor_secret=SECRET)
+    with pytest.raises(CursorRefused):
+        season.after(cursor)(alone, "s1")
+
+
+def test_a_cursor_from_before_is_refused_when_its_item_is_gone(shop: Shop) -> None:
+    for number in range(8):
+        shop.old_order(f"o{number}")
+    old = before.open(shop.backend.client, cursor_secret=SECRET)
+    cursor = str(old_season(old, "s1").cursor)
+    old.delete(OldOrder.key(order_id="o2"))
+    shop.migrator().apply("hold")
+    new = after.open(shop.backend.client, migration=shop.migration, cursor_secret=SECRET)
+    with pytest.raises(CursorRefused):
+        season.after(cursor)(new, "s1")
