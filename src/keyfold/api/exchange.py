@@ -166,11 +166,11 @@ def _tags(given: str) -> set[str]:
 
 
 def _etag(result: Any, body: bytes) -> str | None:
-    """The version; where counters move without a new one, with a hash of what is answered."""
+    """The version; where something moves without a new one, with a hash of what is answered."""
     name = getattr(type(result), "__version_field__", None)
     if name is None:
         return None
     version = getattr(result, name)
     spec = getattr(type(result), "__spec__", None)
-    counted = spec is not None and any(map(is_counted, spec.fields.values()))
-    return f'"{version}-{crc32(body):08x}"' if counted else f'"{version}"'
+    moving = spec is not None and (spec.unversioned or any(map(is_counted, spec.fields.values())))
+    return f'"{version}-{crc32(body):08x}"' if moving else f'"{version}"'

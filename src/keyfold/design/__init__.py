@@ -16,6 +16,7 @@ from keyfold.design.markers import (
     Timestamp,
     Transient,
     Ttl,
+    Unversioned,
     Updated,
     Version,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "Timestamp",
     "Transient",
     "Ttl",
+    "Unversioned",
     "Updated",
     "Version",
     "begins_with",

@@ -77,6 +77,9 @@ class EntitySpec:
         self.fixed = frozenset(
             name for name, field in self.fields.items() if field.mark(markers.Fixed) is not None
         )
+        self.unversioned = frozenset(
+            name for name, one in self.fields.items() if one.mark(markers.Unversioned) is not None
+        )
         self.in_keys = [name for name, field in self.fields.items() if field.reader is not None]
         self.keep_keys_apart()
         self.values_of = compile_decoder(list(self.fields.values()))

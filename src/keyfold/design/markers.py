@@ -70,6 +70,11 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
+class Unversioned:
+    """A change of such fields alone is no edit: version and time of the last write stay."""
+
+
+@dataclass(frozen=True, slots=True)
 class From:
     """In a pointer: the field is a copy of the canonical's field of this name."""
 

@@ -210,7 +210,7 @@ def marker_write(context: Context, intent: Marker) -> WireWrite:
 def edited(context: Context, intent: Update) -> Update:
     """The intent with version, update stamp and expiry among its changes."""
     spec = intent.ref.entity.__spec__
-    if intent.counting:
+    if intent.counting or (intent.changes and intent.changes.keys() <= spec.unversioned):
         return intent
     more: dict[str, Change] = {}
     if spec.version is not None and spec.version.name not in intent.changes:
