@@ -7,7 +7,10 @@ from typing import Protocol
 from keyfold import AsyncDb
 from keyfold.api import Arguments, Identity, rule
 from keyfold_systems.search_room.entities import Role
-from keyfold_systems.search_room.patterns import membership
+from keyfold_systems.search_room.patterns import membership, room_by_id
+
+COPILOT_GROUP = "ai_copilot"
+"""The group of tokens that copilots have."""
 
 
 class Opened(Protocol):
@@ -26,3 +29,15 @@ async def member(service: Opened, caller: Identity, arguments: Arguments) -> boo
 async def owner(service: Opened, caller: Identity, arguments: Arguments) -> bool:
     found = await membership(service.db, arguments["room_id"], caller.id)
     return found is not None and found.role == Role.OWNER
+
+
+@rule
+async def copilot(service: Opened, caller: Identity, arguments: Arguments) -> bool:
+    """A copilot, in a room whose owners let it in."""
+    if COPILOT_GROUP not in caller.groups:
+        return False
+    found = await room_by_id(service.db, arguments["room_id"])
+    return found is not None and found.has_copilot
+
+
+reader = member | copilot

@@ -7,19 +7,20 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from keyfold import AsyncDb, Page, Timestamp, new_ulid
+from keyfold import Page, Timestamp, new_ulid
 from keyfold.api import Identity, PageRequest, mutation, query
-from keyfold_systems.search_room.access import member
+from keyfold_systems.search_room.access import copilot, member, reader
 from keyfold_systems.search_room.entities import Activity
 from keyfold_systems.search_room.patterns import activities_after, room_activities
+from keyfold_systems.search_room.people import PeopleOperations, named_page
 
+CHAT = "ChatMessage"
+ADVICE = "CopilotMessage"
 Message = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 
 
-class ActivityOperations:
+class ActivityOperations(PeopleOperations):
     """Messages, and notes of what others did."""
-
-    db: AsyncDb
 
     @mutation(
         "/rooms/{room_id}/messages",
@@ -27,27 +28,38 @@ class ActivityOperations:
         status=201,
         example={"text": "Shall we look at it on Sunday?"},
     )
-    async def say(
-        self,
-        room_id: str,
-        text: Message,
-        caller: Identity,
-    ) -> Activity:
+    async def say(self, room_id: str, text: Message, caller: Identity) -> Activity:
         """Say something in a room."""
         return await self.db.create(
-            self._activity(room_id, "ChatMessage", caller.id, text, sender_type="user")
+            self._activity(room_id, CHAT, caller.id, text, sender_type="user")
         )
 
-    @query("/rooms/{room_id}/activities", allow=member)
+    @mutation(
+        "/rooms/{room_id}/copilot-messages",
+        allow=copilot,
+        status=201,
+        example={"text": "Three of these have a balcony and fit the budget."},
+    )
+    async def advise(
+        self, room_id: str, text: Message, caller: Identity, about: str | None = None
+    ) -> Activity:
+        """Say something as the room's copilot, about a listing or in general."""
+        return await self.db.create(
+            self._activity(room_id, ADVICE, caller.id, text, about, sender_type="ai_copilot")
+        )
+
+    @query("/rooms/{room_id}/activities", allow=reader)
     async def activities(
         self, room_id: str, page: PageRequest, since: Timestamp | None = None
     ) -> Page[Activity]:
         """What happened: newest first, or what came after a moment, in order."""
         if since is None:
             newest = room_activities.after(page.cursor)
-            return await newest(self.db, room_id, limit=page.limit)
-        later = activities_after.after(page.cursor)
-        return await later(self.db, room_id, since, limit=page.limit)
+            found = await newest(self.db, room_id, limit=page.limit)
+        else:
+            later = activities_after.after(page.cursor)
+            found = await later(self.db, room_id, since, limit=page.limit)
+        return await named_page(self.db, found, sender_name="sender_id")
 
     def _now(self) -> datetime:
         """This moment, as exact as it is stored."""
@@ -60,6 +72,7 @@ class ActivityOperations:
         kind: str,
         sender_id: str,
         text: str = "",
+        about: str | None = None,
         sender_type: Literal["user", "ai_copilot", "system"] = "system",
     ) -> Activity:
         return Activity(
@@ -70,4 +83,5 @@ class ActivityOperations:
             sender_type=sender_type,
             sender_id=sender_id,
             text=text,
+            about=about,
         )

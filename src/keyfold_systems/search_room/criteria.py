@@ -8,8 +8,8 @@ from keyfold import Page, check, create, new_ulid, put, update
 from keyfold.api import Conflict, Identity, Missing, PageRequest, mutation, query
 from keyfold.errors import AlreadyExists, ConditionFailed
 from keyfold.runtime import Intent
-from keyfold_systems.search_room.access import member
-from keyfold_systems.search_room.activities import ActivityOperations
+from keyfold_systems.search_room.access import member, reader
+from keyfold_systems.search_room.combination import Mode, combine
 from keyfold_systems.search_room.entities import (
     SUPERSEDED_CRITERIA_DAYS,
     CombinedCriteria,
@@ -18,6 +18,8 @@ from keyfold_systems.search_room.entities import (
     Member,
     UserCriteria,
 )
+from keyfold_systems.search_room.fit import fit
+from keyfold_systems.search_room.listings import ListingOperations
 from keyfold_systems.search_room.patterns import (
     all_users_criteria,
     combined_criteria,
@@ -26,19 +28,20 @@ from keyfold_systems.search_room.patterns import (
     user_criteria_history,
 )
 from keyfold_systems.search_room.payloads import NewCriteria
-from keyfold_systems.search_room.wishes import Mode, Voice, combine, fit
+from keyfold_systems.search_room.people import named, names_of
+from keyfold_systems.search_room.wishes import Voice
 
 ATTEMPTS = 5
 
 
-class CriteriaOperations(ActivityOperations):
+class CriteriaOperations(ListingOperations):
     """Criteria of one, of all, and their score."""
 
     @mutation(
         "/rooms/{room_id}/criteria",
         allow=member,
         status=201,
-        example={"input": {"criteria": {"priceMax": 2500, "locations": ["Bern"]}}},
+        example={"input": {"criteria": {"price": {"max": 2500}, "location": ["Bern"]}}},
     )
     async def save_criteria(
         self, room_id: str, input: NewCriteria, caller: Identity
@@ -54,6 +57,7 @@ class CriteriaOperations(ActivityOperations):
             source=input.source,
         )
         latest = LatestCriteria.model_validate(said.model_dump(exclude={"expires_at"}))
+        note = self._activity(room_id, "CriteriaSaved", caller.id, ", ".join(input.criteria))
         there = check(Member.key(room_id=room_id, user_id=caller.id))
         for _ in range(ATTEMPTS):
             before = await self.db.find(latest.ref())
@@ -65,16 +69,18 @@ class CriteriaOperations(ActivityOperations):
                 said = said.model_copy(update={"expires_at": self._end_of_superseded()})
                 replaces = []
             try:
-                made: UserCriteria = (await self.db.transact(create(said), there, *replaces))[0]
+                written = await self.db.transact(create(said), create(note), there, *replaces)
             except (AlreadyExists, ConditionFailed):
                 continue  # they said something else at the same time
+            made: UserCriteria = written[0]
             return made
         raise Conflict("Your criteria change all the time; try again.", code="BUSY")
 
-    @query("/rooms/{room_id}/criteria", allow=member)
+    @query("/rooms/{room_id}/criteria", allow=reader)
     async def criteria(self, room_id: str) -> list[LatestCriteria]:
         """What everybody looks for now."""
-        return (await all_users_criteria(self.db, room_id)).items
+        found = await all_users_criteria(self.db, room_id)
+        return await named(self.db, found.items, user_name="user_id")
 
     @query("/rooms/{room_id}/criteria/{user_id}", allow=member)
     async def criteria_history(
@@ -111,19 +117,26 @@ class CriteriaOperations(ActivityOperations):
         made: CombinedCriteria = (await self.db.transact(create(combined), create(note)))[0]
         return made
 
-    @query("/rooms/{room_id}/combined-criteria", allow=member)
+    @query("/rooms/{room_id}/combined-criteria", allow=reader)
     async def combined(self, room_id: str) -> CombinedCriteria:
         """What the room looks for, as last merged."""
         found = await combined_criteria(self.db, room_id)
         if found is None:
             raise Missing("Nothing has been combined yet.")
-        return found
+        names = await names_of(self.db, set(found.from_user_ids))
+        shown = [names.get(one, "") for one in found.from_user_ids]
+        return found.model_copy(update={"from_user_names": shown})
 
     @mutation("/rooms/{room_id}/compatibility", allow=member, status=201)
-    async def compute_compatibility(self, room_id: str) -> Compatibility:
+    async def compute_compatibility(self, room_id: str, caller: Identity) -> Compatibility:
         """Compute how well the members' wishes fit."""
         criteria = await self._stated(room_id)
         found = fit(_voices(criteria))
+        if found is None:
+            raise Conflict(
+                "No two of you state the same criterion, so there is nothing to compare yet.",
+                code="NOTHING_TO_COMPARE",
+            )
         snapshot = Compatibility(
             room_id=room_id,
             timestamp=self._now(),
@@ -133,9 +146,13 @@ class CriteriaOperations(ActivityOperations):
             comment=found.comment,
             criteria_refs=[one.criteria_id for one in criteria],
         )
-        return await self.db.create(snapshot)
+        note = self._activity(
+            room_id, "CompatibilityComputed", caller.id, f"{found.percent}% ({found.level})"
+        )
+        made: Compatibility = (await self.db.transact(create(snapshot), create(note)))[0]
+        return made
 
-    @query("/rooms/{room_id}/compatibility", allow=member)
+    @query("/rooms/{room_id}/compatibility", allow=reader)
     async def compatibility(self, room_id: str) -> Compatibility:
         """The latest score."""
         found = await latest_compatibility(self.db, room_id)

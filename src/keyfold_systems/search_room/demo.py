@@ -6,6 +6,7 @@ import random
 from datetime import datetime, timedelta
 
 from keyfold import AsyncDb, Entity, create, new_ulid
+from keyfold_systems.search_room.combination import combine
 from keyfold_systems.search_room.entities import (
     Activity,
     CombinedCriteria,
@@ -14,19 +15,24 @@ from keyfold_systems.search_room.entities import (
     LatestCriteria,
     Listing,
     Member,
+    Person,
     Role,
     Room,
-    Status,
     UserCriteria,
 )
-from keyfold_systems.search_room.wishes import Voice, Wishes, combine, fit
+from keyfold_systems.search_room.fit import fit
+from keyfold_systems.search_room.status import Status
+from keyfold_systems.search_room.wishes import Span, Voice
 
 USERS: list[tuple[str, str, list[str]]] = [
     ("mia", "Mia Keller", []),
     ("jonas", "Jonas Haas", []),
     ("ines", "Ines Costa", []),
+    ("copilot", "Copilot", ["ai_copilot"]),
 ]
 TRY = "/users/mia/rooms"
+
+_OTHERS = 200
 
 _PLACES = ["Bern", "Thun", "Köniz", "Ostermundigen", "Münsingen", "Muri", "Ittigen", "Worb"]
 _BRANDS = ["homegate", "immoscout24", "comparis", "flatfox"]
@@ -49,13 +55,28 @@ _SAID = [
     "What about the one in Thun again?",
     "The landlord just called back!",
 ]
+_WAYS: list[list[Status]] = [
+    [],
+    [],
+    [Status.SEEN],
+    [Status.SEEN],
+    [Status.VISIT_PLANNED],
+    [Status.VISIT_PLANNED, Status.VISITED],
+    [Status.VISIT_PLANNED, Status.VISITED, Status.APPLIED],
+    [Status.SEEN, Status.REJECTED],
+]
+_FIRST = ["Lea", "Noah", "Lina", "Luca", "Nora", "Jan", "Eva", "Tim", "Ana", "Ben"]
+_LAST = ["Frei", "Graf", "Moser", "Huber", "Suter", "Baumann", "Lang", "Roth", "Kunz", "Vogt"]
 _ROOMS = ["Our first home", "Bigger for three", "Flat share 2.0", "Near the lake", "Back to Bern"]
 
 
 async def fill(db: AsyncDb) -> int:
     """Write the demo's data; gives how many items were made."""
     dice = random.Random(11)
-    made = 0
+    others = [f"{dice.choice(_FIRST)} {dice.choice(_LAST)}" for _ in range(_OTHERS)]
+    known = [(user, name) for user, name, _ in USERS]
+    known += [(f"p{number:03d}", name) for number, name in enumerate(others)]
+    made = await db.put_many([Person(user_id=user, name=name) for user, name in known])
     for number in range(60):
         people = ["mia", "jonas"] if number == 0 else _people(dice, number)
         made += await _room(db, dice, number, people)
@@ -64,7 +85,7 @@ async def fill(db: AsyncDb) -> int:
 
 def _people(dice: random.Random, number: int) -> list[str]:
     known = [user for user, _, _ in USERS]
-    others = [f"p{dice.randrange(200):03d}" for _ in range(dice.randint(1, 3))]
+    others = [f"p{dice.randrange(_OTHERS):03d}" for _ in range(dice.randint(1, 3))]
     return list(dict.fromkeys([known[number % 3], *others] if number < 9 else others))
 
 
@@ -77,6 +98,7 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
         created_by_user_id=people[0],
         search_type=dice.choice(["rent", "rent", "buy"]),
         context={"people": len(people)},
+        has_copilot=number % 3 == 0,
     )
     members = [
         Member(
@@ -90,7 +112,7 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
     await db.transact(create(room), *(create(one) for one in members))
     listings = dice.randint(8, 20)
     for place in range(listings):
-        await db.create(_listing(dice, room, people, place))
+        await _save(db, dice, room, people, place)
     history: list[Entity] = []
     voices: list[Voice] = []
     references: list[str] = []
@@ -115,17 +137,18 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
             combine_mode="mixed",
         )
     )
-    history.append(
-        Compatibility(
-            room_id=room.room_id,
-            timestamp=now - timedelta(minutes=29),
-            compatibility_id=new_ulid(),
-            score_percent=fitting.percent,
-            level=fitting.level,
-            comment=fitting.comment,
-            criteria_refs=references,
+    if fitting is not None:
+        history.append(
+            Compatibility(
+                room_id=room.room_id,
+                timestamp=now - timedelta(minutes=29),
+                compatibility_id=new_ulid(),
+                score_percent=fitting.percent,
+                level=fitting.level,
+                comment=fitting.comment,
+                criteria_refs=references,
+            )
         )
-    )
     for _ in range(dice.randint(12, 40)):
         history.append(_said(dice, room, people, now - timedelta(minutes=dice.randint(1, 60000))))
     asked = [user for user, _, _ in USERS if user not in people and number % 10 == 3]
@@ -145,33 +168,46 @@ def _asked(room: Room, user: str, at: datetime) -> Invitation:
     )
 
 
-def _listing(dice: random.Random, room: Room, people: list[str], place: int) -> Listing:
-    return Listing(
-        listing_id=f"l{place:03d}",
+async def _save(db: AsyncDb, dice: random.Random, room: Room, people: list[str], n: int) -> None:
+    """A listing that has come some way."""
+    rooms, place = dice.randint(2, 6), dice.choice(_PLACES)
+    size = dice.randint(18, 30) * rooms
+    listing = Listing(
+        listing_id=f"l{n:03d}",
         room_id=room.room_id,
         source_brand=dice.choice(_BRANDS),
         external_id=f"{dice.randrange(10**8):08d}" if dice.random() < 0.9 else None,
-        title=f"{dice.choice(_KINDS)}, {dice.randint(2, 6)} rooms",
-        location=dice.choice(_PLACES),
-        status=dice.choices(list(Status), [5, 4, 2, 2, 1, 2, 0.2])[0],
+        title=f"{dice.choice(_KINDS)}, {rooms} rooms",
+        location=place,
+        price=size * dice.randint(*((18, 32) if room.search_type == "rent" else (7000, 11000))),
+        rooms=rooms,
+        surface=size,
+        link=f"https://homes.example/{room.room_id}/{n}",
         seen_by=set(dice.sample(people, dice.randint(0, len(people)))),
+        liked_by=set(dice.sample(people, dice.randint(0, 1))),
+        added_by=dice.choice(people),
     )
+    await db.create(listing)
+    for step in dice.choice(_WAYS):
+        await db.update(listing.ref(), status=step)
 
 
 def _criteria(dice: random.Random, room: Room, user: str, at: object) -> UserCriteria:
+    most = dice.randrange(1500, 3600, 100) * (1 if room.search_type == "rent" else 400)
+    musts = dict.fromkeys(dice.sample(_FEATURES, dice.randint(0, 3)), True)
     return UserCriteria.model_validate(
         {
             "room_id": room.room_id,
             "user_id": user,
             "timestamp": at,
             "criteria_id": new_ulid(),
-            "criteria": Wishes(
-                price_max=dice.randrange(1500, 3600, 100),
-                rooms_min=dice.randint(2, 4),
-                locations=set(dice.sample(_PLACES, dice.randint(1, 4))),
-                features=set(dice.sample(_FEATURES, dice.randint(0, 3))),
-            ),
-            "weights": {"price": round(dice.random(), 2), "locations": round(dice.random(), 2)},
+            "criteria": {
+                "price": Span(max=most),
+                "rooms": Span(min=dice.randint(2, 4)),
+                "location": sorted(dice.sample(_PLACES, dice.randint(1, 4))),
+                **musts,
+            },
+            "weights": {"price": round(dice.random(), 2), "location": round(dice.random(), 2)},
         }
     )
 

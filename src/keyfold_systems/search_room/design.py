@@ -1,8 +1,8 @@
-"""The design of Search Room: its entities, its access patterns, and what a change announces."""
+"""The design of Search Room: its entities, its access patterns, and what follows from a change."""
 
 from __future__ import annotations
 
-from keyfold_systems.search_room import events, patterns
+from keyfold_systems.search_room import events, notifications, patterns
 from keyfold_systems.search_room.entities import design, table
 
-__all__ = ["design", "events", "patterns", "table"]
+__all__ = ["design", "events", "notifications", "patterns", "table"]

@@ -1,18 +1,25 @@
-"""The entities of Search Room: one table, a room's partition with everything in the room."""
+"""The entities of Search Room: one table, a room's partition with everything in the room.
+
+Fields marked `Transient` are not stored: whoever answers with an item fills them in, so that lists
+show names beside ids and what the caller has to do with each item.
+"""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from keyfold import (
     AtMost,
+    Cascade,
+    Copied,
     Counter,
     Created,
     Design,
     Entity,
+    Fixed,
     Id,
     Index,
     Key,
@@ -20,14 +27,19 @@ from keyfold import (
     Pointer,
     Stored,
     Timestamp,
+    Transient,
     Ttl,
     Unique,
+    Unversioned,
     Updated,
     Version,
 )
-from keyfold.maintain import Cascade, Copied
 from keyfold_systems.search_room import entities_types as typed
-from keyfold_systems.search_room.wishes import Criterion, Level, Mode, Wishes
+from keyfold_systems.search_room.combination import Mode
+from keyfold_systems.search_room.fit import Level
+from keyfold_systems.search_room.shape import opened
+from keyfold_systems.search_room.status import STEPS, Status
+from keyfold_systems.search_room.wishes import Weights, Wishes
 
 design = Design("search_room", description="People look for a home together.")
 
@@ -55,11 +67,18 @@ SUPERSEDED_CRITERIA_DAYS = 30
 HISTORY_DAYS = 365
 INVITATION_DAYS = 14
 MOST_MEMBERS = 30
+MOST_CONTEXT = 20
 
 # The moments of the tables that are there have milliseconds.
 Moment = Annotated[Timestamp, Stored("iso_ms")]
 Name = Annotated[str, Field(min_length=1, max_length=120)]
-Weights = dict[Criterion, float]
+Address = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2000)]
+Amount = Annotated[int | float, Field(ge=0, le=1e9)]
+Context = dict[str, str | bool | int | float | None]
+Shown = Annotated[str | None, Transient()]
+"""A name beside an id."""
+People = Annotated[set[str], AtMost(MOST_MEMBERS), Unversioned()]
+"""Who has done something with an item; that edits nothing."""
 
 
 class Role(StrEnum):
@@ -74,16 +93,17 @@ class InvitationStatus(StrEnum):
     DECLINED = "declined"
 
 
-class Status(StrEnum):
-    """Where a listing stands on the way to a home."""
+class Person(typed.Person, Entity, table=table):
+    """Somebody who can be asked into rooms."""
 
-    UNSEEN = "UNSEEN"
-    SEEN = "SEEN"
-    VISIT_PLANNED = "VISIT_PLANNED"
-    VISITED = "VISITED"
-    APPLIED = "APPLIED"
-    REJECTED = "REJECTED"
-    ACCEPTED = "ACCEPTED"
+    user_id: Id
+    name: Name
+    unread_count: Annotated[
+        int, Counter("Notification", where=lambda n: n.is_read == False, sync="stream")  # noqa: E712
+    ] = 0
+    created_at: Annotated[Moment | None, Created()] = None
+
+    key = Key("USER#{user_id}", "PROFILE")
 
 
 class Room(typed.Room, Entity, table=table):
@@ -93,15 +113,18 @@ class Room(typed.Room, Entity, table=table):
     name: Name
     created_by_user_id: Id
     search_type: Literal["buy", "rent"]
-    context: dict[str, Any] = {}
+    context: Annotated[Context, AtMost(MOST_CONTEXT)] = {}
+    has_copilot: bool = False
     member_count: Annotated[int, Counter("Member")] = 0
     owner_count: Annotated[int, Counter("Member", where=lambda m: m.role == Role.OWNER)] = 0
+    listing_count: Annotated[int, Counter("Listing")] = 0
     version: Annotated[int, Version()] = 0
     created_at: Annotated[Moment | None, Created()] = None
 
     key = Key("ROOM#{room_id}", "ROOM")
     members = Cascade("Member")
     invitations = Cascade("Invitation")
+    links = Cascade("InvitationLink")
     listings = Cascade("Listing")
     criteria = Cascade("UserCriteria")
     latest_criteria = Cascade("LatestCriteria")
@@ -115,11 +138,14 @@ class Member(typed.Member, Entity, table=table):
 
     room_id: Id
     user_id: Id
+    user_name: Shown = None
     role: Role = Role.MEMBER
     room_name: Annotated[str, Copied("Room", "name")]
     joined_at: Annotated[Moment | None, Created()] = None
 
     key = Key("ROOM#{room_id}", "MEMBER#{user_id}")
+    wishes = Cascade("LatestCriteria")
+    notifications = Cascade("Notification", sync="stream")
 
 
 class UserRoom(typed.UserRoom, Pointer[Member], table=table):
@@ -130,8 +156,21 @@ class UserRoom(typed.UserRoom, Pointer[Member], table=table):
     role: Role
     room_name: str
     joined_at: Moment | None = None
+    search_type: Annotated[Literal["buy", "rent"] | None, Transient()] = None
+    member_count: Annotated[int | None, Transient()] = None
+    listing_count: Annotated[int | None, Transient()] = None
 
     key = Key("USER#{user_id}", "ROOM#{room_id}")
+
+
+class FormerRoom(typed.FormerRoom, Entity, table=table):
+    """A room that somebody left, where something of theirs may still be."""
+
+    user_id: Id
+    room_id: Id
+    left_at: Moment
+
+    key = Key("USER#{user_id}", "LEFT#{room_id}")
 
 
 class Invitation(typed.Invitation, Entity, table=table):
@@ -139,10 +178,12 @@ class Invitation(typed.Invitation, Entity, table=table):
 
     room_id: Id
     user_id: Id
+    user_name: Shown = None
     role: Role = Role.MEMBER
     status: InvitationStatus = InvitationStatus.PENDING
     room_name: Annotated[str, Copied("Room", "name")]
     invited_by: Id
+    invited_by_name: Shown = None
     invited_at: Moment
     expires_at: Annotated[Timestamp | None, Ttl(days=INVITATION_DAYS, after="invited_at")] = None
 
@@ -158,10 +199,25 @@ class UserInvitation(typed.UserInvitation, Pointer[Invitation], table=table):
     status: InvitationStatus
     room_name: str
     invited_by: Id
+    invited_by_name: Shown = None
     invited_at: Moment
     expires_at: Annotated[Timestamp | None, Ttl()] = None
 
     key = Key("USER#{user_id}", "INVITATION#{room_id}")
+
+
+class InvitationLink(typed.InvitationLink, Entity, table=table):
+    """A way into a room for whoever was given it; its id is the secret."""
+
+    room_id: Id
+    link_id: Id
+    room_name: Annotated[str, Copied("Room", "name")]
+    invited_by: Id
+    invited_by_name: Shown = None
+    invited_at: Moment
+    expires_at: Annotated[Timestamp | None, Ttl(days=INVITATION_DAYS, after="invited_at")] = None
+
+    key = Key("ROOM#{room_id}", "LINK#{link_id}")
 
 
 class Listing(typed.Listing, Entity, table=table):
@@ -173,8 +229,19 @@ class Listing(typed.Listing, Entity, table=table):
     external_id: Annotated[str, Field(min_length=1, max_length=120)] | None = None
     title: Name
     location: Annotated[str, Field(max_length=120)] = ""
-    status: Status = Status.UNSEEN
-    seen_by: Annotated[set[str], AtMost(MOST_MEMBERS)] = set()
+    price: Amount | None = None
+    rooms: Amount | None = None
+    surface: Amount | None = None
+    link: Address | None = None
+    picture: Address | None = None
+    status: Annotated[Status, STEPS] = Status.UNSEEN
+    seen_by: People = set()
+    liked_by: People = set()
+    disliked_by: People = set()
+    added_by: Id | None = None
+    added_by_name: Shown = None
+    seen: Annotated[bool | None, Transient()] = None
+    vote: Annotated[Literal["like", "dislike"] | None, Transient()] = None
     version: Annotated[int, Version()] = 0
     added_at: Annotated[Moment | None, Created()] = None
     updated_at: Annotated[Moment | None, Updated()] = None
@@ -205,6 +272,7 @@ class UserCriteria(typed.UserCriteria, Entity, table=table):
     expires_at: Annotated[Timestamp | None, Ttl()] = None
 
     key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}#{criteria_id}")
+    in_the_open_shape = model_validator(mode="before")(opened)
 
 
 class LatestCriteria(typed.LatestCriteria, Entity, table=table):
@@ -212,6 +280,7 @@ class LatestCriteria(typed.LatestCriteria, Entity, table=table):
 
     room_id: Id
     user_id: Id
+    user_name: Shown = None
     timestamp: Moment
     criteria_id: Id
     criteria: Wishes
@@ -219,6 +288,7 @@ class LatestCriteria(typed.LatestCriteria, Entity, table=table):
     source: Literal["manual", "ai_proposed"] = "manual"
 
     key = Key("ROOM#{room_id}", "CRITERIA_LATEST#{user_id}")
+    in_the_open_shape = model_validator(mode="before")(opened)
 
 
 class CombinedCriteria(typed.CombinedCriteria, Entity, table=table):
@@ -230,11 +300,12 @@ class CombinedCriteria(typed.CombinedCriteria, Entity, table=table):
     criteria: Wishes
     weights: Weights = {}
     from_user_ids: Annotated[list[str], AtMost(MOST_MEMBERS)] = []
+    from_user_names: Annotated[list[str] | None, Transient()] = None
     combine_mode: Mode
-
     expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
 
     key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}#{combined_id}")
+    in_the_open_shape = model_validator(mode="before")(opened)
 
 
 class Activity(typed.Activity, Entity, table=table):
@@ -246,10 +317,31 @@ class Activity(typed.Activity, Entity, table=table):
     type: Annotated[str, Field(max_length=60)]
     sender_type: Literal["user", "ai_copilot", "system"]
     sender_id: Id
+    sender_name: Shown = None
     text: Annotated[str, Field(max_length=4000)] = ""
+    about: Id | None = None
+    """The listing or the person that it is about."""
     ttl: Annotated[Timestamp | None, Ttl(days=ACTIVITY_DAYS, after="created_at")] = None
 
     key = Key("ROOM#{room_id}", "ACTIVITY#{created_at:iso_ms}#{activity_id}")
+
+
+class Notification(typed.Notification, Entity, table=table):
+    """What somebody else did in a room of yours; the stream keeps it."""
+
+    user_id: Id
+    created_at: Annotated[Moment, Fixed()]
+    activity_id: Id
+    room_id: Id
+    type: str
+    sender_id: Id
+    sender_name: Shown = None
+    text: str = ""
+    about: Id | None = None
+    is_read: bool = False
+    ttl: Annotated[Timestamp | None, Ttl(days=ACTIVITY_DAYS, after="created_at")] = None
+
+    key = Key("USER#{user_id}", "NOTIFICATION#{created_at:iso_ms}#{activity_id}")
 
 
 class Compatibility(typed.Compatibility, Entity, table=table):

@@ -8,6 +8,7 @@ import collections.abc
 import datetime
 import keyfold.maintain.cascade
 import keyfold.maintain.unique
+import keyfold_systems.search_room.status
 import keyfold_systems.search_room.wishes
 import typing
 from typing import Any, ClassVar, Self, TypeVar, overload
@@ -35,6 +36,13 @@ class ByRoomId(Query[E]):
     def until(self, *, room_id: str | None) -> Self: ...
     def begins_with(self, *, room_id: str | None) -> Self: ...
 
+class ByLinkId(Query[E]):
+    def after(self, *, link_id: str | None) -> Self: ...
+    def since(self, *, link_id: str | None) -> Self: ...
+    def before(self, *, link_id: str | None) -> Self: ...
+    def until(self, *, link_id: str | None) -> Self: ...
+    def begins_with(self, *, link_id: str | None) -> Self: ...
+
 class ByListingId(Query[E]):
     def after(self, *, listing_id: str | None) -> Self: ...
     def since(self, *, listing_id: str | None) -> Self: ...
@@ -43,10 +51,10 @@ class ByListingId(Query[E]):
     def begins_with(self, *, listing_id: str | None) -> Self: ...
 
 class ByStatus(Query[E]):
-    def after(self, *, status: of.Status | None) -> Self: ...
-    def since(self, *, status: of.Status | None) -> Self: ...
-    def before(self, *, status: of.Status | None) -> Self: ...
-    def until(self, *, status: of.Status | None) -> Self: ...
+    def after(self, *, status: keyfold_systems.search_room.status.Status | None) -> Self: ...
+    def since(self, *, status: keyfold_systems.search_room.status.Status | None) -> Self: ...
+    def before(self, *, status: keyfold_systems.search_room.status.Status | None) -> Self: ...
+    def until(self, *, status: keyfold_systems.search_room.status.Status | None) -> Self: ...
 
 class ByTimestamp(Query[E]):
     def after(self, *, timestamp: datetime.datetime | None) -> Self: ...
@@ -88,6 +96,27 @@ class ByCompatibilityId(Query[E]):
     def until(self, *, compatibility_id: str | None) -> Self: ...
     def begins_with(self, *, compatibility_id: str | None) -> Self: ...
 
+class PersonKey(KeyOf[of.Person]):
+    def __call__(self, *, user_id: str) -> Ref[of.Person]: ...
+    def query(self, *, user_id: str) -> Query[of.Person]: ...
+
+class Person(Entity):
+    key: ClassVar[Key[PersonKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Person],
+        where: collections.abc.Callable[[of.Person], object] | None = ...,
+        name: Given[str] = ...,
+        created_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Person: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        name: str = ...,
+        created_at: datetime.datetime | None = ...,
+    ) -> of.Person: ...
+
 class RoomKey(KeyOf[of.Room]):
     def __call__(self, *, room_id: str) -> Ref[of.Room]: ...
     def query(self, *, room_id: str) -> Query[of.Room]: ...
@@ -96,6 +125,7 @@ class Room(Entity):
     key: ClassVar[Key[RoomKey]]
     members: ClassVar[keyfold.maintain.cascade.Cascade]
     invitations: ClassVar[keyfold.maintain.cascade.Cascade]
+    links: ClassVar[keyfold.maintain.cascade.Cascade]
     listings: ClassVar[keyfold.maintain.cascade.Cascade]
     criteria: ClassVar[keyfold.maintain.cascade.Cascade]
     latest_criteria: ClassVar[keyfold.maintain.cascade.Cascade]
@@ -109,7 +139,8 @@ class Room(Entity):
         name: Given[str] = ...,
         created_by_user_id: Given[str] = ...,
         search_type: Given[typing.Literal['buy', 'rent']] = ...,
-        context: Given[dict[str, Any]] = ...,
+        context: Given[dict[str, str | bool | int | float | None]] = ...,
+        has_copilot: Given[bool] = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Room: ...
     def __moves__(
@@ -119,7 +150,8 @@ class Room(Entity):
         name: str = ...,
         created_by_user_id: str = ...,
         search_type: typing.Literal['buy', 'rent'] = ...,
-        context: dict[str, Any] = ...,
+        context: dict[str, str | bool | int | float | None] = ...,
+        has_copilot: bool = ...,
         created_at: datetime.datetime | None = ...,
     ) -> of.Room: ...
 
@@ -132,6 +164,8 @@ class MemberKey(KeyOf[of.Member]):
 
 class Member(Entity):
     key: ClassVar[Key[MemberKey]]
+    wishes: ClassVar[keyfold.maintain.cascade.Cascade]
+    notifications: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Member],
@@ -164,6 +198,29 @@ class UserRoom(Entity):
         *_at: PathChange[of.UserRoom],
         where: collections.abc.Callable[[of.UserRoom], object] | None = ...,
     ) -> of.UserRoom: ...
+
+class FormerRoomKey(KeyOf[of.FormerRoom]):
+    def __call__(self, *, user_id: str, room_id: str) -> Ref[of.FormerRoom]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByRoomId[of.FormerRoom]: ...
+    @overload
+    def query(self, *, user_id: str, room_id: str) -> Query[of.FormerRoom]: ...
+
+class FormerRoom(Entity):
+    key: ClassVar[Key[FormerRoomKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.FormerRoom],
+        where: collections.abc.Callable[[of.FormerRoom], object] | None = ...,
+        left_at: Given[datetime.datetime] = ...,
+    ) -> of.FormerRoom: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        room_id: str = ...,
+        left_at: datetime.datetime = ...,
+    ) -> of.FormerRoom: ...
 
 class InvitationKey(KeyOf[of.Invitation]):
     def __call__(self, *, room_id: str, user_id: str) -> Ref[of.Invitation]: ...
@@ -213,6 +270,35 @@ class UserInvitation(Entity):
         where: collections.abc.Callable[[of.UserInvitation], object] | None = ...,
     ) -> of.UserInvitation: ...
 
+class InvitationLinkKey(KeyOf[of.InvitationLink]):
+    def __call__(self, *, room_id: str, link_id: str) -> Ref[of.InvitationLink]: ...
+    @overload
+    def query(self, *, room_id: str) -> ByLinkId[of.InvitationLink]: ...
+    @overload
+    def query(self, *, room_id: str, link_id: str) -> Query[of.InvitationLink]: ...
+
+class InvitationLink(Entity):
+    key: ClassVar[Key[InvitationLinkKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.InvitationLink],
+        where: collections.abc.Callable[[of.InvitationLink], object] | None = ...,
+        room_name: Given[str] = ...,
+        invited_by: Given[str] = ...,
+        invited_at: Given[datetime.datetime] = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.InvitationLink: ...
+    def __moves__(
+        self,
+        *,
+        room_id: str = ...,
+        link_id: str = ...,
+        room_name: str = ...,
+        invited_by: str = ...,
+        invited_at: datetime.datetime = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.InvitationLink: ...
+
 class ListingKey(KeyOf[of.Listing]):
     def __call__(self, *, room_id: str, listing_id: str) -> Ref[of.Listing]: ...
     @overload
@@ -230,9 +316,9 @@ class ListingByStatus(KeyOf[of.Listing]):
     @overload
     def query(self, *, room_id: str) -> ByStatus[of.Listing]: ...
     @overload
-    def query(self, *, room_id: str, status: of.Status) -> ByListingId[of.Listing]: ...
+    def query(self, *, room_id: str, status: keyfold_systems.search_room.status.Status) -> ByListingId[of.Listing]: ...
     @overload
-    def query(self, *, room_id: str, status: of.Status, listing_id: str) -> Query[of.Listing]: ...
+    def query(self, *, room_id: str, status: keyfold_systems.search_room.status.Status, listing_id: str) -> Query[of.Listing]: ...
 
 class Listing(Entity):
     key: ClassVar[Key[ListingKey]]
@@ -247,8 +333,16 @@ class Listing(Entity):
         external_id: Given[str] | Clear | None = ...,
         title: Given[str] = ...,
         location: Given[str] = ...,
-        status: Given[of.Status] = ...,
+        price: Given[int | float] | Clear | None = ...,
+        rooms: Given[int | float] | Clear | None = ...,
+        surface: Given[int | float] | Clear | None = ...,
+        link: Given[str] | Clear | None = ...,
+        picture: Given[str] | Clear | None = ...,
+        status: Given[keyfold_systems.search_room.status.Status] = ...,
         seen_by: GivenSet[str] = ...,
+        liked_by: GivenSet[str] = ...,
+        disliked_by: GivenSet[str] = ...,
+        added_by: Given[str] | Clear | None = ...,
         added_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Listing: ...
@@ -261,8 +355,16 @@ class Listing(Entity):
         external_id: str | None = ...,
         title: str = ...,
         location: str = ...,
-        status: of.Status = ...,
+        price: int | float | None = ...,
+        rooms: int | float | None = ...,
+        surface: int | float | None = ...,
+        link: str | None = ...,
+        picture: str | None = ...,
+        status: keyfold_systems.search_room.status.Status = ...,
         seen_by: set[str] = ...,
+        liked_by: set[str] = ...,
+        disliked_by: set[str] = ...,
+        added_by: str | None = ...,
         added_at: datetime.datetime | None = ...,
         updated_at: datetime.datetime | None = ...,
     ) -> of.Listing: ...
@@ -284,8 +386,8 @@ class UserCriteria(Entity):
         self,
         *_at: PathChange[of.UserCriteria],
         where: collections.abc.Callable[[of.UserCriteria], object] | None = ...,
-        criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
-        weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
+        criteria: Given[dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any]] = ...,
+        weights: Given[dict[str, float]] = ...,
         source: Given[typing.Literal['manual', 'ai_proposed']] = ...,
         expires_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.UserCriteria: ...
@@ -296,8 +398,8 @@ class UserCriteria(Entity):
         user_id: str = ...,
         timestamp: datetime.datetime = ...,
         criteria_id: str = ...,
-        criteria: keyfold_systems.search_room.wishes.Wishes = ...,
-        weights: dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float] = ...,
+        criteria: dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any] = ...,
+        weights: dict[str, float] = ...,
         source: typing.Literal['manual', 'ai_proposed'] = ...,
         expires_at: datetime.datetime | None = ...,
     ) -> of.UserCriteria: ...
@@ -317,8 +419,8 @@ class LatestCriteria(Entity):
         where: collections.abc.Callable[[of.LatestCriteria], object] | None = ...,
         timestamp: Given[datetime.datetime] = ...,
         criteria_id: Given[str] = ...,
-        criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
-        weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
+        criteria: Given[dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any]] = ...,
+        weights: Given[dict[str, float]] = ...,
         source: Given[typing.Literal['manual', 'ai_proposed']] = ...,
     ) -> of.LatestCriteria: ...
     def __moves__(
@@ -328,8 +430,8 @@ class LatestCriteria(Entity):
         user_id: str = ...,
         timestamp: datetime.datetime = ...,
         criteria_id: str = ...,
-        criteria: keyfold_systems.search_room.wishes.Wishes = ...,
-        weights: dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float] = ...,
+        criteria: dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any] = ...,
+        weights: dict[str, float] = ...,
         source: typing.Literal['manual', 'ai_proposed'] = ...,
     ) -> of.LatestCriteria: ...
 
@@ -348,8 +450,8 @@ class CombinedCriteria(Entity):
         self,
         *_at: PathChange[of.CombinedCriteria],
         where: collections.abc.Callable[[of.CombinedCriteria], object] | None = ...,
-        criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
-        weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
+        criteria: Given[dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any]] = ...,
+        weights: Given[dict[str, float]] = ...,
         from_user_ids: GivenList[str] = ...,
         combine_mode: Given[typing.Literal['all', 'mixed', 'strict']] = ...,
         expires_at: Given[datetime.datetime] | Clear | None = ...,
@@ -360,8 +462,8 @@ class CombinedCriteria(Entity):
         room_id: str = ...,
         timestamp: datetime.datetime = ...,
         combined_id: str = ...,
-        criteria: keyfold_systems.search_room.wishes.Wishes = ...,
-        weights: dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float] = ...,
+        criteria: dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any] = ...,
+        weights: dict[str, float] = ...,
         from_user_ids: list[str] = ...,
         combine_mode: typing.Literal['all', 'mixed', 'strict'] = ...,
         expires_at: datetime.datetime | None = ...,
@@ -386,6 +488,7 @@ class Activity(Entity):
         sender_type: Given[typing.Literal['user', 'ai_copilot', 'system']] = ...,
         sender_id: Given[str] = ...,
         text: Given[str] = ...,
+        about: Given[str] | Clear | None = ...,
         ttl: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Activity: ...
     def __moves__(
@@ -398,8 +501,47 @@ class Activity(Entity):
         sender_type: typing.Literal['user', 'ai_copilot', 'system'] = ...,
         sender_id: str = ...,
         text: str = ...,
+        about: str | None = ...,
         ttl: datetime.datetime | None = ...,
     ) -> of.Activity: ...
+
+class NotificationKey(KeyOf[of.Notification]):
+    def __call__(self, *, user_id: str, created_at: datetime.datetime, activity_id: str) -> Ref[of.Notification]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByCreatedAt[of.Notification]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime) -> ByActivityId[of.Notification]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime, activity_id: str) -> Query[of.Notification]: ...
+
+class Notification(Entity):
+    key: ClassVar[Key[NotificationKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Notification],
+        where: collections.abc.Callable[[of.Notification], object] | None = ...,
+        room_id: Given[str] = ...,
+        type: Given[str] = ...,
+        sender_id: Given[str] = ...,
+        text: Given[str] = ...,
+        about: Given[str] | Clear | None = ...,
+        is_read: Given[bool] = ...,
+        ttl: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Notification: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        created_at: datetime.datetime = ...,
+        activity_id: str = ...,
+        room_id: str = ...,
+        type: str = ...,
+        sender_id: str = ...,
+        text: str = ...,
+        about: str | None = ...,
+        is_read: bool = ...,
+        ttl: datetime.datetime | None = ...,
+    ) -> of.Notification: ...
 
 class CompatibilityKey(KeyOf[of.Compatibility]):
     def __call__(self, *, room_id: str, timestamp: datetime.datetime, compatibility_id: str) -> Ref[of.Compatibility]: ...

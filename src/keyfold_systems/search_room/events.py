@@ -11,26 +11,44 @@ from keyfold_systems.search_room.entities import (
     CombinedCriteria,
     Compatibility,
     Invitation,
+    InvitationLink,
     InvitationStatus,
     Listing,
     Member,
+    Notification,
+    Person,
     Room,
     UserCriteria,
     design,
 )
 
-CHAT = "ChatMessage"
+DESCRIBED = ("title", "location", "price", "rooms", "surface", "link", "picture")
+
+
+@design.on(Person)
+def announce_person(old: Person | None, new: Person | None, delivery: Delivery) -> None:
+    """Announces PersonJoined, PersonRenamed and PersonLeft."""
+    if new is None:
+        _emit(delivery, "PersonLeft", old, "user_id")
+    elif old is None:
+        _emit(delivery, "PersonJoined", new, "user_id", "name")
+    elif old.name != new.name:
+        _emit(delivery, "PersonRenamed", new, "user_id", "name")
 
 
 @design.on(Room)
 def announce_room(old: Room | None, new: Room | None, delivery: Delivery) -> None:
-    """Announces RoomCreated, RoomRenamed and RoomDeleted."""
+    """Announces RoomCreated, RoomRenamed, RoomChanged and RoomDeleted."""
     if new is None:
         _emit(delivery, "RoomDeleted", old, "room_id")
     elif old is None:
         _emit(delivery, "RoomCreated", new, "room_id", "name", "created_by_user_id")
-    elif old.name != new.name:
-        _emit(delivery, "RoomRenamed", new, "room_id", "name")
+    else:
+        if old.name != new.name:
+            _emit(delivery, "RoomRenamed", new, "room_id", "name")
+        changing = ("search_type", "context", "has_copilot")
+        if any(getattr(old, name) != getattr(new, name) for name in changing):
+            _emit(delivery, "RoomChanged", new, "room_id", *changing)
 
 
 @design.on(Member)
@@ -60,21 +78,37 @@ def announce_invitation(old: Invitation | None, new: Invitation | None, delivery
         _emit(delivery, "InvitationSent", new, *ids, "role", "invited_by")
 
 
+@design.on(InvitationLink)
+def announce_link(
+    old: InvitationLink | None, new: InvitationLink | None, delivery: Delivery
+) -> None:
+    """Announces LinkCreated and LinkClosed; never the link itself."""
+    if new is None:
+        _emit(delivery, "LinkClosed", old, "room_id")
+    elif old is None:
+        _emit(delivery, "LinkCreated", new, "room_id", "invited_by", "expires_at")
+
+
 @design.on(Listing)
 def announce_listing(old: Listing | None, new: Listing | None, delivery: Delivery) -> None:
-    """Announces ListingPinned, ListingChanged, ListingMoved, ListingSeen and ListingRemoved."""
+    """Announces ListingPinned, Changed, Moved, Seen, Voted and Removed."""
     if new is None:
         _emit(delivery, "ListingRemoved", old, "room_id", "listing_id")
     elif old is None:
-        _emit(delivery, "ListingPinned", new, "room_id", "listing_id", "title", "location")
+        _emit(delivery, "ListingPinned", new, "room_id", "listing_id", *DESCRIBED)
     else:
-        if (old.title, old.location) != (new.title, new.location):
-            _emit(delivery, "ListingChanged", new, "room_id", "listing_id", "title", "location")
+        if any(getattr(old, name) != getattr(new, name) for name in DESCRIBED):
+            _emit(delivery, "ListingChanged", new, "room_id", "listing_id", *DESCRIBED)
         if old.status != new.status:
             _emit(delivery, "ListingMoved", new, "room_id", "listing_id", "status")
         for user_id in sorted(new.seen_by - old.seen_by):
             seen = {"roomId": new.room_id, "listingId": new.listing_id, "userId": user_id}
             delivery.emit("ListingSeen", seen)
+        before, after = _votes(old), _votes(new)
+        for user_id in sorted(before.keys() | after.keys()):
+            if before.get(user_id) != after.get(user_id):
+                voted = {"roomId": new.room_id, "listingId": new.listing_id, "userId": user_id}
+                delivery.emit("ListingVoted", {**voted, "vote": after.get(user_id)})
 
 
 @design.on(UserCriteria, "insert")
@@ -99,8 +133,21 @@ def announce_compatibility(_: None, new: Compatibility, delivery: Delivery) -> N
 @design.on(Activity, "insert")
 def announce_message(_: None, new: Activity, delivery: Delivery) -> None:
     """Announces MessageSent; other activities are notes of what has an event of its own."""
-    if new.type == CHAT:
-        _emit(delivery, "MessageSent", new, "room_id", "activity_id", "sender_id", "text")
+    if new.sender_type != "system":
+        fields = ("room_id", "activity_id", "sender_type", "sender_id", "text")
+        _emit(delivery, "MessageSent", new, *fields)
+
+
+@design.on(Notification, "modify")
+def announce_reading(old: Notification, new: Notification, delivery: Delivery) -> None:
+    """Announces NotificationRead."""
+    if new.is_read and not old.is_read:
+        _emit(delivery, "NotificationRead", new, "user_id", "activity_id")
+
+
+def _votes(listing: Listing) -> dict[str, str]:
+    liked = dict.fromkeys(listing.liked_by, "like")
+    return {**dict.fromkeys(listing.disliked_by, "dislike"), **liked}
 
 
 def _emit(delivery: Delivery, event: str, item: Entity | None, *fields: str) -> None:

@@ -1,7 +1,8 @@
-"""How somebody comes into a room: an owner asks, and who is asked joins or declines."""
+"""How somebody comes into a room: an owner asks them by name, or gives them a link."""
 
 from __future__ import annotations
 
+from secrets import token_urlsafe
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -21,34 +22,40 @@ from keyfold.api import (
 )
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.search_room.access import member, owner
-from keyfold_systems.search_room.activities import ActivityOperations
 from keyfold_systems.search_room.entities import (
     MOST_MEMBERS,
     Invitation,
+    InvitationLink,
     InvitationStatus,
     Member,
+    Person,
     Role,
     Room,
     UserInvitation,
 )
 from keyfold_systems.search_room.patterns import (
     invitation,
+    invitation_link,
     membership,
+    person,
     room_invitations,
+    room_links,
     user_invitations,
 )
+from keyfold_systems.search_room.people import named, named_page
+from keyfold_systems.search_room.rooms import RoomOperations
 
 UserId = Annotated[str, Field(min_length=1, max_length=120)]
 
 
-class InvitationOperations(ActivityOperations):
-    """Asking, joining, declining, withdrawing."""
+class InvitationOperations(RoomOperations):
+    """Asking, joining, declining, withdrawing; links for those who are not here yet."""
 
     @mutation("/rooms/{room_id}/invitations", allow=owner, status=201, example={"user_id": "jonas"})
     async def invite(
         self, room_id: str, user_id: UserId, caller: Identity, role: Role = Role.MEMBER
     ) -> Invitation:
-        """Ask somebody into a room; who declined, or let it expire, may be asked again."""
+        """Ask somebody who has a profile; who declined, or let it expire, may be asked again."""
         room = await self.db.get(Room.key(room_id=room_id))
         now = self._now()
         asked = Invitation(
@@ -59,30 +66,36 @@ class InvitationOperations(ActivityOperations):
             invited_by=caller.id,
             invited_at=now,
         )
-        note = self._activity(room_id, "MemberInvited", caller.id, user_id)
+        note = self._activity(room_id, "MemberInvited", caller.id, about=user_id)
+        known = check(Person.key(user_id=user_id))
         outside = check(
             Member.key(room_id=room_id, user_id=user_id), where=lambda m: missing(m.user_id)
         )
         sent = put(asked, where=lambda i: missing(i.user_id) | ~_open(i, now))
         try:
-            made: Invitation = (await self.db.transact(sent, create(note), outside))[0]
+            made: Invitation = (await self.db.transact(sent, create(note), outside, known))[0]
         except ConditionFailed:
             if await membership(self.db, room_id, user_id) is not None:
                 raise _member_already() from None
             raise Conflict("They are invited already.", code="ALREADY_INVITED") from None
-        return made
+        except NotFound:
+            if await person(self.db, user_id) is None:
+                raise Missing("Nobody here has this id; give them a link.", code="NOBODY") from None
+            raise
+        return (await named(self.db, [made], user_name="user_id", invited_by_name="invited_by"))[0]
 
     @query("/rooms/{room_id}/invitations", allow=member)
     async def invitations(self, room_id: str, page: PageRequest) -> Page[Invitation]:
         """Who is asked into a room, and who declined."""
-        return await room_invitations.after(page.cursor)(self.db, room_id, limit=page.limit)
+        found = await room_invitations.after(page.cursor)(self.db, room_id, limit=page.limit)
+        return await named_page(self.db, found, user_name="user_id", invited_by_name="invited_by")
 
     @mutation("/rooms/{room_id}/invitations/{user_id}", method="DELETE", allow=owner)
     async def withdraw(self, room_id: str, user_id: str, caller: Identity) -> None:
         """Take an invitation back that is not answered yet."""
         ref = Invitation.key(room_id=room_id, user_id=user_id)
         now = self._now()
-        note = self._activity(room_id, "InvitationWithdrawn", caller.id, user_id)
+        note = self._activity(room_id, "InvitationWithdrawn", caller.id, about=user_id)
         try:
             await self.db.transact(delete(ref, where=lambda i: _open(i, now)), create(note))
         except (ConditionFailed, NotFound):
@@ -91,7 +104,8 @@ class InvitationOperations(ActivityOperations):
     @query("/users/{user_id}/invitations", allow=itself("user_id"))
     async def my_invitations(self, user_id: str, page: PageRequest) -> Page[UserInvitation]:
         """The rooms that you are asked into."""
-        return await user_invitations.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await user_invitations.after(page.cursor)(self.db, user_id, limit=page.limit)
+        return await named_page(self.db, found, invited_by_name="invited_by")
 
     @mutation("/users/{user_id}/invitations/{room_id}", method="DELETE", allow=itself("user_id"))
     async def decline(self, user_id: str, room_id: str) -> None:
@@ -112,6 +126,7 @@ class InvitationOperations(ActivityOperations):
         room = await self.db.find(Room.key(room_id=room_id))
         if asked is None or asked.status != InvitationStatus.PENDING or room is None:
             raise await self._refusal(room_id, caller)
+        await self._greet(caller)
         joined = Member(room_id=room_id, user_id=caller.id, role=asked.role, room_name=room.name)
         note = self._activity(room_id, "MemberJoined", caller.id)
         place = check(room.ref(), where=lambda r: r.member_count < MOST_MEMBERS)
@@ -121,6 +136,70 @@ class InvitationOperations(ActivityOperations):
             made = await self.db.transact(create(joined), accepted, create(note), place)
         except (AlreadyExists, NotFound, ConditionFailed):
             raise await self._refusal(room_id, caller) from None
+        new_member: Member = made[0]
+        return new_member
+
+    @mutation("/rooms/{room_id}/links", allow=owner, status=201)
+    async def create_link(self, room_id: str, caller: Identity) -> InvitationLink:
+        """Make a link by which whoever has it can join, until it expires or is taken back."""
+        room = await self.db.get(Room.key(room_id=room_id))
+        link = InvitationLink(
+            room_id=room_id,
+            link_id=token_urlsafe(16),
+            room_name=room.name,
+            invited_by=caller.id,
+            invited_at=self._now(),
+        )
+        note = self._activity(room_id, "LinkCreated", caller.id)
+        made: InvitationLink = (await self.db.transact(create(link), create(note)))[0]
+        return made
+
+    @query("/rooms/{room_id}/links", allow=owner)
+    async def links(self, room_id: str, page: PageRequest) -> Page[InvitationLink]:
+        """The links into a room."""
+        found = await room_links.after(page.cursor)(self.db, room_id, limit=page.limit)
+        return await named_page(self.db, found, invited_by_name="invited_by")
+
+    @query("/rooms/{room_id}/links/{link_id}", allow=authenticated)
+    async def link(self, room_id: str, link_id: str) -> InvitationLink:
+        """What a link leads to; nobody guesses one."""
+        found = await invitation_link(self.db, room_id, link_id)
+        if found is None:
+            raise _no_link()
+        return (await named(self.db, [found], invited_by_name="invited_by"))[0]
+
+    @mutation("/rooms/{room_id}/links/{link_id}", method="DELETE", allow=owner)
+    async def revoke_link(self, room_id: str, link_id: str, caller: Identity) -> None:
+        """Take a link back; who has joined by it stays."""
+        found = await invitation_link(self.db, room_id, link_id)
+        if found is None:
+            raise _no_link()
+        note = self._activity(room_id, "LinkRevoked", caller.id)
+        await self.db.transact(delete(found.ref()), create(note))
+
+    @mutation("/rooms/{room_id}/links/{link_id}/members", allow=authenticated, status=201)
+    async def join_by_link(self, room_id: str, link_id: str, caller: Identity) -> Member:
+        """Join a room by a link that somebody gave you."""
+        found = await invitation_link(self.db, room_id, link_id)
+        room = await self.db.find(Room.key(room_id=room_id))
+        if found is None or room is None:
+            raise _no_link()
+        await self._greet(caller)
+        now = self._now()
+        asked = Invitation.key(room_id=room_id, user_id=caller.id)
+        joined = Member(room_id=room_id, user_id=caller.id, room_name=room.name)
+        note = self._activity(room_id, "MemberJoined", caller.id)
+        valid = check(found.ref(), where=lambda x: _valid(x, now))
+        place = check(room.ref(), where=lambda r: r.member_count < MOST_MEMBERS)
+        writes = create(joined), delete(asked), create(note), valid, place
+        try:
+            made = await self.db.transact(*writes)
+        except (AlreadyExists, NotFound, ConditionFailed):
+            if await membership(self.db, room_id, caller.id) is not None:
+                raise _member_already() from None
+            if await invitation_link(self.db, room_id, link_id) is None:
+                raise _no_link() from None
+            raise _full() from None
         new_member: Member = made[0]
         return new_member
 
@@ -136,12 +215,25 @@ class InvitationOperations(ActivityOperations):
                 "You are not invited to this room, or not any more; ask an owner.",
                 code="NOT_INVITED",
             )
-        return Conflict(f"A room has at most {MOST_MEMBERS} members.", code="FULL")
+        return _full()
 
 
 def _open(one: Any, now: Any) -> Any:
     """Recorded: it waits for an answer. One that has expired may still be stored for a while."""
-    return (one.status == InvitationStatus.PENDING) & (one.expires_at > now)
+    return (one.status == InvitationStatus.PENDING) & _valid(one, now)
+
+
+def _valid(one: Any, now: Any) -> Any:
+    return one.expires_at > now
+
+
+def _full() -> Conflict:
+    return Conflict(f"A room has at most {MOST_MEMBERS} members.", code="FULL")
+
+
+def _no_link() -> Missing:
+    # The same for rooms that are not there: nobody learns which rooms there are.
+    return Missing("This link leads nowhere, or not any more; ask an owner.", code="NO_LINK")
 
 
 def _member_already() -> Conflict:

@@ -5,11 +5,16 @@ were there, and enables `ttl` last. What the document leaves out is done on the 
 become sets, duplicates are found by their unique markers, memberships get what their lists show.
 
 `histories` brings criteria and scores under keys that tell records of one instant apart.
+`open_criteria` gives criteria and weights the document's open shape; until it has run, both are
+read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
+
+from pydantic import model_validator
 
 from keyfold import Design, Entity, Id, Key
 from keyfold.migrations import (
@@ -25,6 +30,7 @@ from keyfold.migrations import (
     recount,
 )
 from keyfold_systems.search_room import migration_types as typed
+from keyfold_systems.search_room.combination import Mode
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import (
     CombinedCriteria,
@@ -32,10 +38,11 @@ from keyfold_systems.search_room.entities import (
     Listing,
     Moment,
     UserCriteria,
-    Weights,
     table,
 )
-from keyfold_systems.search_room.wishes import Level, Mode, Wishes
+from keyfold_systems.search_room.fit import Level
+from keyfold_systems.search_room.shape import WIRE, Shaped, open_shape, opened, stored_flat
+from keyfold_systems.search_room.wishes import Weights, Wishes
 
 NAME = table.name
 FIRST = "0"
@@ -56,6 +63,7 @@ class UserCriteriaBefore(typed.UserCriteriaBefore, Entity, table=old_table):
     source: Literal["manual", "ai_proposed"] = "manual"
 
     key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}")
+    in_the_open_shape = model_validator(mode="before")(opened)
 
 
 class CombinedCriteriaBefore(typed.CombinedCriteriaBefore, Entity, table=old_table):
@@ -69,6 +77,7 @@ class CombinedCriteriaBefore(typed.CombinedCriteriaBefore, Entity, table=old_tab
     combine_mode: Mode
 
     key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}")
+    in_the_open_shape = model_validator(mode="before")(opened)
 
 
 class CompatibilityBefore(typed.CompatibilityBefore, Entity, table=old_table):
@@ -142,6 +151,26 @@ def unknown_name(item: dict[str, Any]) -> str | None:
     return "" if in_a_room or of_a_user else None
 
 
+def opened_item(item: dict[str, Any]) -> dict[str, Any]:
+    """Criteria as they are stored, in the open shape."""
+    return _reshaped(item, lambda criteria, weights: open_shape(criteria, weights, WIRE))
+
+
+def flat_item(item: dict[str, Any]) -> dict[str, Any]:
+    return _reshaped(item, stored_flat)
+
+
+def _reshaped(
+    item: dict[str, Any], shape: Callable[[dict[str, Any], dict[str, Any]], Shaped]
+) -> dict[str, Any]:
+    criteria, weights = item.get("criteria", {}), item.get("weights", {})
+    if not item["SK"]["S"].startswith("CRITERIA") or "M" not in criteria:
+        return item
+    made, weighed = shape(criteria["M"], weights.get("M", {}))
+    kept = {"weights": {"M": weighed}} if "M" in weights else {}
+    return {**item, "criteria": {"M": made}, **kept}
+
+
 migration = Migration(
     "search-room-indexes",
     [
@@ -171,4 +200,10 @@ histories = Migration(
         ),
     ],
     description="An id in the key of each record of a history.",
+)
+
+open_criteria = Migration(
+    "search-room-open-criteria",
+    [Rewrite("open the shape of criteria", NAME, opened_item, flat_item)],
+    description="Criteria and weights under the names that people give them.",
 )

@@ -8,7 +8,7 @@ import collections.abc
 import datetime
 import keyfold_systems.search_room.wishes
 import typing
-from typing import ClassVar, Self, TypeVar, overload
+from typing import Any, ClassVar, Self, TypeVar, overload
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key, KeyOf, Ref
 from keyfold.design.read import Query
@@ -47,8 +47,8 @@ class UserCriteriaBefore(Entity):
         self,
         *_at: PathChange[of.UserCriteriaBefore],
         where: collections.abc.Callable[[of.UserCriteriaBefore], object] | None = ...,
-        criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
-        weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
+        criteria: Given[dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any]] = ...,
+        weights: Given[dict[str, float]] = ...,
         source: Given[typing.Literal['manual', 'ai_proposed']] = ...,
     ) -> of.UserCriteriaBefore: ...
     def __moves__(
@@ -57,8 +57,8 @@ class UserCriteriaBefore(Entity):
         room_id: str = ...,
         user_id: str = ...,
         timestamp: datetime.datetime = ...,
-        criteria: keyfold_systems.search_room.wishes.Wishes = ...,
-        weights: dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float] = ...,
+        criteria: dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any] = ...,
+        weights: dict[str, float] = ...,
         source: typing.Literal['manual', 'ai_proposed'] = ...,
     ) -> of.UserCriteriaBefore: ...
 
@@ -75,8 +75,8 @@ class CombinedCriteriaBefore(Entity):
         self,
         *_at: PathChange[of.CombinedCriteriaBefore],
         where: collections.abc.Callable[[of.CombinedCriteriaBefore], object] | None = ...,
-        criteria: Given[keyfold_systems.search_room.wishes.Wishes] = ...,
-        weights: Given[dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float]] = ...,
+        criteria: Given[dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any]] = ...,
+        weights: Given[dict[str, float]] = ...,
         from_user_ids: GivenList[str] = ...,
         combine_mode: Given[typing.Literal['all', 'mixed', 'strict']] = ...,
     ) -> of.CombinedCriteriaBefore: ...
@@ -85,8 +85,8 @@ class CombinedCriteriaBefore(Entity):
         *,
         room_id: str = ...,
         timestamp: datetime.datetime = ...,
-        criteria: keyfold_systems.search_room.wishes.Wishes = ...,
-        weights: dict[typing.Literal['price', 'rooms', 'surface', 'locations', 'features'], float] = ...,
+        criteria: dict[str, bool | int | float | str | list[str] | keyfold_systems.search_room.wishes.Span | Any] = ...,
+        weights: dict[str, float] = ...,
         from_user_ids: list[str] = ...,
         combine_mode: typing.Literal['all', 'mixed', 'strict'] = ...,
     ) -> of.CombinedCriteriaBefore: ...

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from keyfold import Collection, First, Get, Query, collection, get
+from keyfold import Collection, First, Get, GetMany, Query, collection, each, get, get_many
 from keyfold_systems.search_room.entities import (
     MOST_MEMBERS,
     Activity,
     CombinedCriteria,
     Compatibility,
+    FormerRoom,
     Invitation,
+    InvitationLink,
     InvitationStatus,
     LatestCriteria,
     Listing,
     Member,
+    Notification,
+    Person,
     Room,
-    Status,
     UserCriteria,
     UserInvitation,
     UserRoom,
     design,
 )
+from keyfold_systems.search_room.status import Status
 
 
 @design.pattern(requests=1)
@@ -43,6 +47,18 @@ def user_rooms(user_id: str, limit: int = 50) -> Query[UserRoom]:
 
 
 @design.pattern(requests=1)
+def rooms_by_id(room_ids: list[str]) -> GetMany[Room]:
+    """What a list of rooms shows of each."""
+    return get_many(Room.key(room_id=each(room_ids)))
+
+
+@design.pattern(requests=1)
+def former_rooms(user_id: str, limit: int = 50) -> Query[FormerRoom]:
+    """The rooms that somebody left."""
+    return FormerRoom.key.query(user_id=user_id).limit(limit)
+
+
+@design.pattern(requests=1)
 def membership(room_id: str, user_id: str) -> Get[Member]:
     """Check membership."""
     return get(Member.key(room_id=room_id, user_id=user_id))
@@ -52,6 +68,31 @@ def membership(room_id: str, user_id: str) -> Get[Member]:
 def room_with_members(room_id: str) -> Collection:
     """A room with its members."""
     return collection(Room, Member, room_id=room_id).limit(MOST_MEMBERS + 1)
+
+
+@design.pattern(requests=1)
+def person(user_id: str) -> Get[Person]:
+    """Somebody's profile."""
+    return get(Person.key(user_id=user_id))
+
+
+@design.pattern()
+def people(user_ids: list[str]) -> GetMany[Person]:
+    """The names that a list shows beside ids."""
+    return get_many(Person.key(user_id=each(user_ids)))
+
+
+@design.pattern()
+def notifications(user_id: str, limit: int = 50) -> Query[Notification]:
+    """What others did in somebody's rooms, newest first."""
+    return Notification.key.query(user_id=user_id).descending().limit(limit)
+
+
+@design.pattern(silence=(("Q14", "what is unread is read soon"),))
+def unread_notifications(user_id: str, limit: int = 50) -> Query[Notification]:
+    """What of it they have not read yet."""
+    query = Notification.key.query(user_id=user_id).descending()
+    return query.where(lambda n: n.is_read == False).limit(limit)  # noqa: E712
 
 
 @design.pattern(requests=1)
@@ -71,6 +112,18 @@ def user_invitations(user_id: str, limit: int = 50) -> Query[UserInvitation]:
     """The rooms that somebody is asked into and has not answered, with their names."""
     query = UserInvitation.key.query(user_id=user_id)
     return query.where(lambda i: i.status == InvitationStatus.PENDING).limit(limit)
+
+
+@design.pattern(requests=1)
+def invitation_link(room_id: str, link_id: str) -> Get[InvitationLink]:
+    """A link into a room."""
+    return get(InvitationLink.key(room_id=room_id, link_id=link_id))
+
+
+@design.pattern()
+def room_links(room_id: str, limit: int = 20) -> Query[InvitationLink]:
+    """The links into a room."""
+    return InvitationLink.key.query(room_id=room_id).limit(limit)
 
 
 @design.pattern(requests=1)
@@ -115,7 +168,7 @@ def user_criteria_history(room_id: str, user_id: str, limit: int = 20) -> Query[
 @design.pattern(requests=1)
 def all_users_criteria(room_id: str, limit: int = MOST_MEMBERS) -> Query[LatestCriteria]:
     """Get all users' criteria: the latest of each."""
-    return LatestCriteria.key.query(room_id=room_id).limit(limit)
+    return LatestCriteria.key.query(room_id=room_id).consistent().limit(limit)
 
 
 @design.pattern(requests=1)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from keyfold.api import Payload
-from keyfold_systems.search_room.entities import Member, Name, Room, Status
-from keyfold_systems.search_room.wishes import Criterion, Wishes
+from keyfold_systems.search_room.entities import MOST_CONTEXT, Address, Amount, Member, Name, Room
+from keyfold_systems.search_room.shape import opened
+from keyfold_systems.search_room.status import Status
+from keyfold_systems.search_room.wishes import Stated as StatedWishes
 
 Word = Annotated[str, Field(min_length=1, max_length=60)]
 Stated = Annotated[Name, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Said = Annotated[str, Field(max_length=500)]
+Context = Annotated[dict[Word, Said | bool | int | float | None], Field(max_length=MOST_CONTEXT)]
+Place = Annotated[str, Field(max_length=120)]
 
 
 class NewRoom(Payload):
@@ -21,7 +25,32 @@ class NewRoom(Payload):
 
     name: Stated
     search_type: Literal["buy", "rent"]
-    context: Annotated[dict[Word, Said | bool | float | None], Field(max_length=20)] = {}
+    context: Context = {}
+
+
+class Change(Payload):
+    """What changes about something; what is left out stays, and null clears what can be empty."""
+
+    kept: ClassVar[frozenset[str]] = frozenset()
+    """What cannot be empty."""
+
+    @model_validator(mode="after")
+    def _clears_only_what_can_be_empty(self) -> Self:
+        for name in self.model_fields_set & self.kept:
+            if getattr(self, name) is None:
+                raise ValueError(f"{name} cannot be cleared; leave it out to keep it")
+        return self
+
+
+class RoomChange(Change):
+    """What changes about a room; what is left out stays, and null clears the context."""
+
+    kept = frozenset({"name", "search_type", "has_copilot"})
+
+    name: Stated | None = None
+    search_type: Literal["buy", "rent"] | None = None
+    context: Context | None = None
+    has_copilot: bool | None = None
 
 
 class NewListing(Payload):
@@ -30,23 +59,43 @@ class NewListing(Payload):
     source_brand: Annotated[str, Field(min_length=1, max_length=60)]
     external_id: Annotated[str, Field(min_length=1, max_length=120)] | None = None
     title: Stated
-    location: Annotated[str, Field(max_length=120)] = ""
+    location: Place = ""
+    price: Amount | None = None
+    rooms: Amount | None = None
+    surface: Amount | None = None
+    link: Address | None = None
+    picture: Address | None = None
 
 
-class ListingChange(Payload):
-    """What changes about a listing; what is left out stays."""
+class ListingChange(Change):
+    """What changes about a listing; what is left out stays, and null clears what can be empty."""
+
+    kept = frozenset({"title", "status"})
 
     title: Stated | None = None
-    location: Annotated[str, Field(max_length=120)] | None = None
+    location: Place | None = None
+    price: Amount | None = None
+    rooms: Amount | None = None
+    surface: Amount | None = None
+    link: Address | None = None
+    picture: Address | None = None
     status: Status | None = None
 
 
 class NewCriteria(Payload):
     """What you look for, and how much each criterion matters (0 to 1)."""
 
-    criteria: Wishes
-    weights: dict[Criterion, Annotated[float, Field(ge=0, le=1)]] = {}
+    criteria: StatedWishes
+    weights: dict[str, Annotated[float, Field(ge=0, le=1)]] = {}
     source: Literal["manual", "ai_proposed"] = "manual"
+
+    in_the_open_shape = model_validator(mode="before")(opened)
+
+    @model_validator(mode="after")
+    def _weighs_what_is_stated(self) -> Self:
+        if unknown := sorted(set(self.weights) - set(self.criteria)):
+            raise ValueError(f"weights: you state no criterion {unknown[0]!r}")
+        return self
 
 
 class RoomView(Payload):

@@ -7,8 +7,9 @@ from typing import Any
 
 from keyfold import AsyncDb
 from keyfold.streams import AsyncConsumer, Event, Queue
-from keyfold_systems.search_room.entities import Role, Status
+from keyfold_systems.search_room.entities import Role
 from keyfold_systems.search_room.payloads import ListingChange
+from keyfold_systems.search_room.status import Status
 from tests.systems.conftest import Recorder, served
 from tests.systems.repeats import check_repeats
 

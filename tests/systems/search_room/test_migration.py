@@ -12,7 +12,7 @@ from keyfold.errors import MigrationError
 from keyfold.maintain import repair, verify
 from keyfold.migrations import Backend, Migrator, backend_of
 from keyfold_systems.search_room.design import design
-from keyfold_systems.search_room.entities import CombinedCriteria, Compatibility, Listing, Status
+from keyfold_systems.search_room.entities import CombinedCriteria, Compatibility, Listing
 from keyfold_systems.search_room.migration import histories, migration
 from keyfold_systems.search_room.patterns import (
     listing_by_external_id,
@@ -21,6 +21,7 @@ from keyfold_systems.search_room.patterns import (
     user_criteria_history,
     user_rooms,
 )
+from keyfold_systems.search_room.status import Status
 from tests.systems.conftest import ADDRESS
 
 TABLE = "search-room"

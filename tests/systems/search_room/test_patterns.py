@@ -9,7 +9,7 @@ import pytest
 from keyfold import AsyncDb
 from keyfold.api import Identity, PageRequest
 from keyfold.clock import ManualClock
-from keyfold_systems.search_room.entities import Activity, CombinedCriteria, Compatibility, Status
+from keyfold_systems.search_room.entities import Activity, CombinedCriteria, Compatibility
 from keyfold_systems.search_room.patterns import (
     all_users_criteria,
     combined_criteria,
@@ -25,6 +25,7 @@ from keyfold_systems.search_room.patterns import (
     user_rooms,
 )
 from keyfold_systems.search_room.payloads import ListingChange
+from keyfold_systems.search_room.status import Status
 from keyfold_systems.search_room.wishes import Wishes
 from tests.systems.conftest import Recorder
 

@@ -20,7 +20,6 @@ from keyfold_systems.search_room.entities import (
     Member,
     Role,
     Room,
-    Status,
     UserCriteria,
     UserInvitation,
     UserRoom,
@@ -47,6 +46,7 @@ from keyfold_systems.search_room.patterns import (
     user_invitations,
     user_rooms,
 )
+from keyfold_systems.search_room.status import Status
 from keyfold_systems.search_room.wishes import Wishes
 from tests.systems.conftest import Recorder
 from tests.systems.patterns import Request, Row, get_item, query

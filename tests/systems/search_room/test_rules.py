@@ -22,12 +22,12 @@ from keyfold_systems.search_room.entities import (
     Member,
     Role,
     Room,
-    Status,
     UserCriteria,
     UserRoom,
 )
 from keyfold_systems.search_room.payloads import ListingChange, NewCriteria, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
+from keyfold_systems.search_room.status import Status
 from keyfold_systems.search_room.wishes import Wishes
 from tests.systems.conftest import Recorder
 
