@@ -127,7 +127,9 @@ class Web:
         return self._people[user]
 
     def token(self, user: str) -> str:
-        return self._tokens.issue(user)
+        """A token of somebody, in the groups that stand behind a colon."""
+        name, *groups = user.split(":")
+        return self._tokens.issue(name, *groups)
 
     async def close(self) -> None:
         for one in self._people.values():

@@ -151,10 +151,10 @@ class ListingOperations(ActivityOperations):
             room_id, "ListingMoved", caller.id, Status.SEEN.value, about=listing_id
         )
         try:
-            written = await self.db.transact(first, create(note))
+            await self.db.transact(first, create(note))
+            seen = await self.db.get(ref)
         except (ConditionFailed, StepRefused):
-            written = (await self._marked(room_id, listing_id, caller, seen_by=True), note)
-        seen: Any = written[0]
+            seen = await self._marked(room_id, listing_id, caller, seen_by=True)
         return (await self._shown([seen], caller))[0]
 
     @mutation(

@@ -17,8 +17,8 @@ import argparse
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from keyfold import AsyncDb, check, create, delete, missing, update
@@ -59,7 +59,7 @@ class Pass:
     db: AsyncDb
     ended: int = 0
     _of: tuple[str, str] = ("", "")
-    _latest: str | None = field(default=None)
+    _latest: LatestCriteria | None = None
 
     async def look(self, one: UserCriteria) -> None:
         """Give criteria an end, unless they have one or are the latest."""
@@ -68,15 +68,15 @@ class Pass:
         if self._of != (one.room_id, one.user_id):
             self._of = one.room_id, one.user_id
             self._latest = await self._latest_of(one.room_id, one.user_id)
-        if one.criteria_id == self._latest:
+        if self._latest is not None and _statement(one) == _statement(self._latest):
             return
         end = self.db.context.now() + timedelta(days=SUPERSEDED_CRITERIA_DAYS)
         ended = update(one.ref(), expires_at=end, where=lambda c: missing(c.expires_at))
         # What is said at this moment is the latest, though it was not when this was read.
-        said = one.criteria_id
+        at, said = _statement(one)
         other = check(
             LatestCriteria.key(room_id=one.room_id, user_id=one.user_id),
-            where=lambda c: missing(c.user_id) | (c.criteria_id != said),
+            where=lambda c: missing(c.user_id) | (c.criteria_id != said) | (c.timestamp != at),
         )
         try:
             await self.db.transact(ended, other)
@@ -97,12 +97,12 @@ class Pass:
         except (ConditionFailed, NotFound):
             return
 
-    async def _latest_of(self, room_id: str, user_id: str) -> str | None:
+    async def _latest_of(self, room_id: str, user_id: str) -> LatestCriteria | None:
         latest = await latest_user_criteria(self.db, room_id, user_id)
-        if latest is None:
-            newest = await user_criteria_history(self.db, room_id, user_id, limit=1)
-            latest = await self._fill(newest.items)
-        return None if latest is None else latest.criteria_id
+        if latest is not None:
+            return latest
+        newest = await user_criteria_history(self.db, room_id, user_id, limit=1)
+        return await self._fill(newest.items)
 
     async def _fill(self, newest: Sequence[UserCriteria]) -> LatestCriteria | None:
         """Make the newest of a member's criteria their latest; who left has none."""
@@ -117,6 +117,11 @@ class Pass:
         except NotFound:
             return None
         return latest
+
+
+def _statement(one: UserCriteria | LatestCriteria) -> tuple[datetime, str]:
+    """What tells criteria apart: those from before had no ids of their own."""
+    return one.timestamp, one.criteria_id
 
 
 def handler(_event: object, _context: object) -> dict[str, int]:

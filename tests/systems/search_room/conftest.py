@@ -12,10 +12,17 @@ from keyfold import AsyncDb
 from keyfold.api import Identity
 from keyfold.clock import ManualClock
 from keyfold_systems.search_room.design import design
-from keyfold_systems.search_room.entities import Listing, Member, Room
+from keyfold_systems.search_room.entities import (
+    CombinedCriteria,
+    LatestCriteria,
+    Listing,
+    Member,
+    Room,
+    UserCriteria,
+)
 from keyfold_systems.search_room.payloads import NewCriteria, NewListing, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
-from keyfold_systems.search_room.wishes import Wishes
+from keyfold_systems.search_room.wishes import Span
 from tests.systems.conftest import IndexLag, Recorder, recording
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
@@ -58,12 +65,19 @@ class Home:
         self.room: Room
 
     async def open(self) -> Room:
+        for who in (MIA, JONAS, INES):
+            await self.meet(who)
         new = NewRoom(name="Ours", search_type="rent")
         self.room = await self.service.create_room(new, MIA)
         await self.join(JONAS)
         return self.room
 
+    async def meet(self, who: Identity) -> None:
+        """Somebody who can be asked into rooms."""
+        await self.service.save_profile(who.id, who.id.capitalize())
+
     async def join(self, who: Identity) -> Member:
+        await self.meet(who)
         await self.service.invite(self.room.room_id, who.id, MIA)
         return await self.service.join(self.room.room_id, who)
 
@@ -73,7 +87,7 @@ class Home:
         return await self.service.add_listing(self.room.room_id, new, MIA)
 
     async def wish(self, who: Identity, **wishes: Any) -> Any:
-        new = NewCriteria(criteria=Wishes.model_validate(wishes))
+        new = NewCriteria(criteria=wishes)
         return await self.service.save_criteria(self.room.room_id, new, who)
 
 
@@ -82,3 +96,15 @@ async def home(db: AsyncDb) -> Home:
     opened = Home(SearchRoom(db))
     await opened.open()
     return opened
+
+
+def most(criteria: UserCriteria | LatestCriteria | CombinedCriteria) -> object:
+    """The highest price that somebody looks for."""
+    price = criteria.criteria["price"]
+    assert isinstance(price, Span)
+    return price.max
+
+
+async def in_rooms(client: Recorder) -> list[dict[str, Any]]:
+    """All that is stored but for who people are."""
+    return [one for one in await client.items() if one["SK"]["S"] != "PROFILE"]

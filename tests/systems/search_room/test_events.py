@@ -8,7 +8,7 @@ from typing import Any
 from keyfold import AsyncDb
 from keyfold.streams import AsyncConsumer, Event, Queue
 from keyfold_systems.search_room.entities import Role
-from keyfold_systems.search_room.payloads import ListingChange
+from keyfold_systems.search_room.payloads import ListingChange, RoomChange
 from keyfold_systems.search_room.status import Status
 from tests.systems.conftest import Recorder, served
 from tests.systems.repeats import check_repeats
@@ -18,19 +18,26 @@ from .test_repeats import STEPS
 
 ANNOUNCED = {
     "createRoom": "RoomCreated",
-    "renameRoom": "RoomRenamed",
+    "saveProfile": "PersonJoined",
+    "updateRoom": "RoomRenamed",
     "deleteRoom": "RoomDeleted",
     "invite": "InvitationSent",
     "decline": "InvitationDeclined",
     "withdraw": "InvitationClosed",
     "join": "MemberJoined",
+    "createLink": "LinkCreated",
+    "joinByLink": "MemberJoined",
+    "revokeLink": "LinkClosed",
     "changeRole": "RoleChanged",
     "leave": "MemberLeft",
     "addListing": "ListingPinned",
     "updateListing": "ListingChanged",
     "markSeen": "ListingSeen",
+    "vote": "ListingVoted",
     "deleteListing": "ListingRemoved",
     "say": "MessageSent",
+    "advise": "MessageSent",
+    "markRead": "NotificationRead",
     "saveCriteria": "CriteriaSaved",
     "combineCriteria": "CriteriaCombined",
     "computeCompatibility": "CompatibilityComputed",
@@ -52,10 +59,13 @@ async def test_every_mutation_is_announced_once_though_each_is_sent_twice(
         await check_repeats(web, client, STEPS)
     names = Counter(event.name for event in await announced(db)) - before
     assert set(ANNOUNCED) == {step.operation for step in STEPS}
-    # The founder joins and leaves with the room; three are invited, and each is closed in the end.
-    times = {"MemberJoined": 2, "MemberLeft": 2, "InvitationSent": 3, "InvitationClosed": 3}
-    # Seeing a new listing moves it.
-    assert names == {**dict.fromkeys(ANNOUNCED.values(), 1), **times, "ListingMoved": 1}
+    # The founder joins and leaves with the room, as do who was asked and who had a link; three are
+    # invited, and each is closed in the end.
+    times = {"MemberJoined": 3, "MemberLeft": 3, "InvitationSent": 3, "InvitationClosed": 3}
+    times |= {"PersonJoined": 2, "MessageSent": 2, "CriteriaSaved": 2, "RoomChanged": 1}
+    # Seeing a new listing moves it. There was nothing yet to be read.
+    times |= {"ListingMoved": 1, "NotificationRead": 0}
+    assert names == Counter({**dict.fromkeys(ANNOUNCED.values(), 1), **times})
 
 
 async def test_an_event_says_what_happened_and_no_more(home: Home, db: AsyncDb) -> None:
@@ -64,18 +74,19 @@ async def test_an_event_says_what_happened_and_no_more(home: Home, db: AsyncDb) 
     room: dict[str, Any] = {"roomId": home.room.room_id}
     flat = {**room, "listingId": listing.listing_id}
     service, address = home.service, (home.room.room_id, listing.listing_id)
-    await service.update_listing(*address, ListingChange(status=Status.APPLIED, title="Flat"))
+    change = ListingChange(status=Status.VISIT_PLANNED, title="Flat")
+    await service.update_listing(*address, change, MIA)
     await service.mark_seen(*address, JONAS)
     await service.mark_seen(*address, JONAS)
-    await service.change_role(home.room.room_id, "jonas", Role.OWNER)
+    await service.change_role(home.room.room_id, "jonas", Role.OWNER, MIA)
     await service.invite(home.room.room_id, "ines", MIA)
     await service.decline("ines", home.room.room_id)
     await service.invite(home.room.room_id, "ines", MIA)
-    await service.rename_room(home.room.room_id, "Theirs")
+    await service.update_room(home.room.room_id, RoomChange(name="Theirs"), MIA)
     asked = {**room, "userId": "ines", "role": "member", "invitedBy": "mia"}
     events = [(one.name, one.payload) for one in (await announced(db))[before:]]
     assert events == [
-        ("ListingMoved", {**flat, "status": "APPLIED"}),
+        ("ListingMoved", {**flat, "status": "VISIT_PLANNED"}),
         ("ListingSeen", {**flat, "userId": "jonas"}),
         ("RoleChanged", {**room, "userId": "jonas", "role": "owner"}),
         ("InvitationSent", asked),

@@ -8,15 +8,16 @@ from datetime import timedelta
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.api import Conflict, Missing, NotAllowed, PageRequest, Refused
+from keyfold.api import Conflict, Identity, Missing, NotAllowed, PageRequest, Refused
 from keyfold.clock import ManualClock
 from keyfold.errors import NotFound
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.entities import INVITATION_DAYS, Invitation, Member, Role
+from keyfold_systems.search_room.payloads import RoomChange
 from tests.systems.conftest import Recorder
 
-from .conftest import INES, JONAS, MIA, NOW, Home
+from .conftest import INES, JONAS, MIA, NOW, Home, in_rooms
 
 PAGE = PageRequest(limit=50)
 
@@ -135,7 +136,7 @@ async def test_one_answer_counts_when_several_are_given_at_once(home: Home, db: 
 
 async def test_a_renamed_room_is_renamed_in_its_invitations(home: Home, db: AsyncDb) -> None:
     await invite(home)
-    await home.service.rename_room(home.room.room_id, "Theirs")
+    await home.service.update_room(home.room.room_id, RoomChange(name="Theirs"), MIA)
     await AsyncConsumer(db).drain()
     assert await shown(home) == (["pending"], ["Theirs"])
 
@@ -145,6 +146,7 @@ async def test_invitations_go_with_the_room_and_nobody_joins_it_any_more(
 ) -> None:
     await invite(home)
     for number in range(60):
+        await home.meet(Identity.of(f"guest{number}"))
         await home.service.invite(home.room.room_id, f"guest{number}", MIA)
     await home.service.delete_room(home.room.room_id)
     with pytest.raises(NotAllowed):
@@ -154,4 +156,4 @@ async def test_invitations_go_with_the_room_and_nobody_joins_it_any_more(
     with pytest.raises(Missing):
         await home.service.decline(INES.id, home.room.room_id)
     await AsyncConsumer(db).drain()
-    assert await client.items() == []
+    assert await in_rooms(client) == []

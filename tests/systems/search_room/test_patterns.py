@@ -26,10 +26,10 @@ from keyfold_systems.search_room.patterns import (
 )
 from keyfold_systems.search_room.payloads import ListingChange
 from keyfold_systems.search_room.status import Status
-from keyfold_systems.search_room.wishes import Wishes
+from keyfold_systems.search_room.wishes import Span
 from tests.systems.conftest import Recorder
 
-from .conftest import INES, JONAS, MIA, NOW, Home
+from .conftest import INES, JONAS, MIA, NOW, Home, most
 
 PAGE = PageRequest(limit=50)
 
@@ -78,9 +78,10 @@ class TestListings:
     async def test_get_listings_by_status_follows_the_status(self, home: Home) -> None:
         service, room_id = home.service, home.room.room_id
         one, two = await home.listing(), await home.listing()
-        await service.update_listing(room_id, one.listing_id, ListingChange(status=Status.APPLIED))
-        applied = await service.listings(room_id, PAGE, Status.APPLIED)
-        unseen = await service.listings(room_id, PAGE, Status.UNSEEN)
+        change = ListingChange(status=Status.VISIT_PLANNED)
+        await service.update_listing(room_id, one.listing_id, change, MIA)
+        applied = await service.listings(room_id, PAGE, MIA, Status.VISIT_PLANNED)
+        unseen = await service.listings(room_id, PAGE, MIA, Status.UNSEEN)
         assert [x.listing_id for x in applied] == [one.listing_id]
         assert [x.listing_id for x in unseen] == [two.listing_id]
 
@@ -88,8 +89,8 @@ class TestListings:
         await home.listing()
         listing = await home.listing()
         change = ListingChange(status=Status.VISIT_PLANNED)
-        await home.service.update_listing(home.room.room_id, listing.listing_id, change)
-        page = await home.service.listings(home.room.room_id, PAGE, Status.VISITED)
+        await home.service.update_listing(home.room.room_id, listing.listing_id, change, MIA)
+        page = await home.service.listings(home.room.room_id, PAGE, MIA, Status.VISITED)
         assert page.items == []
 
     async def test_find_by_external_id_in_this_room_only(self, home: Home, db: AsyncDb) -> None:
@@ -121,26 +122,26 @@ class TestCriteria:
         self, home: Home, db: AsyncDb, clock: ManualClock
     ) -> None:
         for price in (1000, 2000):
-            await home.wish(MIA, price_max=price)
+            await home.wish(MIA, price={"max": price})
             clock.advance(1)
         latest = await latest_user_criteria(db, home.room.room_id, "mia")
         assert latest is not None
-        assert latest.criteria.price_max == 2000
+        assert most(latest) == 2000
 
     async def test_all_users_criteria_is_the_latest_of_each(
         self, home: Home, db: AsyncDb, clock: ManualClock
     ) -> None:
         for price in range(1, 6):
-            await home.wish(MIA, price_max=price)
-            await home.wish(JONAS, price_max=price * 10)
+            await home.wish(MIA, price={"max": price})
+            await home.wish(JONAS, price={"max": price * 10})
             clock.advance(1)
         await home.service.combine_criteria(home.room.room_id, "all", MIA)
         found = await all_users_criteria(db, home.room.room_id)
-        assert {one.user_id: one.criteria.price_max for one in found} == {"mia": 5, "jonas": 50}
+        assert {one.user_id: most(one) for one in found} == {"mia": 5, "jonas": 50}
 
     async def test_history_is_paged_newest_first(self, home: Home, clock: ManualClock) -> None:
         for price in range(7):
-            await home.wish(MIA, price_max=price)
+            await home.wish(MIA, price={"max": price})
             clock.advance(1)
         prices: list[float | None] = []
         cursor: str | None = None
@@ -148,7 +149,7 @@ class TestCriteria:
             page = await home.service.criteria_history(
                 home.room.room_id, "mia", PageRequest(3, cursor)
             )
-            prices += [one.criteria.price_max for one in page]
+            prices += [most(one) for one in page]
             cursor = page.cursor
             if cursor is None:
                 break
@@ -158,21 +159,21 @@ class TestCriteria:
         self, home: Home
     ) -> None:
         await home.join(Identity.of("mi"))
-        await home.wish(MIA, price_max=1)
+        await home.wish(MIA, price={"max": 1})
         page = await home.service.criteria_history(home.room.room_id, "mi", PAGE)
         assert page.items == []
 
     async def test_get_combined_criteria_is_the_last_one(
         self, home: Home, db: AsyncDb, clock: ManualClock
     ) -> None:
-        await home.wish(MIA, price_max=1000)
-        await home.wish(JONAS, price_max=2000)
+        await home.wish(MIA, price={"max": 1000})
+        await home.wish(JONAS, price={"max": 2000})
         await home.service.combine_criteria(home.room.room_id, "all", MIA)
         clock.advance(1)
         await home.service.combine_criteria(home.room.room_id, "strict", MIA)
         found = await combined_criteria(db, home.room.room_id)
         assert found is not None
-        assert (found.combine_mode, found.criteria.price_max) == ("strict", 1000)
+        assert (found.combine_mode, most(found)) == ("strict", 1000)
         assert set(found.from_user_ids) == {"mia", "jonas"}
 
 
@@ -194,9 +195,8 @@ class TestActivities:
         self, home: Home, clock: ManualClock
     ) -> None:
         await home.listing()
-        await home.wish(MIA, price_max=1)
+        await home.wish(MIA, price={"max": 1})
         await home.service.combine_criteria(home.room.room_id, "all", MIA)
-        await home.service.compute_compatibility(home.room.room_id)
         await home.service.say(home.room.room_id, "at the moment", MIA)
         clock.advance(0.001)
         later = await home.service.say(home.room.room_id, "just after", MIA)
@@ -219,32 +219,34 @@ class TestActivities:
         self, home: Home, db: AsyncDb
     ) -> None:
         room_id = home.room.room_id
+        await home.wish(JONAS, price={"max": 9})
         for number in range(5):
             await home.service.say(room_id, str(number), MIA)
-            await home.wish(MIA, price_max=number)
+            await home.wish(MIA, price={"max": number})
             await home.service.combine_criteria(room_id, "all", MIA)
-            await home.service.compute_compatibility(room_id)
+            await home.service.compute_compatibility(room_id, MIA)
         counts = {}
         for entity in (Activity, CombinedCriteria, Compatibility):
             counts[entity] = len([one async for one in db.scan(entity)])
-        # Beside the messages: the room, the invitation, the member and each combination.
-        assert counts == {Activity: 5 + 3 + 5, CombinedCriteria: 5, Compatibility: 5}
+        # Beside the messages: the room, the invitation, the member, and each statement,
+        # combination and score.
+        assert counts == {Activity: 5 + 3 + 6 + 5 + 5, CombinedCriteria: 5, Compatibility: 5}
         history = await home.service.criteria_history(room_id, "mia", PAGE)
-        assert [one.criteria.price_max for one in history] == [4, 3, 2, 1, 0]
+        assert [most(one) for one in history] == [4, 3, 2, 1, 0]
         latest = await latest_user_criteria(db, room_id, "mia")
         assert latest is not None
-        assert latest.criteria.price_max == 4
+        assert most(latest) == 4
 
 
 class TestCompatibility:
     async def test_latest_and_history(self, home: Home, db: AsyncDb, clock: ManualClock) -> None:
         room_id = home.room.room_id
-        mine = await home.wish(MIA, price_min=0, price_max=1000)
-        theirs = await home.wish(JONAS, price_min=2000, price_max=3000)
-        first = await home.service.compute_compatibility(room_id)
+        mine = await home.wish(MIA, price={"min": 0, "max": 1000})
+        theirs = await home.wish(JONAS, price={"min": 2000, "max": 3000})
+        first = await home.service.compute_compatibility(room_id, MIA)
         clock.advance(1)
-        agreed = await home.wish(JONAS, price_min=0, price_max=1000)
-        second = await home.service.compute_compatibility(room_id)
+        agreed = await home.wish(JONAS, price={"min": 0, "max": 1000})
+        second = await home.service.compute_compatibility(room_id, MIA)
         assert (second.score_percent, second.level) == (100, "excellent")
         assert first.score_percent < second.score_percent
         assert set(first.criteria_refs) == {mine.criteria_id, theirs.criteria_id}
@@ -255,7 +257,7 @@ class TestCompatibility:
     async def test_nothing_is_computed_of_nothing(self, home: Home) -> None:
         assert await home.service.criteria(home.room.room_id) == []
         with pytest.raises(Exception, match="Nobody has said"):
-            await home.service.compute_compatibility(home.room.room_id)
+            await home.service.compute_compatibility(home.room.room_id, MIA)
         with pytest.raises(Exception, match="computed yet"):
             await home.service.compatibility(home.room.room_id)
         with pytest.raises(Exception, match="combined yet"):
@@ -264,8 +266,8 @@ class TestCompatibility:
 
 async def test_a_guest_who_left_is_not_combined(home: Home) -> None:
     await home.join(INES)
-    await home.wish(MIA, price_max=1000)
-    await home.wish(INES, price_max=10)
-    await home.service.leave(home.room.room_id, INES.id)
+    await home.wish(MIA, price={"max": 1000})
+    await home.wish(INES, price={"max": 10})
+    await home.service.leave(home.room.room_id, INES.id, INES)
     made = await home.service.combine_criteria(home.room.room_id, "strict", MIA)
-    assert (made.from_user_ids, made.criteria) == (["mia"], Wishes(price_max=1000))
+    assert (made.from_user_ids, made.criteria) == (["mia"], {"price": Span(max=1000)})

@@ -33,10 +33,16 @@ from keyfold_systems.search_room.entities import (
     UserCriteria,
     UserRoom,
 )
-from keyfold_systems.search_room.payloads import ListingChange, NewCriteria, NewListing, NewRoom
+from keyfold_systems.search_room.payloads import (
+    ListingChange,
+    NewCriteria,
+    NewListing,
+    NewRoom,
+    RoomChange,
+)
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.status import Status
-from keyfold_systems.search_room.wishes import Wishes
+from keyfold_systems.search_room.wishes import Span
 from tests.systems.conftest import ADDRESS, IndexLag, Recorder
 
 FOUNDER = "founder"
@@ -137,9 +143,11 @@ class Crowd:
 
     async def _rename(self, _: Identity) -> None:
         room_id = self._a_room()
-        room = await self.service.rename_room(room_id, f"Name {self.dice.randrange(1000)}")
+        change = RoomChange(name=f"Name {self.dice.randrange(1000)}")
+        room = await self.service.update_room(room_id, change, Identity.of(FOUNDER))
         known = self.model.names[room_id]
         self.model.names[room_id] = max(known, (room.version, room.name))
+        self.model.said[room_id] += 1
 
     async def _invite(self, who: Identity) -> None:
         room_id = self._a_room()
@@ -168,7 +176,7 @@ class Crowd:
 
     async def _leave(self, who: Identity) -> None:
         room_id = self._a_room()
-        await self.service.leave(room_id, who.id)
+        await self.service.leave(room_id, who.id, who)
         self.model.places[room_id, who.id] -= 1
         self.model.said[room_id] += 1
 
@@ -181,10 +189,10 @@ class Crowd:
         self.model.external[key] = external
         self.model.said[room_id] += 1
 
-    async def _move(self, _: Identity) -> None:
+    async def _move(self, who: Identity) -> None:
         key = self._a_listing()
         change = ListingChange(status=self.dice.choice(list(Status)[2:]))
-        self._edited(key, await self.service.update_listing(*key, change))
+        self._edited(key, await self.service.update_listing(*key, change, who))
 
     async def _seen(self, who: Identity) -> None:
         key = self._a_listing()
@@ -195,16 +203,18 @@ class Crowd:
         newest = max(self.model.listings[key], (listing.version, listing.status))
         self.model.listings[key] = newest
 
-    async def _drop(self, _: Identity) -> None:
+    async def _drop(self, who: Identity) -> None:
         key = self._a_listing()
-        await self.service.delete_listing(*key)
+        await self.service.delete_listing(*key, who)
         self.model.dropped.add(key)
+        self.model.said[key[0]] += 1
 
     async def _wish(self, who: Identity) -> None:
         room_id = self._a_room()
-        new = NewCriteria(criteria=Wishes(price_max=self.dice.randrange(5000)))
+        new = NewCriteria(criteria={"price": Span(max=self.dice.randrange(5000))})
         said = await self.service.save_criteria(room_id, new, who)
         self.model.criteria.setdefault((room_id, who.id), []).append(said.criteria_id)
+        self.model.said[room_id] += 1
 
     async def _say(self, who: Identity) -> None:
         room_id = self._a_room()
@@ -226,6 +236,8 @@ async def test_random_operations_end_as_the_model(
     db: AsyncDb, client: Recorder, clock: ManualClock, seed: int
 ) -> None:
     service = SearchRoom(db)
+    for user in (FOUNDER, *USERS):
+        await service.save_profile(user, user)
     crowd = Crowd(service, seed)
     consumer = AsyncConsumer(db, options=ConsumerOptions(policy=Policy(patience=1)))
     for number in count():
@@ -276,10 +288,14 @@ async def test_random_operations_end_as_the_model(
     assert len(held) == len(set(held))
     for room_id in rooms:
         for status in Status:
-            found = await service.listings(room_id, PageRequest(200), status)
+            found = await service.listings(room_id, PageRequest(200), Identity.of(FOUNDER), status)
             wanted = {key[1] for key, x in stored.items() if key[0] == room_id and x[0] == status}
             assert {x.listing_id for x in found} == wanted
-    said = Counter(one.room_id for one in await everything(db, Activity))
+    notes = await everything(db, Activity)
+    moves = Counter(one.about for one in notes if one.type == "ListingMoved")
+    versions = {x.listing_id: x.version for x in await everything(db, Listing)}
+    assert {x: 1 + moves[x] for x in versions} == versions
+    said = Counter(one.room_id for one in notes if one.type != "ListingMoved")
     assert said == {r: times for r, times in model.said.items() if model.open(r)}
     history = Counter((c.room_id, c.user_id) for c in await everything(db, UserCriteria))
     kept = {key: len(ids) for key, ids in model.criteria.items() if model.open(key[0])}

@@ -12,8 +12,10 @@ ROOM = {"name": "First home", "searchType": "rent"}
 FLAT = {"sourceBrand": "homegate", "externalId": "42", "title": "Loft"}
 LISTING = "/rooms/{roomId}/listings/{listingId}"
 STEPS = [
+    Step("saveProfile", "sam", "PUT", "/users/sam", {"name": "Sam"}, {"name": "Samuel"}),
+    Step("saveProfile", "paul", "PUT", "/users/paul", {"name": "Paul"}, {"name": "Paula"}),
     Step("createRoom", "mia", "POST", "/rooms", ROOM, {**ROOM, "name": "Last"}, keep="roomId"),
-    Step("renameRoom", "mia", "PATCH", "/rooms/{roomId}", {"name": "R"}, {"name": "S"}),
+    Step("updateRoom", "mia", "PATCH", "/rooms/{roomId}", {"name": "R"}, {"name": "S"}),
     *(
         Step(
             "invite",
@@ -41,6 +43,28 @@ STEPS = [
         other="/rooms/{roomId}/invitations/sam",
     ),
     Step(
+        "createLink",
+        "mia",
+        "POST",
+        "/rooms/{roomId}/links",
+        other="/rooms/none/links",
+        keep="linkId",
+    ),
+    Step(
+        "joinByLink",
+        "sam",
+        "POST",
+        "/rooms/{roomId}/links/{linkId}/members",
+        other="/rooms/{roomId}/links/none/members",
+    ),
+    Step(
+        "revokeLink",
+        "mia",
+        "DELETE",
+        "/rooms/{roomId}/links/{linkId}",
+        other="/rooms/{roomId}/links/none",
+    ),
+    Step(
         "changeRole",
         "mia",
         "PUT",
@@ -59,15 +83,33 @@ STEPS = [
     ),
     Step("updateListing", "mia", "PATCH", LISTING, {"title": "Big loft"}, {"title": "Attic"}),
     Step("markSeen", "jonas", "POST", f"{LISTING}/seen", other="/rooms/{roomId}/listings/x/seen"),
+    Step("vote", "jonas", "PUT", f"{LISTING}/vote", {"vote": "like"}, {"vote": "dislike"}),
     Step("deleteListing", "mia", "DELETE", LISTING, other="/rooms/{roomId}/listings/x"),
+    Step("updateRoom", "mia", "PATCH", "/rooms/{roomId}", {"hasCopilot": True}, {"name": "S"}),
+    Step(
+        "advise",
+        "pilot:ai_copilot",
+        "POST",
+        "/rooms/{roomId}/copilot-messages",
+        {"text": "Look"},
+        {"text": "See"},
+    ),
     Step("say", "mia", "POST", "/rooms/{roomId}/messages", {"text": "Hi"}, {"text": "Ho"}),
     Step(
         "saveCriteria",
         "mia",
         "POST",
         "/rooms/{roomId}/criteria",
-        {"criteria": {"locations": ["Bern", "Thun", "Biel"]}, "weights": {"price": 1}},
-        {"criteria": {"locations": ["Bern", "Thun"]}, "weights": {"price": 1}},
+        {"criteria": {"location": ["Bern", "Thun", "Biel"]}, "weights": {"location": 1}},
+        {"criteria": {"location": ["Bern", "Thun"]}, "weights": {"location": 1}},
+    ),
+    Step(
+        "saveCriteria",
+        "jonas",
+        "POST",
+        "/rooms/{roomId}/criteria",
+        {"criteria": {"location": ["Thun"]}},
+        {"criteria": {"location": ["Bern"]}},
     ),
     Step(
         "combineCriteria",
@@ -83,6 +125,14 @@ STEPS = [
         "POST",
         "/rooms/{roomId}/compatibility",
         other="/rooms/none/compatibility",
+    ),
+    Step(
+        "markRead",
+        "jonas",
+        "POST",
+        "/users/jonas/notifications/read",
+        {"activityIds": ["none"]},
+        {"activityIds": ["other"]},
     ),
     Step(
         "leave",

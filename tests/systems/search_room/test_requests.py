@@ -14,10 +14,14 @@ from keyfold_systems.search_room.entities import (
     Activity,
     CombinedCriteria,
     Compatibility,
+    FormerRoom,
     Invitation,
+    InvitationLink,
     LatestCriteria,
     Listing,
     Member,
+    Notification,
+    Person,
     Role,
     Room,
     UserCriteria,
@@ -29,25 +33,32 @@ from keyfold_systems.search_room.patterns import (
     all_users_criteria,
     combined_criteria,
     compatibility_history,
+    former_rooms,
     invitation,
+    invitation_link,
     latest_compatibility,
     latest_user_criteria,
     listing_by_external_id,
     listing_by_id,
     listings_by_status,
     membership,
+    notifications,
+    people,
+    person,
     room_activities,
     room_by_id,
     room_invitations,
+    room_links,
     room_listings,
     room_members,
     room_with_members,
+    rooms_by_id,
+    unread_notifications,
     user_criteria_history,
     user_invitations,
     user_rooms,
 )
 from keyfold_systems.search_room.status import Status
-from keyfold_systems.search_room.wishes import Wishes
 from tests.systems.conftest import Recorder
 from tests.systems.patterns import Request, Row, get_item, query
 
@@ -76,13 +87,18 @@ def begins(partition: str, prefix: str, limit: int, **more: Any) -> Request:
     return query(TABLE, BEGINS, ["PK", "SK"], values, Limit=limit, **more)
 
 
-def unexpired(prefix: str, limit: int, **more: Any) -> Request:
+def batch_get(*keys: tuple[str, str]) -> Request:
+    wanted = [{"PK": {"S": partition}, "SK": {"S": sort}} for partition, sort in keys]
+    return "BatchGetItem", {"RequestItems": {TABLE: {"Keys": wanted, "ConsistentRead": True}}}
+
+
+def unexpired(prefix: str, limit: int, partition: str = "ROOM#r", **more: Any) -> Request:
     """What has expired is left out, deleted or not."""
     return query(
         TABLE,
         BEGINS,
         ["PK", "SK", "ttl"],
-        [{"S": "ROOM#r"}, {"S": prefix}, SECONDS],
+        [{"S": partition}, {"S": prefix}, SECONDS],
         FilterExpression="(attribute_not_exists(#2) OR #2 > :2)",
         Limit=limit,
         **more,
@@ -97,6 +113,8 @@ async def world(db: AsyncDb) -> World:
     room = Room(room_id="r", name="Ours", created_by_user_id="mia", search_type="rent")
     moments = [NOW - timedelta(days=2), NOW, NOW + timedelta(seconds=1)]
     stored: list[Entity] = [
+        Person(user_id="jonas", name="Jonas"),
+        Person(user_id="mia", name="Mia"),
         room,
         Room(room_id="s", name="Other", created_by_user_id="mia", search_type="buy"),
         Member(**of_room, user_id="jonas", room_name="Ours"),
@@ -106,23 +124,28 @@ async def world(db: AsyncDb) -> World:
             Invitation(**of_room, user_id=who, room_name="Ours", invited_by="mia", invited_at=NOW)
             for who in ("ines", "paul")
         ),
-        Listing(**flat, listing_id="k", status=Status.SEEN, external_id="7"),
+        *(
+            InvitationLink(
+                **of_room, link_id=link, room_name="Ours", invited_by="mia", invited_at=NOW
+            )
+            for link in ("x", "y")
+        ),
+        FormerRoom(user_id="mia", room_id="t", left_at=NOW),
+        Listing(**flat, listing_id="k", external_id="7"),
         Listing(**flat, listing_id="l", external_id="8"),
         Listing(**{**flat, "room_id": "s"}, listing_id="m", external_id="7"),
         *(
-            UserCriteria(**of_room, user_id=who, timestamp=at, criteria_id="c", criteria=Wishes())
+            UserCriteria(**of_room, user_id=who, timestamp=at, criteria_id="c", criteria={})
             for who in ("mia", "miako")
             for at in moments
         ),
         *(
-            LatestCriteria(
-                **of_room, user_id=who, timestamp=NOW, criteria_id="c", criteria=Wishes()
-            )
+            LatestCriteria(**of_room, user_id=who, timestamp=NOW, criteria_id="c", criteria={})
             for who in ("jonas", "mia")
         ),
         *(
             CombinedCriteria(
-                **of_room, timestamp=at, combined_id="c", criteria=Wishes(), combine_mode="all"
+                **of_room, timestamp=at, combined_id="c", criteria={}, combine_mode="all"
             )
             for at in moments
         ),
@@ -138,6 +161,18 @@ async def world(db: AsyncDb) -> World:
             for at in (NOW - timedelta(days=91), *moments)
         ),
         *(
+            Notification(
+                **of_room,
+                user_id="mia",
+                created_at=at,
+                activity_id="a",
+                type="ChatMessage",
+                sender_id="jonas",
+                is_read=at == NOW,
+            )
+            for at in moments
+        ),
+        *(
             Compatibility(
                 **of_room,
                 timestamp=at,
@@ -151,6 +186,7 @@ async def world(db: AsyncDb) -> World:
     ]
     for one in stored:
         await db.create(one)
+    await db.update(Listing.key(room_id="r", listing_id="k"), status=Status.SEEN)
     found: World = defaultdict(list)
     entities: set[type[Entity]] = {*map(type, stored), UserRoom, UserInvitation}
     for entity in entities:
@@ -172,6 +208,56 @@ ROWS: dict[str, Row[World]] = {
         [begins("USER#mia", "ROOM#", 50)],
         lambda w: [one for one in w["UserRoom"] if one.user_id == "mia"],
     ),
+    "rooms_by_id": Row(
+        lambda db: rooms_by_id(db, ["r", "none", "s"]),
+        [batch_get(("ROOM#r", "ROOM"), ("ROOM#none", "ROOM"), ("ROOM#s", "ROOM"))],
+        lambda w: [w["Room"][0], None, w["Room"][1]],
+    ),
+    "former_rooms": Row(
+        lambda db: former_rooms(db, "mia"),
+        [begins("USER#mia", "LEFT#", 50)],
+        lambda w: w["FormerRoom"],
+    ),
+    "person": Row(
+        lambda db: person(db, "mia"),
+        [get_item(TABLE, "USER#mia", "PROFILE")],
+        lambda w: w["Person"][1],
+    ),
+    "people": Row(
+        lambda db: people(db, ["mia", "none"]),
+        [batch_get(("USER#mia", "PROFILE"), ("USER#none", "PROFILE"))],
+        lambda w: [w["Person"][1], None],
+    ),
+    "notifications": Row(
+        lambda db: notifications(db, "mia"),
+        [unexpired("NOTIFICATION#", 50, "USER#mia", **NEWEST)],
+        lambda w: w["Notification"][::-1],
+    ),
+    "unread_notifications": Row(
+        lambda db: unread_notifications(db, "mia"),
+        [
+            query(
+                TABLE,
+                BEGINS,
+                ["PK", "SK", "ttl", "isRead"],
+                [{"S": "USER#mia"}, {"S": "NOTIFICATION#"}, SECONDS, {"BOOL": False}],
+                FilterExpression="(attribute_not_exists(#2) OR #2 > :2) AND #3 = :3",
+                Limit=50,
+                **NEWEST,
+            )
+        ],
+        lambda w: w["Notification"][::-2],
+    ),
+    "invitation_link": Row(
+        lambda db: invitation_link(db, "r", "y"),
+        [item("LINK#y")],
+        lambda w: w["InvitationLink"][1],
+    ),
+    "room_links": Row(
+        lambda db: room_links(db, "r"),
+        [unexpired("LINK#", 20)],
+        lambda w: w["InvitationLink"],
+    ),
     "membership": Row(
         lambda db: membership(db, "r", "mia"), [item("MEMBER#mia")], lambda w: w["Member"][1]
     ),
@@ -184,7 +270,6 @@ ROWS: dict[str, Row[World]] = {
                 ["PK", "SK"],
                 [{"S": "ROOM#r"}, {"S": "MEMBER#"}, {"S": "ROOM"}],
                 Limit=31,
-                ConsistentRead=False,
             )
         ],
         lambda w: [*w["Member"][:2], w["Room"][0]],
@@ -261,7 +346,7 @@ ROWS: dict[str, Row[World]] = {
     ),
     "all_users_criteria": Row(
         lambda db: all_users_criteria(db, "r"),
-        [begins("ROOM#r", "CRITERIA_LATEST#", 30)],
+        [begins("ROOM#r", "CRITERIA_LATEST#", 30, ConsistentRead=True)],
         lambda w: w["LatestCriteria"],
     ),
     "combined_criteria": Row(

@@ -7,56 +7,125 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from keyfold_systems.search_room.wishes import Mode, Voice, Wishes, combine, fit
+from keyfold_systems.search_room.combination import Mode, combine
+from keyfold_systems.search_room.fit import fit
+from keyfold_systems.search_room.payloads import NewCriteria
+from keyfold_systems.search_room.wishes import Span, Voice, Wishes
 
-ANNA = Voice("anna", Wishes(price_max=2000, rooms_min=3, locations={"Bern", "Thun"}), {})
-BEAT = Voice("beat", Wishes(price_max=2600, locations={"Thun"}, features={"balcony"}), {})
+ANNA = Voice("anna", {"price": Span(max=2000), "rooms": Span(min=3), "location": ["Bern", "Thun"]})
+BEAT = Voice("beat", {"price": Span(max=2600), "location": ["Thun"], "balcony": True})
 
 
 def test_strict_is_what_everybody_accepts() -> None:
-    both = combine([ANNA, BEAT], "strict").wishes
-    assert (both.price_max, both.rooms_min) == (2000, 3)
-    assert (both.locations, both.features) == ({"Thun"}, {"balcony"})
+    assert combine([ANNA, BEAT], "strict").wishes == {
+        "price": Span(max=2000),
+        "rooms": Span(min=3),
+        "location": ["Thun"],
+        "balcony": True,
+    }
 
 
 def test_all_is_what_somebody_accepts() -> None:
     both = combine([ANNA, BEAT], "all").wishes
-    assert (both.price_max, both.rooms_min) == (2600, None)
-    assert (both.locations, both.features) == ({"Bern", "Thun"}, set())
+    assert both == {"price": Span(max=2600), "location": ["Bern", "Thun"]}
 
 
 def test_mixed_averages_by_weight() -> None:
-    caring = Voice("beat", BEAT.wishes, {"price": 3.0, "locations": 3.0})
+    caring = Voice("beat", BEAT.wishes, {"price": 3.0, "location": 3.0})
     both = combine([ANNA, caring], "mixed").wishes
-    assert both.price_max == 2450
-    assert both.locations == {"Thun"}
-    assert both.features == {"balcony"}
+    assert both["price"] == Span(max=2450)
+    assert both["location"] == ["Thun"]
+    assert both["balcony"] is True
+
+
+def test_a_must_of_one_among_many_is_not_everybodys_in_the_middle() -> None:
+    others = [Voice(name, {"price": Span(max=1)}) for name in "cde"]
+    assert "balcony" not in combine([ANNA, BEAT, *others], "mixed").wishes
 
 
 def test_strict_names_what_suits_nobody() -> None:
-    low = Voice("a", Wishes(price_max=1000, locations={"Bern"}), {})
-    high = Voice("b", Wishes(price_min=1500, locations={"Basel"}), {})
+    low = Voice("a", {"price": Span(max=1000), "location": ["Bern"], "pets": True})
+    high = Voice("b", {"price": Span(min=1500), "location": ["Basel"], "pets": False})
     found = combine([low, high], "strict")
-    assert found.conflicts == ("price", "locations")
-    assert found.wishes.price_min is None
+    assert (found.conflicts, found.wishes) == (("location", "pets", "price"), {})
+
+
+@pytest.mark.parametrize("mode", ["all", "mixed", "strict"])
+def test_what_is_stated_in_different_ways_cannot_be_combined_and_is_named(mode: Mode) -> None:
+    found = combine([Voice("a", {"heating": "gas"}), Voice("b", {"heating": True})], mode)
+    assert (found.conflicts, found.wishes) == (("heating",), {})
+
+
+def test_one_number_and_one_word_combine_with_spans_and_words() -> None:
+    one = Voice("a", {"rooms": 3, "location": "Bern"})
+    other = Voice("b", {"rooms": Span(min=2, max=4), "location": ["Bern", "Thun"]})
+    assert combine([one, other], "strict").wishes == {
+        "rooms": Span(min=3, max=3),
+        "location": ["Bern"],
+    }
+
+
+def test_a_criterion_weighs_what_it_weighs_to_those_who_state_it() -> None:
+    keen = Voice("b", {"balcony": True}, {"balcony": 0.2})
+    assert combine([ANNA, keen], "mixed").weights["balcony"] == 0.2
 
 
 def test_a_minimum_above_its_maximum_is_refused() -> None:
     with pytest.raises(ValidationError, match="price: the minimum 3 is above the maximum 2"):
-        Wishes(price_min=3, price_max=2)
+        NewCriteria(criteria={"price": Span(min=3, max=2)})
+
+
+def test_a_weight_needs_a_criterion() -> None:
+    with pytest.raises(ValidationError, match="you state no criterion 'luck'"):
+        NewCriteria(criteria={"price": 3}, weights={"luck": 1})
+
+
+def test_criteria_take_any_name_and_each_shape() -> None:
+    wishes: Wishes = {
+        "price": Span(min=1000, max=2500.5),
+        "rooms": 3,
+        "location": ["Bern", "Köniz"],
+        "heating": "heat pump",
+        "pets": True,
+        "ground floor": False,
+    }
+    assert NewCriteria.model_validate({"criteria": wishes}).criteria == wishes
 
 
 def test_equal_wishes_fit_perfectly() -> None:
-    found = fit([ANNA, Voice("other", ANNA.wishes, {})])
+    found = fit([ANNA, Voice("other", ANNA.wishes)])
+    assert found is not None
     assert (found.percent, found.level) == (100, "excellent")
 
 
 def test_opposite_wishes_do_not_fit() -> None:
-    low = Voice("a", Wishes(price_min=1, price_max=2, locations={"Bern"}, features={"x"}), {})
-    high = Voice("b", Wishes(price_min=3, price_max=4, locations={"Basel"}, features={"y"}), {})
+    low = Voice("a", {"price": Span(min=1, max=2), "location": ["Bern"], "pets": True})
+    high = Voice("b", {"price": Span(min=3, max=4), "location": ["Basel"], "pets": False})
     found = fit([low, high])
-    assert found.percent == 40
-    assert "least on price (0%)" in found.comment
+    assert found is not None
+    assert (found.percent, found.level) == (0, "low")
+    assert "least on location (0%)" in found.comment
+
+
+def test_what_one_leaves_unstated_is_no_agreement() -> None:
+    """Who says nothing about rooms, surface or places does not agree in them."""
+    one = Voice("a", {"price": Span(max=1000), "rooms": Span(min=4), "location": ["Bern"]})
+    other = Voice("b", {"price": Span(min=2000, max=3000), "balcony": True})
+    found = fit([one, other])
+    assert found is not None
+    assert found.percent == 0
+    assert found.comment.endswith("Stated by one of you alone: balcony, location, rooms.")
+
+
+def test_nothing_in_common_has_no_score() -> None:
+    assert fit([Voice("a", {"price": 1}), Voice("b", {"rooms": 2}), Voice("c", {})]) is None
+    assert fit([ANNA]) is None
+
+
+def test_lower_ends_compare_where_both_are_open_above() -> None:
+    found = fit([Voice("a", {"rooms": Span(min=2)}), Voice("b", {"rooms": Span(min=4)})])
+    assert found is not None
+    assert found.percent == 50
 
 
 _BOUND = st.none() | st.integers(0, 50)
@@ -67,16 +136,20 @@ def _voices(draw: st.DrawFn) -> Voice:
     low, high = draw(_BOUND), draw(_BOUND)
     if low is not None and high is not None and low > high:
         low, high = high, low
-    words = st.sets(st.sampled_from(["a", "b", "c"]))
-    wishes = Wishes(price_min=low, price_max=high, locations=draw(words), features=draw(words))
+    words = st.lists(st.sampled_from(["a", "b", "c"]), unique=True)
+    wishes = {"price": Span(min=low, max=high), "location": draw(words)}
+    wishes |= dict.fromkeys(draw(words), draw(st.booleans()))
     return Voice(draw(st.uuids()).hex, wishes, {"price": draw(st.floats(0, 1))})
 
 
 @given(st.lists(_voices(), min_size=1, max_size=5), st.sampled_from(["all", "mixed", "strict"]))
 def test_order_does_not_matter(voices: list[Voice], mode: Mode) -> None:
-    assert combine(voices, mode).wishes.locations == combine(voices[::-1], mode).wishes.locations
-    assert fit(voices).percent == fit(voices[::-1]).percent
-    assert 0 <= fit(voices).percent <= 100
+    one, other = combine(voices, mode), combine(voices[::-1], mode)
+    assert one.wishes.get("location") == other.wishes.get("location")
+    assert one.conflicts == other.conflicts
+    forth, back = fit(voices), fit(voices[::-1])
+    assert (forth and forth.percent) == (back and back.percent)
+    assert forth is None or 0 <= forth.percent <= 100
 
 
 @given(st.lists(_voices(), min_size=1, max_size=5))
@@ -85,11 +158,11 @@ def test_whatever_strict_accepts_everybody_accepts(voices: list[Voice]) -> None:
     if "price" in found.conflicts:
         return
     for price in range(51):
-        low, high = found.wishes.range("price")
-        accepted = (low is None or price >= low) and (high is None or price <= high)
-        everybody = all(
-            (v.wishes.price_min is None or price >= v.wishes.price_min)
-            and (v.wishes.price_max is None or price <= v.wishes.price_max)
-            for v in voices
-        )
-        assert accepted == everybody
+        accepted = _accepts(found.wishes, price)
+        assert accepted == all(_accepts(voice.wishes, price) for voice in voices)
+
+
+def _accepts(wishes: Wishes, price: int) -> bool:
+    span = wishes.get("price", Span())
+    assert isinstance(span, Span)
+    return (span.min is None or price >= span.min) and (span.max is None or price <= span.max)
