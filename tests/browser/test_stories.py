@@ -134,12 +134,12 @@ def test_a_room_has_what_was_found_and_what_all_look_for(visit: Callable[[str], 
     mia.open("graphql")
     found = {"sourceBrand": "homegate", "externalId": "4001", "title": "Bright flat"}
     mia.run("addListing", roomId=room, input=found)
-    wishes = {"criteria": {"priceMax": 2500, "locations": ["Bern"]}}
+    wishes = {"criteria": {"price": {"max": 2500}, "location": ["Bern"]}}
     mia.run("saveCriteria", roomId=room, input=wishes)
     mia.run("combineCriteria", roomId=room, mode="mixed")
     (listing,) = mia.run("listings", roomId=room)["nodes"]
     assert (listing["title"], listing["status"]) == ("Bright flat", "UNSEEN")
-    assert mia.run("combined", roomId=room)["criteria"]["locations"] == ["Bern"]
+    assert mia.run("combined", roomId=room)["criteria"]["location"] == ["Bern"]
     (member,) = mia.run("roomView", roomId=room)["members"]
     assert member["userId"] == "mia"
 

@@ -39,7 +39,7 @@ from keyfold_systems.inviter.payloads import NewHangout
 from keyfold_systems.inviter.service import Inviter
 from keyfold_systems.search_room import design as search_room
 from keyfold_systems.search_room.entities import Listing, Room
-from keyfold_systems.search_room.payloads import NewListing, NewRoom
+from keyfold_systems.search_room.payloads import NewListing, NewRoom, RoomChange
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.sellers import design as sellers
 from keyfold_systems.sellers.design import Catalog, Order, Season
@@ -182,7 +182,7 @@ SYSTEMS: dict[str, System] = {
                 town.service.invite, town.one(Room, "room_id"), town.who.id, town.who
             ),
             lambda town: partial(town.service.join, town.one(Room, "room_id"), town.who),
-            lambda town: partial(town.service.leave, town.one(Room, "room_id"), town.who.id),
+            lambda town: partial(town.service.leave, town.one(Room, "room_id"), town.who.id, town.who),
             lambda town: partial(
                 town.service.add_listing,
                 town.one(Room, "room_id"),
@@ -190,7 +190,10 @@ SYSTEMS: dict[str, System] = {
                 town.who,
             ),
             lambda town: partial(
-                town.service.rename_room, town.one(Room, "room_id"), str(town.chance.random())
+                town.service.update_room,
+                town.one(Room, "room_id"),
+                RoomChange(name=str(town.chance.random())),
+                town.who,
             ),
         ),
         (Room, Listing),
