@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from keyfold import AsyncDb, create, new_ulid
 from keyfold.api import Arguments, Identity, Invalid, NotAllowed, Payload, Service, rule
-from keyfold.api.names import camel
 from keyfold.runtime import Intent
 from keyfold_systems.gg_core.entities import Activity, Block, Group, GroupMember, Role, User
 from keyfold_systems.gg_core.oversight import AuditEntry
@@ -67,7 +68,7 @@ def changes(input: Payload, *optional: str) -> dict[str, Any]:
     given = input.model_dump(exclude_unset=True)
     for name, value in given.items():
         if value is None and name not in optional:
-            raise Invalid(camel(name), "it needs a value; leave it out to keep it")
+            raise Invalid(to_camel(name), "it needs a value; leave it out to keep it")
     return given
 
 
