@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold_systems.inviter import events, patterns
+from keyfold_systems.inviter import events, notices, patterns, removal
 from keyfold_systems.inviter.entities import design, table
 
-__all__ = ["design", "events", "patterns", "table"]
+__all__ = ["design", "events", "notices", "patterns", "removal", "table"]

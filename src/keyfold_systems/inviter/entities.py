@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -16,11 +16,14 @@ from keyfold import (
     Id,
     Index,
     Key,
+    Name,
     On,
     Pointer,
     Timestamp,
+    Ttl,
     Updated,
     Version,
+    not_,
 )
 from keyfold.maintain import Cascade, Copied
 from keyfold_systems.inviter import entities_types as typed
@@ -34,7 +37,7 @@ table = design.table(
             "UserGroupIndex",
             "gsi1pk",
             "gsi1sk",
-            purpose="what belongs to a user: groups, hosted hangouts, answers",
+            purpose="what belongs to a user: groups, hosted hangouts, answers; people by name",
         ),
         Index(
             "EntityTimeIndex",
@@ -44,7 +47,7 @@ table = design.table(
             purpose="the hangouts of a user or of a group, by time",
         ),
     ],
-    # Of remembered requests alone; nothing of the document's expires.
+    # Of remembered requests and of notifications; nothing of the document's expires.
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
     description="Everything of Inviter.",
@@ -54,6 +57,7 @@ table = design.table(
 MOST_GROUPS_INVITED = 15
 MOST_USERS_INVITED = 30
 MOST_GROUPS_OF_A_USER = 200
+NOTIFICATION_DAYS = 60
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 LongText = Annotated[str, Field(max_length=4000)]
@@ -67,20 +71,53 @@ class Answer(StrEnum):
     NOT_GOING = "not_going"
 
 
+def _answers(answer: Answer) -> Counter:
+    """Counted by the stream: people who answer at once do not meet on one item."""
+    return Counter("Response", where=lambda r: r.answer == answer, sync="stream")
+
+
+class NoticeKind(StrEnum):
+    """What a notification is about."""
+
+    INVITED = "invited"
+    CHANGED = "changed"
+    CANCELLED = "cancelled"
+    REINSTATED = "reinstated"
+    ANSWERED = "answered"
+    GROUP_INVITED = "group_invited"
+    GROUP_JOINED = "group_joined"
+    GROUP_HANDED_OVER = "group_handed_over"
+
+
 class User(typed.User, Entity, table=table):
     """A person."""
 
     user_id: Id
     name: Text
+    initial: str | None = None
+    found_as: str | None = None
+    """The name as a search spells it."""
+    leaving: bool = False
     groups: Annotated[int, Counter("Membership")] = 0
     owned_groups: Annotated[int, Counter("Group", via={"user_id": "owner_id"})] = 0
+    hosting: Annotated[int, Counter("Hangout", via={"user_id": "host_id"})] = 0
+    answers: Annotated[int, Counter("Response")] = 0
+    unread: Annotated[int, Counter("Notification", where=lambda n: not_(n.read))] = 0
     version: Annotated[int, Version()] = 0
     created_at: Annotated[Timestamp | None, Created()] = None
 
     key = Key("USER#{user_id}", "METADATA")
+    by_name = On(
+        "UserGroupIndex",
+        "PEOPLE#{initial:lower}",
+        "{found_as}#{user_id}",
+        when=("initial", "found_as"),
+    )
     memberships = Cascade("Membership", through="by_user")
+    invitations = Cascade("GroupInvitation", through="by_user")
     hosted = Cascade("Hangout", through="by_host", via={"user_id": "host_id"})
     responses = Cascade("Response", through="by_user")
+    notifications = Cascade("Notification")
 
 
 class Group(typed.Group, Entity, table=table):
@@ -89,6 +126,7 @@ class Group(typed.Group, Entity, table=table):
     group_id: Id
     name: Text
     owner_id: Id
+    private: bool = False
     closing: bool = False
     members: Annotated[int, Counter("Membership")] = 0
     version: Annotated[int, Version()] = 0
@@ -96,6 +134,7 @@ class Group(typed.Group, Entity, table=table):
 
     key = Key("GROUP#{group_id}", "METADATA")
     memberships = Cascade("Membership")
+    invitations = Cascade("GroupInvitation")
 
 
 class Membership(typed.Membership, Entity, table=table):
@@ -109,6 +148,22 @@ class Membership(typed.Membership, Entity, table=table):
 
     key = Key("GROUP#{group_id}", "USER#{user_id}")
     by_user = On("UserGroupIndex", "USER#{user_id}", "GROUP#{group_id}")
+    responses = Cascade("Response", through="by_user", sync="stream")
+
+
+class GroupInvitation(typed.GroupInvitation, Entity, table=table):
+    """Somebody asked into a group; joining uses it up."""
+
+    group_id: Id
+    user_id: Id
+    group_name: Annotated[Text, Copied("Group", "name")]
+    user_name: Annotated[Text, Copied("User", "name", through="by_user")]
+    invited_by: Id
+    invited_by_name: Text
+    invited_at: Annotated[Timestamp | None, Created()] = None
+
+    key = Key("GROUP#{group_id}", "INVITED#{user_id}")
+    by_user = On("UserGroupIndex", "USER#{user_id}", "INVITED#{group_id}")
 
 
 class Hangout(typed.Hangout, Entity, table=table):
@@ -116,6 +171,9 @@ class Hangout(typed.Hangout, Entity, table=table):
 
     hangout_id: Id
     host_id: Id
+    host_name: Annotated[
+        str, Copied("User", "name", through="by_host", via={"user_id": "host_id"})
+    ] = ""
     title: Text
     description: LongText = ""
     place: Annotated[str, Field(max_length=200)] = ""
@@ -123,25 +181,31 @@ class Hangout(typed.Hangout, Entity, table=table):
     ends_at: Timestamp
     cancelled: bool = False
     group_ids: Annotated[set[str], AtMost(MOST_GROUPS_INVITED)] = set()
-    user_ids: Annotated[set[str], AtMost(MOST_USERS_INVITED)] = set()
-    going: Annotated[int, Counter("Response", where=lambda r: r.answer == Answer.GOING)] = 0
-    maybe: Annotated[int, Counter("Response", where=lambda r: r.answer == Answer.MAYBE)] = 0
-    not_going: Annotated[int, Counter("Response", where=lambda r: r.answer == Answer.NOT_GOING)] = 0
+    user_ids: Annotated[set[str], AtMost(MOST_USERS_INVITED + 1)] = set()
+    """Whose own list shows it: those invited by name, and the host."""
+    going: Annotated[int, _answers(Answer.GOING)] = 0
+    maybe: Annotated[int, _answers(Answer.MAYBE)] = 0
+    not_going: Annotated[int, _answers(Answer.NOT_GOING)] = 0
     version: Annotated[int, Version()] = 0
     created_at: Annotated[Timestamp | None, Created()] = None
     updated_at: Annotated[Timestamp | None, Updated()] = None
 
     key = Key("EVENT#{hangout_id}", "METADATA")
     by_host = On("UserGroupIndex", "USER#{host_id}", "HOSTED#{hangout_id}")
-    responses = Cascade("Response")
+    responses = Cascade("Response", sync="stream")
 
 
 class Response(typed.Response, Entity, table=table):
-    """One user's answer to a hangout."""
+    """One user's answer to a hangout; it goes with the invitation that it was given to."""
 
     hangout_id: Id
     user_id: Id
+    user_name: Annotated[str, Copied("User", "name", through="by_user")] = ""
     answer: Answer
+    group_id: Id | None = None
+    """The group that was invited, where the answer is one of its members'."""
+    guest_id: Id | None = None
+    """The user, where they were invited by name."""
     at: Annotated[Timestamp | None, Updated()] = None
 
     key = Key("EVENT#{hangout_id}", "RESPONSE#{user_id}")
@@ -154,6 +218,7 @@ class GroupHangout(typed.GroupHangout, Pointer[Hangout], table=table, each="grou
     group_id: Id
     hangout_id: Id
     host_id: Id
+    host_name: str = ""
     title: Text
     place: str
     starts_at: Timestamp
@@ -165,14 +230,16 @@ class GroupHangout(typed.GroupHangout, Pointer[Hangout], table=table, each="grou
 
     key = Key("GROUP#{group_id}", "HANGOUT#{hangout_id}")
     by_time = On("EntityTimeIndex", "GROUP#{group_id}", "{starts_at:epoch_ms}")
+    responses = Cascade("Response", sync="stream")
 
 
 class UserHangout(typed.UserHangout, Pointer[Hangout], table=table, each="user_ids"):
-    """A hangout as the list of a directly invited user shows it."""
+    """A hangout as the list of its host or of somebody invited by name shows it."""
 
     user_id: Id
     hangout_id: Id
     host_id: Id
+    host_name: str = ""
     title: Text
     place: str
     starts_at: Timestamp
@@ -184,3 +251,50 @@ class UserHangout(typed.UserHangout, Pointer[Hangout], table=table, each="user_i
 
     key = Key("USER#{user_id}", "HANGOUT#{hangout_id}")
     by_time = On("EntityTimeIndex", "USER#{user_id}", "{starts_at:epoch_ms}")
+    responses = Cascade("Response", via={"user_id": "guest_id"}, sync="stream")
+
+
+class Notification(typed.Notification, Entity, table=table):
+    """Something that a user wants to know, read or not."""
+
+    user_id: Id
+    note_id: Id
+    kind: NoticeKind
+    title: str
+    """Of the hangout, or the name of the group."""
+    hangout_id: Id | None = None
+    group_id: Id | None = None
+    actor_id: Id | None = None
+    actor_name: str | None = None
+    answer: Answer | None = None
+    read: bool = False
+    at: Annotated[Timestamp | None, Created()] = None
+    expires_at: Annotated[Timestamp | None, Ttl(days=NOTIFICATION_DAYS), Name("ttl")] = None
+
+    key = Key("USER#{user_id}", "NOTE#{note_id}")
+
+
+class Mailing(typed.Mailing, Entity, table=table):
+    """A notification on its way to many; the stream writes some of them at a time."""
+
+    mailing_id: Id
+    note_id: Id
+    """Of the notification: who is in two groups gets it once."""
+    kind: NoticeKind
+    hangout_id: Id
+    group_id: Id | None = None
+    """To its members; without one, to all who come."""
+    after: str | None = None
+    """Whom it has reached, in the order of their ids."""
+
+    key = Key("MAILING#{mailing_id}", "METADATA")
+
+
+class Removal(typed.Removal, Entity, table=table):
+    """A user or a group that goes with all that is theirs; the stream ends what was begun."""
+
+    kind: Literal["user", "group"]
+    removed_id: Id
+    steps: int = 0
+
+    key = Key("REMOVAL#{kind}#{removed_id}", "METADATA")

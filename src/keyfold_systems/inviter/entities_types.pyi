@@ -7,16 +7,24 @@
 import collections.abc
 import datetime
 import keyfold.maintain.cascade
+import typing
 from typing import ClassVar, Self, TypeVar, overload
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key, KeyOf, On, Ref
 from keyfold.design.read import Query
 from keyfold.design.path_change import PathChange
-from keyfold.runtime.changes import Clear, Given, GivenSet
+from keyfold.runtime.changes import Clear, Given, GivenNumber, GivenSet
 
 import keyfold_systems.inviter.entities as of
 
 E = TypeVar("E", bound=Entity)
+
+class ByFoundAs(Query[E]):
+    def after(self, *, found_as: str | None) -> Self: ...
+    def since(self, *, found_as: str | None) -> Self: ...
+    def before(self, *, found_as: str | None) -> Self: ...
+    def until(self, *, found_as: str | None) -> Self: ...
+    def begins_with(self, *, found_as: str | None) -> Self: ...
 
 class ByUserId(Query[E]):
     def after(self, *, user_id: str | None) -> Self: ...
@@ -45,20 +53,41 @@ class ByStartsAt(Query[E]):
     def before(self, *, starts_at: datetime.datetime | None) -> Self: ...
     def until(self, *, starts_at: datetime.datetime | None) -> Self: ...
 
+class ByNoteId(Query[E]):
+    def after(self, *, note_id: str | None) -> Self: ...
+    def since(self, *, note_id: str | None) -> Self: ...
+    def before(self, *, note_id: str | None) -> Self: ...
+    def until(self, *, note_id: str | None) -> Self: ...
+    def begins_with(self, *, note_id: str | None) -> Self: ...
+
 class UserKey(KeyOf[of.User]):
     def __call__(self, *, user_id: str) -> Ref[of.User]: ...
     def query(self, *, user_id: str) -> Query[of.User]: ...
 
+class UserByName(KeyOf[of.User]):
+    @overload
+    def query(self, *, initial: str) -> ByFoundAs[of.User]: ...
+    @overload
+    def query(self, *, initial: str, found_as: str) -> ByUserId[of.User]: ...
+    @overload
+    def query(self, *, initial: str, found_as: str, user_id: str) -> Query[of.User]: ...
+
 class User(Entity):
     key: ClassVar[Key[UserKey]]
+    by_name: ClassVar[On[UserByName]]
     memberships: ClassVar[keyfold.maintain.cascade.Cascade]
+    invitations: ClassVar[keyfold.maintain.cascade.Cascade]
     hosted: ClassVar[keyfold.maintain.cascade.Cascade]
     responses: ClassVar[keyfold.maintain.cascade.Cascade]
+    notifications: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.User],
         where: collections.abc.Callable[[of.User], object] | None = ...,
         name: Given[str] = ...,
+        initial: Given[str] | Clear | None = ...,
+        found_as: Given[str] | Clear | None = ...,
+        leaving: Given[bool] = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.User: ...
     def __moves__(
@@ -66,6 +95,9 @@ class User(Entity):
         *,
         user_id: str = ...,
         name: str = ...,
+        initial: str | None = ...,
+        found_as: str | None = ...,
+        leaving: bool = ...,
         created_at: datetime.datetime | None = ...,
     ) -> of.User: ...
 
@@ -76,12 +108,14 @@ class GroupKey(KeyOf[of.Group]):
 class Group(Entity):
     key: ClassVar[Key[GroupKey]]
     memberships: ClassVar[keyfold.maintain.cascade.Cascade]
+    invitations: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Group],
         where: collections.abc.Callable[[of.Group], object] | None = ...,
         name: Given[str] = ...,
         owner_id: Given[str] = ...,
+        private: Given[bool] = ...,
         closing: Given[bool] = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Group: ...
@@ -91,6 +125,7 @@ class Group(Entity):
         group_id: str = ...,
         name: str = ...,
         owner_id: str = ...,
+        private: bool = ...,
         closing: bool = ...,
         created_at: datetime.datetime | None = ...,
     ) -> of.Group: ...
@@ -111,6 +146,7 @@ class MembershipByUser(KeyOf[of.Membership]):
 class Membership(Entity):
     key: ClassVar[Key[MembershipKey]]
     by_user: ClassVar[On[MembershipByUser]]
+    responses: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Membership],
@@ -128,6 +164,44 @@ class Membership(Entity):
         user_name: str = ...,
         joined_at: datetime.datetime | None = ...,
     ) -> of.Membership: ...
+
+class GroupInvitationKey(KeyOf[of.GroupInvitation]):
+    def __call__(self, *, group_id: str, user_id: str) -> Ref[of.GroupInvitation]: ...
+    @overload
+    def query(self, *, group_id: str) -> ByUserId[of.GroupInvitation]: ...
+    @overload
+    def query(self, *, group_id: str, user_id: str) -> Query[of.GroupInvitation]: ...
+
+class GroupInvitationByUser(KeyOf[of.GroupInvitation]):
+    @overload
+    def query(self, *, user_id: str) -> ByGroupId[of.GroupInvitation]: ...
+    @overload
+    def query(self, *, user_id: str, group_id: str) -> Query[of.GroupInvitation]: ...
+
+class GroupInvitation(Entity):
+    key: ClassVar[Key[GroupInvitationKey]]
+    by_user: ClassVar[On[GroupInvitationByUser]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.GroupInvitation],
+        where: collections.abc.Callable[[of.GroupInvitation], object] | None = ...,
+        group_name: Given[str] = ...,
+        user_name: Given[str] = ...,
+        invited_by: Given[str] = ...,
+        invited_by_name: Given[str] = ...,
+        invited_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.GroupInvitation: ...
+    def __moves__(
+        self,
+        *,
+        group_id: str = ...,
+        user_id: str = ...,
+        group_name: str = ...,
+        user_name: str = ...,
+        invited_by: str = ...,
+        invited_by_name: str = ...,
+        invited_at: datetime.datetime | None = ...,
+    ) -> of.GroupInvitation: ...
 
 class HangoutKey(KeyOf[of.Hangout]):
     def __call__(self, *, hangout_id: str) -> Ref[of.Hangout]: ...
@@ -148,6 +222,7 @@ class Hangout(Entity):
         *_at: PathChange[of.Hangout],
         where: collections.abc.Callable[[of.Hangout], object] | None = ...,
         host_id: Given[str] = ...,
+        host_name: Given[str] = ...,
         title: Given[str] = ...,
         description: Given[str] = ...,
         place: Given[str] = ...,
@@ -164,6 +239,7 @@ class Hangout(Entity):
         *,
         hangout_id: str = ...,
         host_id: str = ...,
+        host_name: str = ...,
         title: str = ...,
         description: str = ...,
         place: str = ...,
@@ -196,7 +272,10 @@ class Response(Entity):
         self,
         *_at: PathChange[of.Response],
         where: collections.abc.Callable[[of.Response], object] | None = ...,
+        user_name: Given[str] = ...,
         answer: Given[of.Answer] = ...,
+        group_id: Given[str] | Clear | None = ...,
+        guest_id: Given[str] | Clear | None = ...,
         at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Response: ...
     def __moves__(
@@ -204,7 +283,10 @@ class Response(Entity):
         *,
         hangout_id: str = ...,
         user_id: str = ...,
+        user_name: str = ...,
         answer: of.Answer = ...,
+        group_id: str | None = ...,
+        guest_id: str | None = ...,
         at: datetime.datetime | None = ...,
     ) -> of.Response: ...
 
@@ -224,6 +306,7 @@ class GroupHangoutByTime(KeyOf[of.GroupHangout]):
 class GroupHangout(Entity):
     key: ClassVar[Key[GroupHangoutKey]]
     by_time: ClassVar[On[GroupHangoutByTime]]
+    responses: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.GroupHangout],
@@ -246,8 +329,97 @@ class UserHangoutByTime(KeyOf[of.UserHangout]):
 class UserHangout(Entity):
     key: ClassVar[Key[UserHangoutKey]]
     by_time: ClassVar[On[UserHangoutByTime]]
+    responses: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.UserHangout],
         where: collections.abc.Callable[[of.UserHangout], object] | None = ...,
     ) -> of.UserHangout: ...
+
+class NotificationKey(KeyOf[of.Notification]):
+    def __call__(self, *, user_id: str, note_id: str) -> Ref[of.Notification]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByNoteId[of.Notification]: ...
+    @overload
+    def query(self, *, user_id: str, note_id: str) -> Query[of.Notification]: ...
+
+class Notification(Entity):
+    key: ClassVar[Key[NotificationKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Notification],
+        where: collections.abc.Callable[[of.Notification], object] | None = ...,
+        kind: Given[of.NoticeKind] = ...,
+        title: Given[str] = ...,
+        hangout_id: Given[str] | Clear | None = ...,
+        group_id: Given[str] | Clear | None = ...,
+        actor_id: Given[str] | Clear | None = ...,
+        actor_name: Given[str] | Clear | None = ...,
+        answer: Given[of.Answer] | Clear | None = ...,
+        read: Given[bool] = ...,
+        at: Given[datetime.datetime] | Clear | None = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Notification: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        note_id: str = ...,
+        kind: of.NoticeKind = ...,
+        title: str = ...,
+        hangout_id: str | None = ...,
+        group_id: str | None = ...,
+        actor_id: str | None = ...,
+        actor_name: str | None = ...,
+        answer: of.Answer | None = ...,
+        read: bool = ...,
+        at: datetime.datetime | None = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.Notification: ...
+
+class MailingKey(KeyOf[of.Mailing]):
+    def __call__(self, *, mailing_id: str) -> Ref[of.Mailing]: ...
+    def query(self, *, mailing_id: str) -> Query[of.Mailing]: ...
+
+class Mailing(Entity):
+    key: ClassVar[Key[MailingKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Mailing],
+        where: collections.abc.Callable[[of.Mailing], object] | None = ...,
+        note_id: Given[str] = ...,
+        kind: Given[of.NoticeKind] = ...,
+        hangout_id: Given[str] = ...,
+        group_id: Given[str] | Clear | None = ...,
+        after: Given[str] | Clear | None = ...,
+    ) -> of.Mailing: ...
+    def __moves__(
+        self,
+        *,
+        mailing_id: str = ...,
+        note_id: str = ...,
+        kind: of.NoticeKind = ...,
+        hangout_id: str = ...,
+        group_id: str | None = ...,
+        after: str | None = ...,
+    ) -> of.Mailing: ...
+
+class RemovalKey(KeyOf[of.Removal]):
+    def __call__(self, *, kind: typing.Literal['user', 'group'], removed_id: str) -> Ref[of.Removal]: ...
+    def query(self, *, kind: typing.Literal['user', 'group'], removed_id: str) -> Query[of.Removal]: ...
+
+class Removal(Entity):
+    key: ClassVar[Key[RemovalKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Removal],
+        where: collections.abc.Callable[[of.Removal], object] | None = ...,
+        steps: GivenNumber[int] = ...,
+    ) -> of.Removal: ...
+    def __moves__(
+        self,
+        *,
+        kind: typing.Literal['user', 'group'] = ...,
+        removed_id: str = ...,
+        steps: int = ...,
+    ) -> of.Removal: ...

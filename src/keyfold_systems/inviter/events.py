@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from keyfold import Entity
+from keyfold.runtime import Intent
 from keyfold.streams import Delivery
-from keyfold_systems.inviter.entities import Group, Hangout, Membership, Response, User, design
+from keyfold_systems.inviter import notices
+from keyfold_systems.inviter.entities import (
+    Group,
+    GroupInvitation,
+    Hangout,
+    Membership,
+    Response,
+    User,
+    design,
+)
 
+CHANGES_OF_A_GROUP = {
+    "GroupRenamed": "name",
+    "GroupHandedOver": "owner_id",
+    "GroupPrivacyChanged": "private",
+}
 SHOWN = ("title", "description", "place", "starts_at", "ends_at")
 
 
@@ -23,25 +39,45 @@ def announce_user(old: User | None, new: User | None, delivery: Delivery) -> Non
 
 
 @design.on(Group)
-def announce_group(old: Group | None, new: Group | None, delivery: Delivery) -> None:
-    """Announces GroupCreated, GroupRenamed and GroupDeleted."""
+async def announce_group(
+    old: Group | None, new: Group | None, delivery: Delivery
+) -> Sequence[Intent]:
+    """Announces GroupCreated, GroupRenamed, GroupHandedOver, GroupPrivacyChanged, GroupDeleted."""
     if new is None:
         _emit(delivery, "GroupDeleted", old, "group_id")
     elif old is None:
-        _emit(delivery, "GroupCreated", new, "group_id", "name", "owner_id")
-    elif old.name != new.name:
-        _emit(delivery, "GroupRenamed", new, "group_id", "name")
+        _emit(delivery, "GroupCreated", new, "group_id", "name", "owner_id", "private")
+    else:
+        for event, field in CHANGES_OF_A_GROUP.items():
+            if getattr(old, field) != getattr(new, field):
+                _emit(delivery, event, new, "group_id", field)
+    return await notices.of_group(old, new, delivery)
 
 
 @design.on(Membership, "insert", "remove")
-def announce_membership(old: Membership | None, new: Membership | None, delivery: Delivery) -> None:
+async def announce_membership(
+    old: Membership | None, new: Membership | None, delivery: Delivery
+) -> Sequence[Intent]:
     """Announces GroupJoined and GroupLeft."""
     name = "GroupLeft" if new is None else "GroupJoined"
     _emit(delivery, name, new or old, "group_id", "user_id")
+    return await notices.of_membership(new, delivery)
+
+
+@design.on(GroupInvitation, "insert", "remove")
+async def announce_invitation(
+    old: GroupInvitation | None, new: GroupInvitation | None, delivery: Delivery
+) -> Sequence[Intent]:
+    """Announces GroupInvitationSent and, once it is used up or taken back, GroupInvitationEnded."""
+    name = "GroupInvitationEnded" if new is None else "GroupInvitationSent"
+    _emit(delivery, name, new or old, "group_id", "user_id", "invited_by")
+    return await notices.of_invitation(new, delivery)
 
 
 @design.on(Hangout)
-def announce_hangout(old: Hangout | None, new: Hangout | None, delivery: Delivery) -> None:
+async def announce_hangout(
+    old: Hangout | None, new: Hangout | None, delivery: Delivery
+) -> Sequence[Intent]:
     """Announces HangoutCreated, HangoutDeleted, and what becomes of it in between."""
     if new is None:
         _emit(delivery, "HangoutDeleted", old, "hangout_id", "host_id")
@@ -55,13 +91,17 @@ def announce_hangout(old: Hangout | None, new: Hangout | None, delivery: Deliver
             name = "HangoutCancelled" if new.cancelled else "HangoutReinstated"
             _emit(delivery, name, new, "hangout_id")
         _announce_guests(old, new, delivery)
+    return await notices.of_hangout(old, new, delivery)
 
 
 @design.on(Response, "insert", "modify")
-def announce_response(old: Response | None, new: Response, delivery: Delivery) -> None:
+async def announce_response(
+    old: Response | None, new: Response, delivery: Delivery
+) -> Sequence[Intent]:
     """Announces InvitationAnswered, also when somebody changes their mind."""
     if old is None or old.answer != new.answer:
         _emit(delivery, "InvitationAnswered", new, "hangout_id", "user_id", "answer")
+    return await notices.of_answer(old, new, delivery)
 
 
 _NOBODY: dict[str, set[str]] = {"group_ids": set(), "user_ids": set()}
@@ -71,7 +111,7 @@ def _announce_guests(old: Hangout, new: Hangout, delivery: Delivery) -> None:
     """Announces GuestsInvited and GuestsWithdrawn."""
     for name, more, less in (("GuestsInvited", new, old), ("GuestsWithdrawn", old, new)):
         groups = sorted(more.group_ids - less.group_ids)
-        users = sorted(more.user_ids - less.user_ids)
+        users = sorted(more.user_ids - less.user_ids - {new.host_id})
         if groups or users:
             payload = {"hangoutId": new.hangout_id, "groupIds": groups, "userIds": users}
             delivery.emit(name, payload)

@@ -9,8 +9,10 @@ from keyfold_systems.inviter.entities import (
     MOST_GROUPS_OF_A_USER,
     Group,
     GroupHangout,
+    GroupInvitation,
     Hangout,
     Membership,
+    Notification,
     Response,
     User,
     UserHangout,
@@ -22,6 +24,16 @@ from keyfold_systems.inviter.entities import (
 def user_by_id(user_id: str) -> Get[User]:
     """A user."""
     return get(User.key(user_id=user_id))
+
+
+@design.pattern(
+    requests=1,
+    silence=(("Q15", "whoever types the beginning of a name looks for all longer ones too"),),
+)
+def people_named(initial: str, beginning: str, limit: int = 20) -> Query[User]:
+    """People whose name begins so."""
+    query = User.by_name.query(initial=initial).begins_with(found_as=beginning)
+    return query.limit(limit)
 
 
 @design.pattern(requests=1)
@@ -49,9 +61,27 @@ def groups_of_user(user_id: str, limit: int = MOST_GROUPS_OF_A_USER) -> Query[Me
 
 
 @design.pattern(requests=1)
+def invitations_of_group(group_id: str, limit: int = 50) -> Query[GroupInvitation]:
+    """Who was asked into a group and has not joined yet."""
+    return GroupInvitation.key.query(group_id=group_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def invitations_of_user(user_id: str, limit: int = 50) -> Query[GroupInvitation]:
+    """The groups that a user was asked into."""
+    return GroupInvitation.by_user.query(user_id=user_id).limit(limit)
+
+
+@design.pattern()
+def notifications_of(user_id: str, limit: int = 50) -> Query[Notification]:
+    """What a user is to know, newest first."""
+    return Notification.key.query(user_id=user_id).descending().limit(limit)
+
+
+@design.pattern(requests=1)
 def group_feed(group_id: str, limit: int = 50) -> Query[GroupHangout]:
-    """A group's feed, from pointers alone."""
-    return GroupHangout.key.query(group_id=group_id).limit(limit)
+    """A group's feed, newest first, from pointers alone."""
+    return GroupHangout.key.query(group_id=group_id).descending().limit(limit)
 
 
 @design.pattern()
@@ -93,8 +123,8 @@ def responses_to(hangout_id: str, limit: int = 50) -> Query[Response]:
 
 @design.pattern(requests=1)
 def hosted_by(user_id: str, limit: int = 50) -> Query[Hangout]:
-    """The hangouts that a user hosts."""
-    return Hangout.by_host.query(host_id=user_id).limit(limit)
+    """The hangouts that a user hosts, newest first."""
+    return Hangout.by_host.query(host_id=user_id).descending().limit(limit)
 
 
 @design.pattern(requests=1)

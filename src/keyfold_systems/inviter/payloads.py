@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.api import Payload
-from keyfold_systems.inviter.entities import MOST_GROUPS_INVITED, MOST_USERS_INVITED, LongText, Text
+from keyfold.api import Invalid, Payload
+from keyfold_systems.inviter.entities import (
+    MOST_GROUPS_INVITED,
+    MOST_USERS_INVITED,
+    Answer,
+    LongText,
+    Text,
+)
 
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
+Place = Annotated[str, Field(max_length=200)]
 
 
 class NewHangout(Payload):
@@ -19,7 +26,7 @@ class NewHangout(Payload):
 
     title: Stated
     description: LongText = ""
-    place: Annotated[str, Field(max_length=200)] = ""
+    place: Place = ""
     starts_at: Timestamp
     ends_at: Timestamp
     group_ids: Annotated[set[str], Field(max_length=MOST_GROUPS_INVITED)] = set()
@@ -27,14 +34,23 @@ class NewHangout(Payload):
 
 
 class HangoutChange(Payload):
-    """What changes about a hangout; what is left out stays."""
+    """What changes about a hangout; what is left out stays, null clears what may be empty."""
 
     title: Stated | None = None
     description: LongText | None = None
-    place: Annotated[str, Field(max_length=200)] | None = None
+    place: Place | None = None
     starts_at: Timestamp | None = None
     ends_at: Timestamp | None = None
     cancelled: bool | None = None
+
+    def changes(self) -> dict[str, Any]:
+        given = self.model_dump(exclude_unset=True)
+        for name in given.keys() & {"description", "place"}:
+            given[name] = given[name] or ""
+        names = {one: field.alias or one for one, field in type(self).model_fields.items()}
+        if empty := [names[name] for name, value in given.items() if value is None]:
+            raise Invalid(empty[0], "a hangout always has one")
+        return given
 
 
 class Guests(Payload):
@@ -45,10 +61,11 @@ class Guests(Payload):
 
 
 class HangoutCard(Payload):
-    """A hangout as a list shows it."""
+    """A hangout as a list shows it to its reader."""
 
     hangout_id: str
     host_id: str
+    host_name: str
     title: str
     place: str
     starts_at: Timestamp
@@ -57,3 +74,57 @@ class HangoutCard(Payload):
     going: int
     maybe: int
     not_going: int
+    group_id: str | None = None
+    """The group through which it is on the list."""
+    group_name: str | None = None
+    my_answer: Answer | None = None
+
+
+class GroupName(Payload):
+    """An invited group."""
+
+    group_id: str
+    name: str
+    members: int
+
+
+class InvitedPerson(Payload):
+    """Somebody invited by name, or the host."""
+
+    user_id: str
+    name: str
+    answer: Answer | None = None
+
+
+class GuestList(Payload):
+    """Who is invited to a hangout, as its reader sees it."""
+
+    host_id: str
+    host_name: str
+    groups: list[GroupName]
+    users: list[InvitedPerson]
+    my_answer: Answer | None = None
+
+
+class GroupCard(Payload):
+    """A group as a list shows it to a member."""
+
+    group_id: str
+    group_name: str
+    owner_id: str
+    private: bool
+    members: int
+    joined_at: Timestamp | None = None
+
+
+class Person(Payload):
+    """Somebody who was looked for."""
+
+    user_id: str
+    name: str
+
+
+class Unread(Payload):
+    """How many notifications are not read yet."""
+
+    unread: int

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from keyfold import AsyncDb
+from keyfold import AsyncDb, new_ulid
 from keyfold.api import Identity
 from keyfold.clock import ManualClock
+from keyfold.streams import AsyncConsumer
 from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.entities import Group, Hangout
 from keyfold_systems.inviter.payloads import NewHangout
@@ -62,6 +63,10 @@ class Town:
         await self.service.join_group(group.group_id, self.ben)
         return group
 
+    async def drain(self) -> None:
+        """Let the stream do what it has to."""
+        await AsyncConsumer(self.service.db).drain()
+
     async def hangout(self, group: Group, hours: int = 24, **values: Any) -> Hangout:
         starts = NOW + timedelta(hours=hours)
         given = {
@@ -71,6 +76,13 @@ class Town:
             "group_ids": {group.group_id},
             **values,
         }
+        if hours < 0:
+            # Planned when it still was to come.
+            guests = given.pop("user_ids", set()) | {"ada"}
+            past = Hangout(
+                hangout_id=new_ulid(), host_id="ada", host_name="Ada A", user_ids=guests, **given
+            )
+            return await self.service.db.create(past)
         return await self.service.create_hangout(NewHangout.model_validate(given), self.ada)
 
 

@@ -64,8 +64,10 @@ async def test_friends_meet(web: Web, db: AsyncDb, client: Recorder) -> None:
             *(one.put(f"{hangout}/response", json={"answer": answer}) for one in (ben, cleo, dan))
         )
         assert [one.status_code for one in given] == [200] * 3
+    await AsyncConsumer(db).drain()
     feed = (await ben.get(f"{group}/feed")).json()["items"]
     mine = (await dan.get("/users/dan/hangouts")).json()["items"]
+    assert [one["myAnswer"] for one in (*feed, *mine)] == ["going", "going"]
     page = (await cleo.get(hangout)).json()
     assert [(x["going"], x["maybe"]) for x in (*feed, *mine, page)] == [(3, 0)] * 3
 
@@ -126,7 +128,19 @@ BAD: list[tuple[str, str, str, Any, int, str]] = [
     ("nobody", "POST", "{group}/members", None, 404, ""),
     ("ada", "DELETE", "{group}/members/ada", None, 409, ""),
     ("cleo", "DELETE", "{group}/members/cleo", None, 404, ""),
-    ("ada", "DELETE", "{group}/members/ben", None, 403, ""),
+    ("cleo", "DELETE", "{group}/members/ben", None, 403, ""),
+    ("ada", "DELETE", "{group}/members/cleo", None, 404, ""),
+    ("ada", "PUT", "{group}/owner", {"userId": "cleo"}, 422, "userId"),
+    ("ben", "PUT", "{group}/owner", {"userId": "ben"}, 403, ""),
+    ("ben", "PUT", "{group}/privacy", {"private": True}, 403, ""),
+    ("ben", "POST", "{group}/invitations", {"userId": "nobody"}, 422, "userId"),
+    ("ben", "POST", "{group}/invitations", {"userId": "ada"}, 409, ""),
+    ("cleo", "POST", "{group}/invitations", {"userId": "cleo"}, 403, ""),
+    ("cleo", "DELETE", "{group}/invitations/cleo", None, 404, ""),
+    ("ada", "GET", "/people?name=%20", None, 422, "name"),
+    ("ada", "GET", "/people", None, 422, "name"),
+    ("ada", "POST", "/users/ada/notifications/read", {"noteIds": []}, 422, "noteIds"),
+    ("ben", "GET", "/users/ada/notifications", None, 403, ""),
     ("cleo", "GET", "{group}/feed", None, 403, ""),
     ("ben", "GET", "{group}/feed?limit=0", None, 422, "limit"),
     ("ben", "GET", "{group}/feed?cursor=nonsense", None, 400, ""),
@@ -137,6 +151,15 @@ BAD: list[tuple[str, str, str, Any, int, str]] = [
     ("ada", "POST", "/hangouts", {**HANGOUT, "startsAt": "2031-08-09T12:00:00"}, 422, "startsAt"),
     ("ada", "POST", "/hangouts", {**HANGOUT, "endsAt": at(0)}, 422, "endsAt"),
     ("ada", "POST", "/hangouts", {**HANGOUT, "endsAt": at(24 * 15)}, 422, "endsAt"),
+    ("ada", "POST", "/hangouts", {**HANGOUT, "startsAt": at(-30)}, 422, "startsAt"),
+    (
+        "ada",
+        "POST",
+        "/hangouts",
+        {**HANGOUT, "startsAt": at(-30), "endsAt": at(-28)},
+        422,
+        "startsAt",
+    ),
     ("ada", "POST", "/hangouts", {**HANGOUT, "userIds": ["nobody"]}, 422, "userIds"),
     ("cleo", "POST", "/hangouts", {**HANGOUT, "groupIds": ["none"]}, 422, "groupIds"),
     (
@@ -153,7 +176,10 @@ BAD: list[tuple[str, str, str, Any, int, str]] = [
     ("ada", "GET", "/hangouts/none", None, 403, ""),
     ("ben", "PATCH", "{hangout}", {"title": "Mine"}, 403, ""),
     ("ada", "PATCH", "{hangout}", {"endsAt": at(0)}, 422, "endsAt"),
+    ("ada", "PATCH", "{hangout}", {"startsAt": at(-30)}, 422, "startsAt"),
+    ("ada", "PATCH", "{hangout}", {"title": None}, 422, "title"),
     ("ada", "PATCH", "{hangout}", {"hostId": "ben"}, 422, "hostId"),
+    ("ada", "POST", "{hangout}/withdrawals", {"userIds": ["ada"]}, 422, "userIds"),
     ("ben", "DELETE", "{hangout}", None, 403, ""),
     ("ada", "POST", "{hangout}/guests", {"userIds": ["nobody"]}, 422, "userIds"),
     ("ada", "POST", "{hangout}/guests", {"groupIds": ["none"]}, 422, "groupIds"),

@@ -14,8 +14,11 @@ from keyfold_systems.inviter.entities import (
     Answer,
     Group,
     GroupHangout,
+    GroupInvitation,
     Hangout,
     Membership,
+    NoticeKind,
+    Notification,
     Response,
     User,
     UserHangout,
@@ -28,9 +31,13 @@ from keyfold_systems.inviter.patterns import (
     groups_of_user,
     hangout_by_id,
     hosted_by,
+    invitations_of_group,
+    invitations_of_user,
     members_of_group,
     membership,
     next_of_group,
+    notifications_of,
+    people_named,
     responses_to,
     user_by_id,
     user_upcoming,
@@ -55,14 +62,18 @@ def item(partition: str, sort: str) -> Request:
     return get_item(TABLE, partition, sort)
 
 
-def in_table(partition: str, prefix: str) -> Request:
-    return query(TABLE, BEGINS, ["PK", "SK"], [{"S": partition}, {"S": prefix}], Limit=50)
+def in_table(partition: str, prefix: str, **more: Any) -> Request:
+    values = [{"S": partition}, {"S": prefix}]
+    return query(TABLE, BEGINS, ["PK", "SK"], values, Limit=50, **more)
 
 
-def of_user(partition: str, prefix: str, limit: int = 50) -> Request:
+def of_user(partition: str, prefix: str, limit: int = 50, **more: Any) -> Request:
     values = [{"S": partition}, {"S": prefix}]
     names = ["gsi1pk", "gsi1sk"]
-    return query(TABLE, BEGINS, names, values, IndexName="UserGroupIndex", Limit=limit)
+    return query(TABLE, BEGINS, names, values, IndexName="UserGroupIndex", Limit=limit, **more)
+
+
+NEWEST_FIRST = {"ScanIndexForward": False}
 
 
 def by_time(partition: str, since: datetime, limit: int, *, running: bool) -> Request:
@@ -88,12 +99,14 @@ class World:
     hangouts: dict[str, Hangout]
     in_group: dict[str, GroupHangout]
     for_ada: dict[str, UserHangout]
+    invitation: GroupInvitation
+    notes: list[Notification]
 
 
 @pytest.fixture
 async def world(db: AsyncDb) -> World:
-    await db.create(User(user_id="ada", name="Ada"))
-    await db.create(User(user_id="ben", name="Ben"))
+    await db.create(User(user_id="ada", name="Ada", initial="a", found_as="ada"))
+    await db.create(User(user_id="ben", name="Ben", initial="b", found_as="ben"))
     for group_id in ("r", "s"):
         await db.create(Group(group_id=group_id, name=group_id, owner_id="ada"))
     joined = [("r", "ada"), ("r", "ben"), ("s", "ada")]
@@ -125,6 +138,22 @@ async def world(db: AsyncDb) -> World:
         await db.put(Response(hangout_id="soon", user_id="ada", answer=Answer.GOING)),
         await db.put(Response(hangout_id="soon", user_id="ben", answer=Answer.MAYBE)),
     ]
+    invitation = await db.create(
+        GroupInvitation(
+            group_id="s",
+            user_id="ben",
+            group_name="s",
+            user_name="Ben",
+            invited_by="ada",
+            invited_by_name="Ada",
+        )
+    )
+    notes = [
+        await db.create(
+            Notification(user_id="ada", note_id=one, kind=NoticeKind.INVITED, title="Soon")
+        )
+        for one in ("1", "2")
+    ]
     names = [plan[0] for plan in plans]
     in_group = [GroupHangout.key(group_id="r", hangout_id=one) for one in names[:3]]
     for_ada = [UserHangout.key(user_id="ada", hangout_id=one) for one in ("running", "today")]
@@ -137,12 +166,44 @@ async def world(db: AsyncDb) -> World:
         {one: await db.get(Hangout.key(hangout_id=one)) for one in names},
         {one.hangout_id: one for one in await db.get_many(in_group) if one},
         {one.hangout_id: one for one in await db.get_many(for_ada) if one},
+        invitation,
+        notes,
     )
 
 
 ROWS: dict[str, Row[World]] = {
     "user_by_id": Row(
         lambda db: user_by_id(db, "ada"), [item("USER#ada", "METADATA")], lambda w: w.ada
+    ),
+    "people_named": Row(
+        lambda db: people_named(db, "a", "ad"),
+        [of_user("PEOPLE#a", "ad", 20)],
+        lambda w: [w.ada],
+    ),
+    "invitations_of_group": Row(
+        lambda db: invitations_of_group(db, "s"),
+        [in_table("GROUP#s", "INVITED#")],
+        lambda w: [w.invitation],
+    ),
+    "invitations_of_user": Row(
+        lambda db: invitations_of_user(db, "ben"),
+        [of_user("USER#ben", "INVITED#")],
+        lambda w: [w.invitation],
+    ),
+    "notifications_of": Row(
+        lambda db: notifications_of(db, "ada"),
+        [
+            query(
+                TABLE,
+                BEGINS,
+                ["PK", "SK", "ttl"],
+                [{"S": "USER#ada"}, {"S": "NOTE#"}, {"N": str(int(NOW.timestamp()))}],
+                FilterExpression="(attribute_not_exists(#2) OR #2 > :2)",
+                Limit=50,
+                **NEWEST_FIRST,
+            )
+        ],
+        lambda w: w.notes[::-1],
     ),
     "group_by_id": Row(
         lambda db: group_by_id(db, "r"), [item("GROUP#r", "METADATA")], lambda w: w.group
@@ -164,8 +225,8 @@ ROWS: dict[str, Row[World]] = {
     ),
     "group_feed": Row(
         lambda db: group_feed(db, "r"),
-        [in_table("GROUP#r", "HANGOUT#")],
-        lambda w: [w.in_group[one] for one in ("over", "running", "soon")],
+        [in_table("GROUP#r", "HANGOUT#", **NEWEST_FIRST)],
+        lambda w: [w.in_group[one] for one in ("soon", "running", "over")],
     ),
     "group_upcoming": Row(
         lambda db: group_upcoming(db, "r", EARLIEST, NOW),
@@ -190,8 +251,8 @@ ROWS: dict[str, Row[World]] = {
     ),
     "hosted_by": Row(
         lambda db: hosted_by(db, "ben"),
-        [of_user("USER#ben", "HOSTED#")],
-        lambda w: [w.hangouts[one] for one in ("over", "running", "soon", "today")],
+        [of_user("USER#ben", "HOSTED#", **NEWEST_FIRST)],
+        lambda w: [w.hangouts[one] for one in ("today", "soon", "running", "over")],
     ),
     "answers_of": Row(
         lambda db: answers_of(db, "ada"),

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.api import Conflict, Identity, Invalid, PageRequest
+from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.errors import ConditionFailed, ItemError, TransactionConflict
 from keyfold.maintain import verification
@@ -40,11 +40,11 @@ from .conftest import NOW
 
 USERS = [f"u{number}" for number in range(8)]
 VISITORS = 2
-OPERATIONS = 10_000 if os.environ.get("KEYFOLD_FULL") else 1_000
+OPERATIONS = 10_000 if os.environ.get("KEYFOLD_FULL") else 500
 HISTORIES: list[tuple[int, IndexLag]] = [(1, None), (2, None)]
 if ADDRESS is None:
     HISTORIES += [(3, (0.0, 2.0)), (4, "held")]
-REFUSED = (Conflict, Invalid, ItemError, ConditionFailed, TransactionConflict)
+REFUSED = (Conflict, Invalid, Missing, NotAllowed, ItemError, ConditionFailed, TransactionConflict)
 VERBS = {
     "found": 1,
     "join": 3,
@@ -76,7 +76,10 @@ class Model:
         self.members: set[tuple[str, str]] = set()
         self.hangouts: dict[str, Hangout] = {}
         self.deleted: set[str] = set()
-        self.answers: dict[tuple[str, str], Answer] = {}
+        self.answers: dict[tuple[str, str], tuple[Answer, str | None]] = {}
+
+        self.doubtful: set[tuple[str, str]] = set()
+        """Answers to an invitation that was taken back; given again at once, they may stay."""
 
     def memberships(self) -> dict[tuple[str, str], tuple[str, str]]:
         """Each member of an open group, with the names that lists show."""
@@ -86,13 +89,25 @@ class Model:
             if group not in self.closed
         }
 
-    def shown(self) -> dict[str, tuple[str, set[str], set[str], tuple[int, ...]]]:
-        """Each hangout's title, groups, users and counts."""
-        counts = Counter(
-            (hangout, answer)
-            for (hangout, _), answer in self.answers.items()
-            if hangout not in self.deleted
-        )
+    def given(self) -> dict[tuple[str, str], Answer]:
+        """The answers to invitations that still hold."""
+        members = self.memberships()
+        return {
+            (id, user): answer
+            for (id, user), (answer, group) in self.answers.items()
+            if id not in self.deleted
+            and (
+                user in self.hangouts[id].user_ids
+                if group is None
+                else (group, user) in members and group in self.hangouts[id].group_ids
+            )
+        }
+
+    def shown(
+        self, answers: dict[tuple[str, str], Answer]
+    ) -> dict[str, tuple[str, set[str], set[str], tuple[int, ...]]]:
+        """Each hangout's title, groups, users and counts, with these answers."""
+        counts = Counter((hangout, answer) for (hangout, _), answer in answers.items())
         return {
             id: (
                 one.title,
@@ -153,6 +168,9 @@ class Crowd:
         group_id = self._a_group()
         await self.service.leave_group(group_id, who.id)
         self.model.members.discard((group_id, who.id))
+        for (hangout_id, user), (_, ground) in self.model.answers.items():
+            if (ground, user) == (group_id, who.id):
+                self.model.doubtful.add((hangout_id, user))
 
     async def _rename_group(self, _: Identity) -> None:
         group_id = self._a_group()
@@ -192,8 +210,9 @@ class Crowd:
         self._edited(await self.service.invite(self._a_hangout(), guests, who))
 
     async def _withdraw(self, _: Identity) -> None:
-        guests = Guests(user_ids=set(self.dice.sample(USERS, 3)))
-        self._edited(await self.service.withdraw(self._a_hangout(), guests))
+        guests, hangout_id = Guests(user_ids=set(self.dice.sample(USERS, 3))), self._a_hangout()
+        self.model.doubtful |= {(hangout_id, user) for user in guests.user_ids}
+        self._edited(await self.service.withdraw(hangout_id, guests))
 
     def _edited(self, hangout: Hangout) -> None:
         known = self.model.hangouts.get(hangout.hangout_id)
@@ -201,9 +220,18 @@ class Crowd:
             self.model.hangouts[hangout.hangout_id] = hangout
 
     async def _respond(self, who: Identity) -> None:
-        hangout_id, answer = self._a_hangout(), self.dice.choice(list(Answer))
-        await self.service.respond(hangout_id, answer, who)
-        self.model.answers[hangout_id, who.id] = answer
+        groups = {group for group, user in self.model.memberships() if user == who.id}
+        mine = [
+            id
+            for id, one in self.model.hangouts.items()
+            if who.id in one.user_ids or groups & one.group_ids
+        ]
+        hangout_id = self.dice.choice([*mine, self._a_hangout()])
+        answer = self.dice.choice(list(Answer))
+        given = await self.service.respond(hangout_id, answer, who)
+        self.model.answers[hangout_id, who.id] = answer, given.group_id
+        if given.group_id is not None:
+            self.model.doubtful.discard((hangout_id, who.id))
 
     async def _delete(self, _: Identity) -> None:
         hangout_id = self._a_hangout()
@@ -266,15 +294,18 @@ async def test_random_operations_end_as_the_model(
     for user in users:
         assert user.groups == len([1 for _, one in members if one == user.user_id])
 
-    shown = model.shown()
+    answers = {(r.hangout_id, r.user_id): r.answer for r in await everything(db, Response)}
+    given = model.given()
+    assert answers.items() <= given.items()
+    assert given.keys() - answers.keys() <= model.doubtful
+    assert len(given.keys() - model.doubtful) > 10
+    shown = model.shown(answers)
     hangouts = {one.hangout_id: one for one in await everything(db, Hangout)}
     counted = {
         id: (one.title, one.group_ids, one.user_ids, (one.going, one.maybe, one.not_going))
         for id, one in hangouts.items()
     }
     assert counted == shown
-    answers = {(r.hangout_id, r.user_id): r.answer for r in await everything(db, Response)}
-    assert answers == {key: x for key, x in model.answers.items() if key[0] not in model.deleted}
     pointers = [*await everything(db, GroupHangout), *await everything(db, UserHangout)]
     assert len(pointers) == sum(len(groups) + len(users) for _, groups, users, _ in shown.values())
     for one in pointers:

@@ -1,0 +1,1 @@
+"""The operations of Inviter, by what they are about."""

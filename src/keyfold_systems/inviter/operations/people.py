@@ -1,0 +1,78 @@
+"""People: profiles, finding each other, and leaving."""
+
+from __future__ import annotations
+
+from keyfold import Page, put, update
+from keyfold.api import (
+    Conflict,
+    Invalid,
+    PageRequest,
+    authenticated,
+    itself,
+    mutation,
+    query,
+)
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
+from keyfold_systems.inviter.entities import Removal, User
+from keyfold_systems.inviter.operations.access import Part, stays
+from keyfold_systems.inviter.patterns import people_named
+from keyfold_systems.inviter.payloads import Person, Stated
+from keyfold_systems.inviter.removal import finish
+from keyfold_systems.inviter.spelling import folded, spelt
+
+
+class People(Part):
+    """Profiles."""
+
+    @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Ada"})
+    async def save_user(self, user_id: str, name: Stated) -> User:
+        """Create your profile, or rename yourself."""
+        try:
+            return await self.db.create(User(user_id=user_id, **spelt(name)))
+        except AlreadyExists:
+            pass
+        ref = User.key(user_id=user_id)
+        try:
+            return await self.db.update(ref, **spelt(name), where=stays)
+        except (ConditionFailed, NotFound):
+            raise Conflict(
+                "What you had here is still being deleted; try again in a moment.", code="LEAVING"
+            ) from None
+
+    @query("/users/{user_id}", allow=authenticated)
+    async def user(self, user_id: str) -> User:
+        """A user's profile."""
+        return await self.person(user_id)
+
+    @query("/people", allow=authenticated)
+    async def people(self, name: str, page: PageRequest) -> Page[Person]:
+        """People whose name begins so, in whichever case and without accents."""
+        beginning = folded(name)
+        if not beginning:
+            raise Invalid("name", "give at least one letter")
+        found = await people_named.after(page.cursor)(
+            self.db, beginning[0], beginning, limit=page.limit
+        )
+        shown = [Person(user_id=one.user_id, name=one.name) for one in found if not one.leaving]
+        return Page(shown, found.cursor)
+
+    @mutation("/users/{user_id}", method="DELETE", allow=itself("user_id"))
+    async def delete_user(self, user_id: str) -> None:
+        """Leave Inviter: memberships, answers, invitations and hosted hangouts go too.
+
+        From the first moment on nothing new is made for you. All that is seen goes now, the rest
+        by the stream, and the profile last; until then nobody can take its id. It can be called
+        again after an interruption, and then goes on.
+        """
+        ref = User.key(user_id=user_id)
+        if await self.db.find(ref) is None:
+            return
+        removal = Removal(kind="user", removed_id=user_id)
+        mark = update(ref, leaving=True, where=lambda u: u.owned_groups == 0)
+        try:
+            await self.db.transact(mark, put(removal))
+        except NotFound:
+            return
+        except ConditionFailed:
+            raise Conflict("Hand over or delete the groups you own first.", code="OWNER") from None
+        await finish(self.db, removal)
