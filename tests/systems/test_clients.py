@@ -45,7 +45,7 @@ async def story(client: InviterClient) -> None:
     assert await client.create_hangout(run, request_id="once") == hangout
     await client.respond(hangout.hangout_id, Answer.GOING)
     feed = await client.group_feed(group.group_id, limit=5)
-    assert [(one.title, one.going) for one in feed.items] == [("Run", 1)]
+    assert [(one.title, one.my_answer) for one in feed.items] == [("Run", Answer.GOING)]
 """,
     "search_room": """
 from search_room_client import ListingChange, NewListing, NewRoom, SearchRoomClient, Status

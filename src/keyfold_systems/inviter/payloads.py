@@ -128,3 +128,24 @@ class Unread(Payload):
     """How many notifications are not read yet."""
 
     unread: int
+
+
+class GroupNews(Payload):
+    """Something of a group changed: a hangout, or its members and itself."""
+
+    group_id: str
+    hangout_id: str | None = None
+
+
+class UserNews(Payload):
+    """Something of a user changed; `changed` is what kind of thing."""
+
+    user_id: str
+    changed: str
+
+
+class HangoutNews(Payload):
+    """A hangout or an answer to it changed."""
+
+    hangout_id: str
+    answered_by: str | None = None

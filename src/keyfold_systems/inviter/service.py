@@ -9,10 +9,11 @@ from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.operations.groups import Groups
 from keyfold_systems.inviter.operations.hangouts import Hangouts
 from keyfold_systems.inviter.operations.inbox import Inbox
+from keyfold_systems.inviter.operations.live import Live
 from keyfold_systems.inviter.operations.people import People
 
 
-class Inviter(People, Groups, Hangouts, Inbox):
+class Inviter(People, Groups, Hangouts, Inbox, Live):
     """Hangouts, groups and who comes."""
 
     design: ClassVar[Design] = design

@@ -247,6 +247,6 @@ async def test_requests_of_served_operations() -> None:
     assert len(page["items"]) == 1
     assert found <= 3
     assert hosted <= 2
-    assert read <= 2
+    assert read <= 3, "the membership, the pointers, the reader's own answers"
     await web.aclose()
     await db.close()

@@ -195,7 +195,7 @@ def test_requests_and_units_of_a_systems_operations() -> None:
 EXPECTED = {
     "join": (1, 0.0, 7.0),
     "create": (1, 0.0, 11.0),
-    "respond": (2, 1.0, 14.0),
+    "respond": (1, 0.0, 5.0),
     "feed": (1, 0.5, 0.0),
     "upcoming": (2, 1.0, 0.0),
     "rename": (2, 1.0, 9.0),

@@ -11,6 +11,7 @@ from keyfold.api import (
     Conflict,
     Identity,
     Invalid,
+    Missing,
     NotAllowed,
     PageRequest,
     authenticated,
@@ -120,13 +121,13 @@ class Hangouts(Part):
     async def create_hangout(self, input: NewHangout, caller: Identity) -> Hangout:
         """Invite people to a hangout; it stands on your own list too."""
         self._check_times(input.starts_at, input.ends_at, moved=True)
-        host = await self.person(caller.id)
-        there = await self._guests_there(input.group_ids, input.user_ids - {caller.id}, caller)
+        invited = input.user_ids - {caller.id}
+        host, there = await self._guests_there(input.group_ids, invited, caller)
         hangout = Hangout(
             hangout_id=new_ulid(),
             host_id=caller.id,
             host_name=host.name,
-            **{**dict(input), "user_ids": {*input.user_ids, caller.id}},
+            **{**dict(input), "user_ids": {*invited, caller.id}},
         )
         made: Hangout = (
             await self._invited(create(hangout), check(host.ref(), where=stays), *there)
@@ -190,7 +191,7 @@ class Hangouts(Part):
         self._refuse_past(hangout)
         new_groups = input.group_ids - hangout.group_ids
         new_users = input.user_ids - hangout.user_ids
-        there = await self._guests_there(new_groups, new_users, caller)
+        _, there = await self._guests_there(new_groups, new_users, caller)
         if len(hangout.group_ids | input.group_ids) > MOST_GROUPS_INVITED:
             raise Invalid("groupIds", f"more than {MOST_GROUPS_INVITED} groups would be invited")
         if len((hangout.user_ids | input.user_ids) - {hangout.host_id}) > MOST_USERS_INVITED:
@@ -269,28 +270,28 @@ class Hangouts(Part):
 
     async def _guests_there(
         self, group_ids: set[str], user_ids: set[str], caller: Identity
-    ) -> list[Intent]:
-        """The caller is in every invited group, and every invited user is there.
+    ) -> tuple[User, list[Intent]]:
+        """The host, who is in every invited group, where every invited user is there.
 
-        What is given back checks it again in the transaction that invites them.
+        The checks say so again in the transaction that invites them.
         """
-        groups = sorted(group_ids)
-        mine = await self.db.get_many(
-            [Membership.key(group_id=group, user_id=caller.id) for group in groups]
-        )
-        strange = [group for group, found in zip(groups, mine, strict=True) if found is None]
-        if strange:
-            raise Invalid("groupIds", f"you are not in {', '.join(strange)}")
-        users = sorted(user_ids)
-        known = await self.db.get_many([User.key(user_id=user) for user in users])
-        unknown = [
-            user for user, found in zip(users, known, strict=True) if found is None or found.leaving
+        groups, users = sorted(group_ids), sorted(user_ids)
+        keys: list[Any] = [
+            *(User.key(user_id=one) for one in (caller.id, *users)),
+            *(Membership.key(group_id=one, user_id=caller.id) for one in groups),
         ]
-        if unknown:
+        found = await self.db.get_many(keys)
+        people = {one.user_id: one for one in found if isinstance(one, User) and not one.leaving}
+        mine = {one.group_id for one in found if isinstance(one, Membership)}
+        if caller.id not in people:
+            raise Missing(f'Not found: user "{caller.id}".')
+        if strange := [one for one in groups if one not in mine]:
+            raise Invalid("groupIds", f"you are not in {', '.join(strange)}")
+        if unknown := [one for one in users if one not in people]:
             raise Invalid("userIds", f"there is no {', '.join(unknown)}")
-        return [
-            *(check(Group.key(group_id=group), where=is_open) for group in groups),
-            *(check(User.key(user_id=user), where=stays) for user in users),
+        return people[caller.id], [
+            *(check(Group.key(group_id=one), where=is_open) for one in groups),
+            *(check(User.key(user_id=one), where=stays) for one in users),
         ]
 
     async def _invited(self, *intents: Intent) -> list[Any]:
