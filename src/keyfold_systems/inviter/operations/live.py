@@ -48,5 +48,6 @@ class Live(Part):
         self, change: Change[Hangout | Response], hangout_id: str
     ) -> HangoutNews:
         """A hangout and the answers to it."""
-        answer = change.new if isinstance(change.new, Response) else None
-        return HangoutNews(hangout_id=hangout_id, answered_by=answer and answer.user_name)
+        found = change.new
+        by = found.user_name if isinstance(found, Response) else None
+        return HangoutNews(hangout_id=hangout_id, answered_by=by)
