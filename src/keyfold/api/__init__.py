@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from keyfold.api.names import Payload
     from keyfold.api.operation import mutation, query, related
     from keyfold.api.paging import PageRequest
+    from keyfold.api.passwords import Password, PasswordFields, Passwords
     from keyfold.api.problems import (
         Conflict,
         FieldError,
@@ -41,6 +42,9 @@ __all__ = [
     "NotAllowed",
     "NotAuthenticated",
     "PageRequest",
+    "Password",
+    "PasswordFields",
+    "Passwords",
     "Payload",
     "Refused",
     "Rule",
@@ -74,6 +78,7 @@ _HOMES = {
         "related",
     ),
     "keyfold.api.paging": ("PageRequest",),
+    "keyfold.api.passwords": ("Password", "PasswordFields", "Passwords"),
     "keyfold.api.problems": (
         "Conflict",
         "FieldError",

@@ -30,7 +30,7 @@ from starlette.responses import (
 from starlette.routing import BaseRoute, Mount, Route
 
 from keyfold.api import metrics, pages
-from keyfold.api.auth import DevelopmentTokens, Tokens
+from keyfold.api.auth import DevelopmentTokens, OwnTokens, Tokens
 from keyfold.api.cors import cross_origin
 from keyfold.api.dispatch import Dispatch, OperationMetrics
 from keyfold.api.graphql import GraphQLEndpoint, graphql_routes
@@ -123,7 +123,7 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
         titles = {one.name: one.title for one in services}
         known = {titles.get(name, name): those for name, those in chosen.people.items()}
         routes += sign_in_routes(tokens, known)
-    if isinstance(tokens, DevelopmentTokens):
+    if isinstance(tokens, OwnTokens):
         for one in services:
             one.issue = tokens.issue
     if chosen.media is not None:

@@ -9,6 +9,7 @@ import secrets
 import urllib.request
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
 import jwt
@@ -25,6 +26,8 @@ KEYS_BYTES: Final = 256 * 1024
 VERIFIED_SECONDS: Final = 60
 VERIFIED_TOKENS: Final = 10_000
 DEVELOPMENT_ISSUER: Final = "keyfold-development"
+OWN_ISSUER: Final = "keyfold"
+KEY_BYTES: Final = 32
 REQUIRED_CLAIMS: Final = ["exp", "iss", "aud", "sub"]
 
 log = logging.getLogger("keyfold.api")
@@ -85,37 +88,68 @@ class _Verified:
         return identity
 
 
-class DevelopmentTokens:
-    """HS256 tokens from a key of this machine: for development and tests only."""
+class OwnTokens:
+    """HS256 tokens that this application signs itself, for services that check passwords.
+
+    The first key signs; the others are old ones that are still taken.
+    """
 
     def __init__(
-        self, key: str | None = None, *, audience: str = "keyfold", clock: Clock | None = None
+        self,
+        *keys: str,
+        issuer: str = OWN_ISSUER,
+        audience: str = "keyfold",
+        admin_group: str = ADMIN_GROUP,
+        clock: Clock | None = None,
     ) -> None:
-        self.key = key or secrets.token_hex(32)
-        self._audience = audience
+        if not keys or any(len(key.encode()) < KEY_BYTES for key in keys):
+            raise ValueError(f"a key that signs tokens has at least {KEY_BYTES} bytes")
+        self.key, self._keys = keys[0], keys
+        self._issuer, self._audience, self._admin_group = issuer, audience, admin_group
         self._clock = clock or SystemClock()
         self._verified = _Verified(self._clock)
 
-    def issue(self, id: str, *groups: str, seconds: int = 12 * 3600) -> str:
-        """A token for this user and groups."""
+    def issue(
+        self, id: str, *groups: str, session: int | None = None, seconds: int = 12 * 3600
+    ) -> str:
+        """A token for this user and groups, in a session that can be ended."""
         now = int(self._clock.now())
-        claims = {
-            "iss": DEVELOPMENT_ISSUER,
+        claims: dict[str, Any] = {
+            "iss": self._issuer,
             "aud": self._audience,
             "sub": id,
             "groups": sorted(groups),
             "iat": now,
             "exp": now + seconds,
         }
+        if session is not None:
+            claims["session"] = session
         return jwt.encode(claims, self.key, algorithm="HS256")
 
     async def identity(self, token: str) -> Identity:
         if (known := self._verified.find(token)) is not None:
             return known
-        claims = _verified(
-            token, self.key, ["HS256"], DEVELOPMENT_ISSUER, self._audience, self._clock, 0
-        )
-        return self._verified.keep(token, Identity.from_claims(claims))
+        identity = Identity.from_claims(self._claims(token), admin_group=self._admin_group)
+        return self._verified.keep(token, identity)
+
+    def _claims(self, token: str) -> dict[str, Any]:
+        for older in self._keys[:0:-1]:
+            with suppress(NotAuthenticated):
+                return self._claims_by(older, token)
+        return self._claims_by(self.key, token)
+
+    def _claims_by(self, key: str, token: str) -> dict[str, Any]:
+        return _verified(token, key, ["HS256"], self._issuer, self._audience, self._clock, 0)
+
+
+class DevelopmentTokens(OwnTokens):
+    """The same from a key of this machine: for development and tests only."""
+
+    def __init__(
+        self, key: str | None = None, *, audience: str = "keyfold", clock: Clock | None = None
+    ) -> None:
+        key = key or secrets.token_hex(32)
+        super().__init__(key, issuer=DEVELOPMENT_ISSUER, audience=audience, clock=clock)
 
 
 class JwksTokens:

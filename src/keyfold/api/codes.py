@@ -19,4 +19,5 @@ TITLES: Final[dict[str, str]] = {
     "O12": "A service's name is taken, by another service or the application's own pages",
     "O13": "A type cannot be written in a generated client",
     "O14": "A subscription cannot be fed",
+    "O15": "An entity lacks fields of a password",
 }

@@ -6,9 +6,10 @@ import asyncio
 import hashlib
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import orjson
 import pydantic
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from keyfold.api.spans import Spans
 
+KEPT_CALLERS: Final = 100_000
 Surface = Literal["rest", "graphql", "lambda"]
 log = logging.getLogger("keyfold.api")
 
@@ -98,6 +100,10 @@ class Dispatch:
         self._metrics = metrics or OperationMetrics(MetricRegistry())
         self._limit, self._on_loop = limit, on_loop
         self.watchers = Watchers(service)
+        kind = type(service)
+        self._asks = kind.admits is not Service.admits
+        self._welcomes = kind.welcome is not Service.welcome
+        self._welcomed: OrderedDict[str, None] = OrderedDict()
         self._spans: Spans | None = None
         if tracer is not None:
             from keyfold.api.spans import Spans
@@ -140,8 +146,7 @@ class Dispatch:
         operation, started, code = subscription.operation, time.perf_counter(), "OK"
         try:
             self.admit(caller)
-            if caller.identity.is_anonymous and not operation.allow.anonymous:
-                raise NotAuthenticated()
+            await self._enter(operation, caller.identity)
             arguments = parse()
             await operation.allow.require(self.service, caller.identity, arguments)
             watcher = Watcher(subscription, arguments, caller.bucket)
@@ -179,6 +184,7 @@ class Dispatch:
         work = Work(operation.name, self._on_loop)
         token = current_work.set(work)
         try:
+            await self._enter(operation, caller.identity)
             await operation.allow.require(self.service, caller.identity, arguments)
             if operation.caller is not None:
                 arguments[operation.caller] = caller.identity
@@ -219,9 +225,7 @@ class Dispatch:
         self, operation: Operation, parse: Callable[[], dict[str, Any]], caller: Caller
     ) -> Any:
         self.admit(caller)
-        # Who must sign in first hears that, and nothing about the input.
-        if caller.identity.is_anonymous and not operation.allow.anonymous:
-            raise NotAuthenticated()
+        await self._enter(operation, caller.identity)
         arguments = parse()
         request_id = arguments.get("request_id") if operation.takes_request_id else None
         if request_id is not None:
@@ -238,6 +242,20 @@ class Dispatch:
         finally:
             current_work.reset(token)
             self._count(operation, work)
+
+    async def _enter(self, operation: Operation, caller: Identity) -> None:
+        """Who must sign in first hears that, and nothing about the input."""
+        if caller.is_anonymous:
+            if not operation.allow.anonymous:
+                raise NotAuthenticated()
+            return
+        if self._asks and not await self.service.admits(caller):
+            raise NotAuthenticated("You signed out; sign in again.", code="SIGNED_OUT")
+        if self._welcomes and caller.id not in self._welcomed:
+            await self.service.welcome(caller)
+            self._welcomed[caller.id] = None
+            if len(self._welcomed) > KEPT_CALLERS:
+                self._welcomed.popitem(last=False)
 
     async def _run_once(
         self, operation: Operation, arguments: dict[str, Any], caller: Caller

@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from keyfold.api.app import ApiSettings, create_app
-from keyfold.api.auth import DevelopmentTokens, JwksTokens, Tokens
+from keyfold.api.auth import KEY_BYTES, DevelopmentTokens, JwksTokens, OwnTokens, Tokens
 from keyfold.api.connections import BoundedConnection
 from keyfold.api.consumers import following
 from keyfold.api.cors import cross_origin
@@ -57,6 +57,7 @@ class ApiOptions:
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)
     development_key: str | None = None
+    token_secret: str = ""
     issuer: str | None = None
     audience: str | None = None
     jwks: str | None = None
@@ -86,11 +87,16 @@ class ApiOptions:
 
     def check(self) -> None:
         """Refuse what would not work or would not be safe."""
-        if self.development_key is None and (self.issuer is None or self.audience is None):
+        has_issuer = self.issuer is not None and self.audience is not None
+        if self.development_key is None and not has_issuer and not self.token_secret:
             raise KeyfoldError(
-                "Set --issuer and --audience of your tokens, "
-                "or --development for tokens of this machine"
+                "Set --issuer and --audience of your tokens, --token-secret-file for services that "
+                "check passwords themselves, or --development for tokens of this machine"
             )
+        if self.token_secret and (self.issuer is not None or self.development_key is not None):
+            raise KeyfoldError("--token-secret-file takes the place of --issuer and --development")
+        if any(len(one.encode()) < KEY_BYTES for one in self.token_secret.split(",") if one):
+            raise KeyfoldError(f"--token-secret-file: a secret has at least {KEY_BYTES} characters")
         if self.development_key is not None and not _is_loopback(self.host):
             raise KeyfoldError(
                 f"--development gives tokens to anybody, so it cannot listen on {self.host}; "
@@ -215,6 +221,9 @@ def _settings(options: ApiOptions) -> ApiSettings:
     tokens: Tokens
     if options.development_key is not None:
         tokens = DevelopmentTokens(options.development_key)
+    elif options.token_secret:
+        keys = options.token_secret.split(",")
+        tokens = OwnTokens(*keys, admin_group=options.admin_group)
     else:
         issuer, audience = options.issuer or "", options.audience or ""
         url = options.jwks or f"{issuer.rstrip('/')}/.well-known/jwks.json"

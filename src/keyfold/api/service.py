@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
 
 from keyfold.api.identity import Identity
 from keyfold.api.links import MediaStore
@@ -12,6 +12,12 @@ from keyfold.api.parameters import Operation, RelatedField, read_operation, read
 from keyfold.api.subscriptions import Subscription, read_subscription
 from keyfold.errors import DeclarationError
 from keyfold.runtime import AsyncDb, Design
+
+
+class Issue(Protocol):
+    """Makes a token for a user, in a session that can be ended."""
+
+    def __call__(self, id: str, *groups: str, session: int | None = None) -> str: ...
 
 
 class Service:
@@ -36,7 +42,7 @@ class Service:
     related: ClassVar[list[RelatedField]] = []
     subscriptions: ClassVar[dict[str, Subscription]] = {}
     media: MediaStore | None = None
-    issue: Callable[[str], str] | None = None
+    issue: Issue | None = None
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__()
@@ -61,6 +67,17 @@ class Service:
 
     async def stop(self) -> None:
         """Called once after the last request."""
+
+    async def welcome(self, caller: Identity) -> None:
+        """Called before the first operation of a caller whom this process has not seen yet.
+
+        Where accounts come from an issuer, make the profile here if there is none: the token's
+        claims are in `caller.claims`. It may be called again, for one caller several times.
+        """
+
+    async def admits(self, caller: Identity) -> bool:  # noqa: ARG002
+        """Whether a good token is still good here; asked before each operation of its caller."""
+        return True
 
     async def ready(self) -> bool:
         """Whether requests can be served now; `/ready` asks it."""

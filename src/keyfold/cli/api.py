@@ -26,6 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take tokens of this machine only, and give them to anybody at /sign-in",
     )
+    add(
+        "--token-secret-file",
+        type=Path,
+        metavar="FILE",
+        help="sign tokens here, for services that check passwords: a secret a line, newest first",
+    )
     add("--issuer", metavar="URL", help="who signs the tokens (their iss claim)")
     add("--audience", metavar="NAME", help="whom the tokens are for (their aud claim)")
     add(
@@ -97,6 +103,7 @@ def run(args: argparse.Namespace) -> int:
         table_prefix=settings.table_prefix,
         table_names=settings.table_names,
         development_key=secrets.token_hex(32) if args.development else None,
+        token_secret=_secrets("--token-secret-file", args.token_secret_file),
         issuer=args.issuer,
         audience=args.audience,
         jwks=args.jwks,
@@ -105,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
         burst=args.burst,
         media=str(args.media) if args.media else DEVELOPMENT_MEDIA if args.development else None,
         media_secret=secrets.token_hex(32),
-        cursor_secret=_cursor_secret(args.cursor_secret_file),
+        cursor_secret=_secrets("--cursor-secret-file", args.cursor_secret_file),
         origins=args.cors_origin,
         tracing=args.tracing,
         open_pages=args.open_pages,
@@ -123,13 +130,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _cursor_secret(file: Path | None) -> str:
+def _secrets(flag: str, file: Path | None) -> str:
     if file is None:
         return ""
     try:
         lines = file.read_text(encoding="utf-8").split()
     except OSError as problem:
-        raise KeyfoldError(f"--cursor-secret-file {file}: {problem.strerror}") from None
+        raise KeyfoldError(f"{flag} {file}: {problem.strerror}") from None
     if not lines:
-        raise KeyfoldError(f"--cursor-secret-file {file} is empty.")
+        raise KeyfoldError(f"{flag} {file} is empty.")
     return ",".join(lines)

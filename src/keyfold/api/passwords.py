@@ -1,0 +1,232 @@
+"""Signing in by password, for services that keep accounts themselves.
+
+The service declares an entity with the fields of `PasswordFields`; this keeps it:
+
+    passwords = Passwords(db, Credential)
+    await db.transact(create(profile), create(await passwords.made(user_id, "correct horse")))
+    session = await passwords.check(user_id, "correct horse")
+    token = service.issue(user_id, session=session)
+
+Passwords are kept as salted scrypt digests that take a quarter of a second. The fourth wrong
+password in a row costs a wait, each further one twice as long, up to a quarter of an hour.
+A token has the number of its session; signing out everywhere makes a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from base64 import b64decode, b64encode
+from collections import OrderedDict
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
+
+from pydantic import Field
+
+from keyfold.api.identity import Identity
+from keyfold.api.problems import Invalid, NotAuthenticated, TooMany
+from keyfold.design import Entity
+from keyfold.errors import ConditionFailed, DeclarationError, NotFound
+from keyfold.runtime import AsyncDb
+
+Password = Annotated[str, Field(min_length=8, max_length=200)]
+"""What somebody may choose."""
+
+COST: Final = (2**14, 8, 5)
+"""scrypt's n, r and p: 16 MB, and about a quarter of a second."""
+FREE_FAILURES: Final = 3
+LONGEST_WAIT: Final = timedelta(minutes=15)
+RESET_TIME: Final = timedelta(hours=1)
+KEPT_STRANGERS: Final = 10_000
+_AT_ONCE: Final = 4
+WRONG: Final = "Login or password is wrong."
+
+
+class PasswordFields(Protocol):
+    """The fields that an account's entity has for its password."""
+
+    user_id: str
+    password: str
+    """The digest, with its salt and its cost."""
+    failures: int
+    locked_until: datetime | None
+    session: int
+    """Tokens of other sessions are not good any more."""
+    reset: str | None
+    """The digest of a code that allows a new password."""
+    reset_until: datetime | None
+
+
+_FIELDS: Final = tuple(PasswordFields.__annotations__)
+E = TypeVar("E", bound=Entity)
+
+
+class Passwords(Generic[E]):
+    """The passwords of one service."""
+
+    def __init__(
+        self, db: AsyncDb, credential: type[E], *, cost: tuple[int, int, int] = COST
+    ) -> None:
+        if missing := [one for one in _FIELDS if one not in credential.model_fields]:
+            raise DeclarationError(
+                "O15",
+                f"{credential.__name__} has no {', '.join(missing)}.",
+                suggestion="It needs the fields of keyfold.api.PasswordFields.",
+            )
+        self._db, self._credential, self._cost = db, credential, cost
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._strangers: OrderedDict[str, tuple[int, datetime]] = OrderedDict()
+        self._nobody: str | None = None
+
+    async def made(self, user_id: str, password: str) -> E:
+        """The credential of a new account, for the transaction that creates it."""
+        values = {"user_id": user_id, "password": await self._digest(password)}
+        return self._credential.model_validate(values)
+
+    async def check(self, user_id: str | None, password: str, *, login: str = "") -> int:
+        """The session of whoever has this password; None is an account that does not exist.
+
+        Such an account is answered, and made wait, like any other; `login` is what was typed.
+        """
+        found: Any = None if user_id is None else await self._db.find(self._key(user_id))
+        if found is None:
+            return await self._refuse_stranger(user_id or login, password)
+        now = self._db.context.now()
+        _wait(found.locked_until, now)
+        failures = found.failures + 1
+        try:
+            # An attempt is counted before it is looked at: guesses at once do not slip through.
+            await self._db.update(
+                self._key(found.user_id),
+                failures=failures,
+                locked_until=now + _pause(failures),
+                where=lambda one: one.failures == found.failures,
+            )
+        except ConditionFailed:
+            raise TooMany("Another sign-in is under way; try again.", retry_after=1) from None
+        if not await self._fits(password, found.password):
+            raise NotAuthenticated(WRONG)
+        changes: dict[str, Any] = {"failures": 0, "locked_until": None}
+        if not found.password.startswith(_prefix(self._cost)):
+            changes["password"] = await self._digest(password)
+        await self._db.update(self._key(found.user_id), **changes)
+        return int(found.session)
+
+    async def change(self, user_id: str, old: str, new: str) -> int:
+        """Another password, for who knows the old one; other sessions end. The new session."""
+        await self.check(user_id, old)
+        return await self._renewed(user_id, password=await self._digest(new))
+
+    async def sign_out(self, user_id: str) -> int:
+        """End all sessions; the number of the next."""
+        return await self._renewed(user_id)
+
+    async def reset_code(self, user_id: str) -> str:
+        """A code that allows one new password for an hour; bring it where only its owner reads."""
+        code = secrets.token_urlsafe(24)
+        until = self._db.context.now() + RESET_TIME
+        await self._db.update(self._key(user_id), reset=_plain_digest(code), reset_until=until)
+        return code
+
+    async def reset(self, user_id: str, code: str, new: str) -> int:
+        """A new password by such a code, which is used up; the new session."""
+        found: Any = await self._db.find(self._key(user_id))
+        now = self._db.context.now()
+        kept = None if found is None or (found.reset_until or now) <= now else found.reset
+        if kept is None or not hmac.compare_digest(kept, _plain_digest(code)):
+            raise Invalid("code", "is wrong, used or too old; ask for another", code="BAD_CODE")
+        digest = await self._digest(new)
+        try:
+            return await self._renewed(
+                user_id, reset_code=kept, password=digest, failures=0, locked_until=None
+            )
+        except ConditionFailed:
+            raise Invalid("code", "is used; ask for another", code="BAD_CODE") from None
+
+    async def admits(self, caller: Identity) -> bool:
+        """Whether the caller's session goes on; tokens of another kind have none and are good."""
+        session = caller.claims.get("session")
+        if session is None:
+            return True
+        found: Any = await self._db.find(self._key(caller.id))
+        return found is not None and found.session == session
+
+    async def _renewed(self, user_id: str, *, reset_code: str | None = None, **changes: Any) -> int:
+        found: Any = await self._db.find(self._key(user_id))
+        if found is None:
+            raise NotFound(f"{user_id} has no password")
+        updated: Any = await self._db.update(
+            self._key(user_id),
+            session=found.session + 1,
+            reset=None,
+            reset_until=None,
+            where=lambda one: (
+                (one.session == found.session)
+                & (one.reset == reset_code if reset_code is not None else one.user_id == user_id)
+            ),
+            **changes,
+        )
+        return int(updated.session)
+
+    async def _refuse_stranger(self, login: str, password: str) -> int:
+        now = self._db.context.now()
+        failures, until = self._strangers.pop(login, (0, now))
+        _wait(until, now)
+        self._strangers[login] = failures + 1, now + _pause(failures + 1)
+        if len(self._strangers) > KEPT_STRANGERS:
+            self._strangers.popitem(last=False)
+        if self._nobody is None:
+            self._nobody = await self._digest("")
+        await self._fits(password, self._nobody)
+        raise NotAuthenticated(WRONG)
+
+    def _key(self, user_id: str) -> Any:
+        credential: Any = self._credential
+        return credential.key(user_id=user_id)
+
+    async def _digest(self, password: str) -> str:
+        salt = secrets.token_bytes(16)
+        made = await self._derived(password, salt, self._cost)
+        return f"{_prefix(self._cost)}{_text(salt)}${_text(made)}"
+
+    async def _fits(self, password: str, kept: str) -> bool:
+        _, n, r, p, salt, digest = kept.split("$")
+        made = await self._derived(password, b64decode(salt), (int(n), int(r), int(p)))
+        return hmac.compare_digest(made, b64decode(digest))
+
+    async def _derived(self, password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:
+        n, r, p = cost
+
+        def derive() -> bytes:
+            return hashlib.scrypt(password.encode(), salt=salt, n=n, r=r, p=p, maxmem=2**27)
+
+        async with self._turns:
+            return await asyncio.to_thread(derive)
+
+
+def _pause(failures: int) -> timedelta:
+    """How long to wait after so many failures."""
+    if failures <= FREE_FAILURES:
+        return timedelta()
+    return min(LONGEST_WAIT, timedelta(seconds=2 ** min(failures - FREE_FAILURES, 20)))
+
+
+def _wait(until: datetime | None, now: datetime) -> None:
+    if until is not None and until > now:
+        seconds = int((until - now).total_seconds()) + 1
+        raise TooMany(f"Too many wrong passwords; try again in {seconds} s.", retry_after=seconds)
+
+
+def _prefix(cost: tuple[int, int, int]) -> str:
+    return "scrypt$" + "".join(f"{one}$" for one in cost)
+
+
+def _text(value: bytes) -> str:
+    return b64encode(value).decode()
+
+
+def _plain_digest(code: str) -> str:
+    """Of a code that is long and random, so that it needs no salt."""
+    return hashlib.sha256(code.encode()).hexdigest()
