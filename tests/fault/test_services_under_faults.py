@@ -182,7 +182,9 @@ SYSTEMS: dict[str, System] = {
                 town.service.invite, town.one(Room, "room_id"), town.who.id, town.who
             ),
             lambda town: partial(town.service.join, town.one(Room, "room_id"), town.who),
-            lambda town: partial(town.service.leave, town.one(Room, "room_id"), town.who.id, town.who),
+            lambda town: partial(
+                town.service.leave, town.one(Room, "room_id"), town.who.id, town.who
+            ),
             lambda town: partial(
                 town.service.add_listing,
                 town.one(Room, "room_id"),
