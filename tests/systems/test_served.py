@@ -31,7 +31,8 @@ from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.client import client_source
 from keyfold.api.dispatch import Caller, Dispatch
-from keyfold.api.graphql.endpoint import Executor, GraphQLRequest
+from keyfold.api.graphql.endpoint import Executor
+from keyfold.api.graphql.request import GraphQLRequest
 from keyfold.api.openapi import openapi_document
 from keyfold.api.rest import rest_app
 from keyfold.demo.systems import System, find_systems

@@ -45,8 +45,7 @@ MINE = "subscription ($id: String!) { myListChanged(userId: $id) { changed } }"
 
 
 async def next_of(queue: asyncio.Queue[Any]) -> Any:
-    answer = await asyncio.wait_for(queue.get(), 20)
-    return answer
+    return await asyncio.wait_for(queue.get(), 20)
 
 
 async def test_guests_members_and_the_invited_hear_of_changes(town: Town) -> None:

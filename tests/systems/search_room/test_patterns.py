@@ -143,7 +143,7 @@ class TestCriteria:
         for price in range(7):
             await home.wish(MIA, price={"max": price})
             clock.advance(1)
-        prices: list[float | None] = []
+        prices: list[object] = []
         cursor: str | None = None
         while True:
             page = await home.service.criteria_history(

@@ -15,9 +15,10 @@ from keyfold.api import ANONYMOUS, Identity
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.api.graphql import build_schema, graphql_routes
-from keyfold.api.graphql.endpoint import KEPT_CHARACTERS, GraphQLRequest
+from keyfold.api.graphql.endpoint import KEPT_CHARACTERS
 from keyfold.api.graphql.endpoint import Executor as RequestExecutor
 from keyfold.api.graphql.execution import PlainFieldsFirst
+from keyfold.api.graphql.request import GraphQLRequest
 from keyfold.api.graphql.schema import GraphQLContext
 from keyfold.api.ratelimit import RateLimit
 from keyfold.clock import ManualClock

@@ -13,7 +13,8 @@ from pydantic import Field
 from keyfold.api import ANONYMOUS, Payload, Service, anyone, mutation, query
 from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.api.graphql import build_schema
-from keyfold.api.graphql.endpoint import Executor, GraphQLRequest
+from keyfold.api.graphql.endpoint import Executor
+from keyfold.api.graphql.request import GraphQLRequest
 from keyfold.api.graphql.schema import schema_text
 from keyfold.errors import DeclarationError
 

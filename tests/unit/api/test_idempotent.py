@@ -11,7 +11,8 @@ from keyfold import AsyncDb, Design, Entity, Key
 from keyfold.api import Arguments, Identity, Service, authenticated, mutation, query, rule
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Caller, Dispatch
-from keyfold.api.graphql.endpoint import Executor, GraphQLRequest
+from keyfold.api.graphql.endpoint import Executor
+from keyfold.api.graphql.request import GraphQLRequest
 from keyfold.api.rest import rest_app
 
 design = Design("notes")
