@@ -15,6 +15,7 @@ from keyfold.adopt.inspection import observe
 from keyfold.api.connections import BoundedConnection
 from keyfold.clients import Client, ClientOptions, connect
 from keyfold.clients.address import Embedded, parse
+from keyfold.clients.retry import RetryPolicy
 from keyfold.design.schema import Schema
 from keyfold.design.target import FILES, importing, load_design, load_schema
 from keyfold.errors import KeyfoldError
@@ -25,6 +26,10 @@ from keyfold.studio.app import create_studio
 from keyfold.studio.gate import Gate
 from keyfold.studio.system import StudioSystem
 
+PROMPT: Final = ClientOptions(
+    retries=RetryPolicy(attempts=4, deadline=8.0), connect_seconds=2.0, answer_seconds=8.0
+)
+"""Somebody waits for the page: a backend that is away is said to be so soon."""
 SAMPLE: Final = 1000
 TABLES: Final = 20
 """So many tables are drafted where none is named."""
@@ -53,7 +58,7 @@ def run_studio(options: StudioOptions, say: Callable[[str], None]) -> None:
     if not 1 <= options.port <= 65535:
         raise KeyfoldError(f"Invalid port {options.port}: choose 1 to 65535.")
     gate = Gate(password=_password(options))
-    client = connect(options.backend, ClientOptions())
+    client = connect(options.backend, PROMPT)
     try:
         app = create_studio(open_systems(options, client), gate)
         where = f"http://{options.host}:{options.port}/"
