@@ -11,11 +11,11 @@ from keyfold.studio.collection import (
     partition_page,
 )
 from keyfold.studio.detail import detail
-from keyfold.studio.findings import findings_about
+from keyfold.studio.findings import finding_list, findings_about
 from keyfold.studio.item_list import chosen_item, filter_of, split
 from keyfold.studio.items import KnownItem, scalar
 from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import count, plural, size, sized, units
+from keyfold.studio.notation import count, place_words, plural, size, sized, units
 from keyfold.studio.parts import banner, empty, grid, head, link, panel, state, stats
 from keyfold.studio.view import PageMissing, PageView
 
@@ -172,8 +172,8 @@ def _entity(view: PageView) -> Html | Response:
         _declared(view, entity),
         el(
             "div",
-            split(view, table, page, chosen, f"Items of {title}"),
             _findings(view, entity),
+            split(view, table, page, chosen, f"Items of {title}"),
             class_="stack",
         ),
         current="data",
@@ -183,9 +183,8 @@ def _entity(view: PageView) -> Html | Response:
 
 def _findings(view: PageView, entity: EntitySchema | None) -> Child:
     """What the reviewer says of the entity."""
-    if entity is None:
-        return None
-    return panel("Findings", findings_about(view, entity.name), note="of this entity")
+    found = findings_about(view, entity.name) if entity is not None else ()
+    return panel("Findings", finding_list(view, found)) if found else None
 
 
 def _declared(view: PageView, entity: EntitySchema | None) -> Child:
@@ -201,7 +200,7 @@ def _declared(view: PageView, entity: EntitySchema | None) -> Child:
     said = [
         el("span", key),
         el("span", plural(len(kept), "consequence"), class_="muted small"),
-        el("span", str(entity.place), class_="muted small") if entity.place.file else None,
+        el("span", place_words(entity.place), class_="muted small") if entity.place.file else None,
     ]
     return el("p", said, class_="declared")
 

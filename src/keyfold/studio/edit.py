@@ -12,7 +12,7 @@ from keyfold.studio.draft import ItemDraft, class_of, hidden, of_item, posted
 from keyfold.studio.entry import FormField, form_fields, written
 from keyfold.studio.items import KnownItem
 from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import plural, units
+from keyfold.studio.notation import plural, unit_words
 from keyfold.studio.outline import OutlineStep, WriteOutline, outline, send
 from keyfold.studio.parts import banner, fields, head, link, panel
 from keyfold.studio.plan import CONFLICTS, later_panel, no_plan, plan_of, step_row
@@ -75,9 +75,7 @@ def sent(view: PageView) -> Html:
     except KeyfoldError as problem:
         draft.problems[""] = str(problem)
         return _page(view, draft)
-    done = (
-        f"Sent: {plural(len(planned.steps), 'item')} in {request.operation}, {units(took)} units."
-    )
+    done = f"Sent: {plural(len(planned.steps), 'item')} in {request.operation}, {unit_words(took)}."
     return _done(view, draft, planned, done)
 
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 from keyfold.review.check import Finding
-from keyfold.studio.markup import Child, Html, el, text
+from keyfold.studio.markup import Html, el, text
+from keyfold.studio.notation import place_words
 from keyfold.studio.parts import link, state
 from keyfold.studio.view import PageView
 
@@ -18,18 +19,15 @@ def finding_list(view: PageView, findings: Iterable[Finding]) -> Html:
     return el("ul", [_finding(view, one) for one in findings])
 
 
-def findings_about(view: PageView, name: str) -> Child:
+def findings_about(view: PageView, name: str) -> list[Finding]:
     """Those that name an entity or a pattern."""
     named = re.compile(rf"\b{re.escape(name)}\b")
-    found = [one for one in view.system.review.findings if named.search(one.subject)]
-    if not found:
-        return el("p", state("ok", "none"), class_="pad")
-    return finding_list(view, found)
+    return [one for one in view.system.review.findings if named.search(one.subject)]
 
 
 def _finding(view: PageView, one: Finding) -> Html:
     kind, word = KINDS.get(one.severity, ("note", one.severity))
-    place = f"{one.place.file.rpartition('/')[2]}:{one.place.line}" if one.place.file else ""
+    place = place_words(one.place) if one.place.file else ""
     return el(
         "li",
         state(kind, word),

@@ -10,7 +10,7 @@ from keyfold.engine import Engine
 from keyfold.review.cost.bill import WARM
 from keyfold.studio.items import scalar
 from keyfold.studio.markup import Child, Html, el
-from keyfold.studio.notation import count
+from keyfold.studio.notation import count, units
 from keyfold.studio.parts import bar, empty, grid, link, panel, state
 from keyfold.studio.view import PageView
 
@@ -102,10 +102,10 @@ def foreseen_panel(view: PageView) -> Html:
             el("code", str(one.path)),
             el("code", one.key),
             bar(one.share, "acc"),
-            f"{count(one.units)} {one.kind}",
+            f"{units(round(one.units, 1))} {one.kind}",
             state(
                 "bad" if one.share >= 1 else "warn" if one.share >= WARM else "ok",
-                f"{one.share:.0%}",
+                f"{one.share:.0%}" if one.share >= 0.01 else "under 1%",
             ),
         )
         for one in bill.hot[:ROWS]

@@ -13,7 +13,7 @@ from keyfold.studio.collection import (
 from keyfold.studio.detail import detail
 from keyfold.studio.items import KnownItem, shown
 from keyfold.studio.markup import Child, Html, el
-from keyfold.studio.notation import plural, sized, units
+from keyfold.studio.notation import plural, sized, unit_words
 from keyfold.studio.parts import empty, link, state
 from keyfold.studio.view import PageView
 
@@ -53,7 +53,7 @@ def split(
     if page.after:
         query = {**view.query, "after": page.after}
         read_on = link(view.at("data", **query), "Next page", class_="btn")
-    took = f"{plural(page.read, 'item')} read for {units(page.units)} units"
+    took = f"{plural(page.read, 'item')} read for {unit_words(page.units)}"
     if not page.items:
         says = [f"{took}. "]
         title = "Nothing yet" if page.after else "Nothing here"
@@ -138,7 +138,7 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
         template = templates.sort if item.sort is not None else templates.partition
     key = view.key(item.sort if item.sort is not None else item.partition, item.entity, template)
     if "entity" in view.query:
-        key = view.item_key(item)
+        key = el("span", view.item_key(item))
     flag = state("warn", "undeclared") if item.kind == "undeclared" else None
     return link(
         view.at("data", **query),

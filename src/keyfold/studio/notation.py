@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from keyfold.design.source import Place
 from keyfold.studio.markup import Html, el, text
 
 UNKNOWN = "–"
@@ -37,6 +38,17 @@ def sized(bytes: float | None) -> Html:
 def units(number: float) -> str:
     """Capacity units, with one decimal where it says something."""
     return f"{number:,.1f}" if number % 1 else f"{number:,.0f}"
+
+
+def unit_words(number: float) -> str:
+    """Capacity units with their word."""
+    return f"{units(number)} {'unit' if number == 1 else 'units'}"
+
+
+def place_words(place: Place) -> str:
+    """Where something is declared, as short as it is still found: `inviter/patterns.py:51`."""
+    parts = place.file.replace("\\", "/").rsplit("/", 2)
+    return f"{'/'.join(parts[-2:])}:{place.line}"
 
 
 def dollars(amount: float | None) -> str:

@@ -14,11 +14,11 @@ from keyfold.prices import SECONDS_A_MONTH, prices
 from keyfold.review.cost.bill import PatternLine
 from keyfold.review.docs.requests import read_units, request
 from keyfold.studio.detail import value_of
-from keyfold.studio.findings import findings_about
+from keyfold.studio.findings import finding_list, findings_about
 from keyfold.studio.invocation import AnswerRow, Argument, PatternRun, arguments, invoke
 from keyfold.studio.items import KnownItem, shown
 from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import count, dollars, plural, units
+from keyfold.studio.notation import count, dollars, place_words, plural, units
 from keyfold.studio.parts import (
     banner,
     code,
@@ -69,7 +69,7 @@ def _list(view: PageView, chosen: PatternSchema) -> Html:
                 view.at("patterns", one.name),
                 el("code", one.name),
                 chip,
-                el("small", f"{read_units(view.system.schema, one)} units"),
+                el("small", _units_of(view, one)),
                 el("small", budget, class_="num"),
                 aria_current="page" if one is chosen else None,
             )
@@ -90,6 +90,11 @@ def _list(view: PageView, chosen: PatternSchema) -> Html:
         class_="panel pick",
         aria_label="Patterns",
     )
+
+
+def _units_of(view: PageView, one: PatternSchema) -> str:
+    taken = read_units(view.system.schema, one)
+    return f"{taken} {'unit' if taken == '1' else 'units'}"
 
 
 def _title(view: PageView, chosen: PatternSchema) -> Html:
@@ -242,12 +247,18 @@ def _table(view: PageView, rows: list[AnswerRow]) -> Html:
     names = names[:COLUMNS]
     body = (
         (
-            link(view.item(item), view.chip(item.kind), " ", view.item_key(item)) if item else "–",
+            _named(view, item),
             *(_cell(view, item, row, name) for name in names),
         )
         for row, item in zip(rows, items, strict=True)
     )
     return grid([("Key", False), *((name, False) for name in names)], body, hold=True)
+
+
+def _named(view: PageView, item: KnownItem | None) -> Child:
+    if item is None:
+        return "–"
+    return link(view.item(item), view.chip(item.kind), " ", view.item_key(item), class_="nowrap")
 
 
 def _item(view: PageView, entity: Entity | None) -> KnownItem | None:
@@ -315,11 +326,13 @@ def _reasons(view: PageView, chosen: PatternSchema) -> Iterator[tuple[Child, Chi
         says = f"{asked_for}, enforced when it runs; one more raises BudgetExceeded"
         yield "Budget", says
     if chosen.place.file:
-        yield "Declared", el("code", str(chosen.place))
+        yield "Declared", el("code", place_words(chosen.place))
 
 
 def _findings(view: PageView, name: str) -> Html:
-    return panel("Findings", findings_about(view, name), note=state("note", "of the review"))
+    found = findings_about(view, name)
+    said = finding_list(view, found) if found else el("p", state("ok", "none"), class_="pad")
+    return panel("Findings", said, note="of the review")
 
 
 def _history(ran: PatternRun | None, declared: Pattern[Any, Any], wanted: list[Argument]) -> Html:

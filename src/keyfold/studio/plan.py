@@ -14,7 +14,7 @@ from keyfold.errors import (
 from keyfold.studio.conflict import conflict_panel
 from keyfold.studio.draft import ItemDraft, hidden
 from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import units
+from keyfold.studio.notation import unit_words, units
 from keyfold.studio.outline import OutlineStep, WriteOutline, outline
 from keyfold.studio.parts import banner, code, diff, panel, state, stats
 from keyfold.studio.snippets import wire_text
@@ -128,7 +128,7 @@ def step_row(view: PageView, number: int, step: OutlineStep) -> Html:
             el("span", key),
             class_="top2",
         ),
-        el("span", f"{units(step.units)} units", class_="num small muted"),
+        el("span", unit_words(step.units), class_="num small muted"),
         diff(step.changes) if step.changes else None,
         el("div", step.condition, class_="if") if step.condition else None,
     )

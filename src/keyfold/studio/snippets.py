@@ -11,14 +11,14 @@ from typing import Any
 from keyfold.clients.recorded import SentRequest
 from keyfold.design.pattern import Pattern
 from keyfold.studio.invocation import Argument
-from keyfold.studio.notation import units
+from keyfold.studio.notation import unit_words
 from keyfold.studio.system import StudioSystem
 
 
 def wire_text(sent: SentRequest) -> str:
     """A request as it went over the wire."""
     body = json.dumps(sent.request, indent=2, ensure_ascii=False, default=str)
-    return f"{sent.operation}  ({units(sent.units)} units)\n{body}"
+    return f"{sent.operation}  ({unit_words(sent.units)})\n{body}"
 
 
 def python_code(system: StudioSystem, pattern: Pattern[Any, Any], given: list[Argument]) -> str:

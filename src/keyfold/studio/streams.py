@@ -12,7 +12,7 @@ from keyfold.studio.notation import count, plural
 from keyfold.studio.parts import banner, empty, grid, head, link, panel, state, stats
 from keyfold.studio.view import PageView
 
-BESIDE = (" orphans", " late", " now")
+BESIDE = (" orphans", " late", " now", " new")
 """Parts of a consequence that stands on the page already."""
 
 
@@ -51,7 +51,7 @@ def streams(view: PageView) -> Html:
                 class_="cols wide-left",
             ),
             letters_panel(view, db),
-            feeds_panel(view),
+            feeds_panel(view, db),
             expiry_panel(view),
             class_="stack",
             data_refresh="1" if checkup.is_running else None,
@@ -96,14 +96,28 @@ def _kept_table(view: PageView, now: StreamStatus | None) -> Html:
             behind = f"{now.lag_seconds:.0f} s"
         target = one.target or one.source
         rows.append((text(view.chip(target), " ", one.name), one.sync, behind))
-    if view.system.design is not None:
-        for processor in view.system.design.processors:
-            behind = f"{now.lag_seconds:.0f} s" if now is not None else "–"
-            rows.append((el("code", processor.name), "stream", behind))
-    if not rows:
+    processors = view.system.design.processors if view.system.design is not None else ()
+    if not rows and not processors:
         return panel("Who keeps what", empty("Nothing follows", "No copies, counters or jobs."))
     columns = [("Consequence", False), ("By", False), ("Behind", True)]
-    return panel("Who keeps what", grid(columns, rows), note=plural(len(rows), "consequence"))
+    return panel(
+        "Who keeps what",
+        grid(columns, rows) if rows else None,
+        _processors([one.name for one in processors], now) if processors else None,
+        note=plural(len(rows), "consequence"),
+    )
+
+
+def _processors(names: list[str], now: StreamStatus | None) -> Html:
+    """Functions of the design that the stream calls, folded."""
+    behind = f"{now.lag_seconds:.0f} s" if now is not None else "–"
+    rows = ((el("code", name), behind) for name in names)
+    return el(
+        "details",
+        el("summary", plural(len(names), "processor")),
+        grid([("Processor", False), ("Behind", True)], rows),
+        class_="pad",
+    )
 
 
 def _shards(now: StreamStatus) -> Child:

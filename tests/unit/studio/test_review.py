@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -100,9 +101,14 @@ def test_a_backend_elsewhere_says_that_it_does_not_count(
     assert "Not counted here" in words(browser.get("/s/clubs/partitions").text)
 
 
-def test_findings_of_an_entity_stand_on_its_page(browser: TestClient) -> None:
+def test_findings_of_an_entity_stand_on_its_page(system: StudioSystem, browser: TestClient) -> None:
+    assert "Findings" not in words(browser.get("/s/clubs/data?entity=Club").text)
+    found = replace(system.review.findings[0], subject="Club on Mine", message="that is wrong")
+    system.review = replace(system.review, findings=(found,))
     page = words(browser.get("/s/clubs/data?entity=Club").text)
-    assert "Findings of this entity" in page
+    assert "Findings" in page
+    assert "that is wrong" in page
+    assert "that is wrong" not in words(browser.get("/s/clubs/data?entity=Member").text)
 
 
 def test_the_map_can_be_taken_along_as_svg(browser: TestClient) -> None:

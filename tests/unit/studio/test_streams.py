@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 from starlette.testclient import TestClient
 
-from keyfold import Db
+from keyfold import Db, Design
+from keyfold.adopt.made_items import ItemMaker
+from keyfold.adopt.storing import put
 from keyfold.design.file import loads
+from keyfold.design.target import load_design
 from keyfold.streams import Consumer, letters
 from keyfold.studio import Gate, StudioSystem, create_studio
 
@@ -103,3 +107,30 @@ def test_sixty_entities_have_a_map(db: Db) -> None:
     page = client.get("/s/many/map").text
     assert page.count('class="node ') == 60
     assert 'class="map compact quiet"' in page
+
+
+def test_a_feed_says_who_is_pushed_who_is_pulled_and_why() -> None:
+    feeding = load_design("keyfold_systems.gg_core.design:design")
+    assert isinstance(feeding, Design)
+    with feeding.open(":memory:") as db:
+        put(db, ItemMaker(feeding, seed=1).make(60))
+        Consumer(db).catch_up()
+        system = StudioSystem(
+            slug="gg",
+            title="gg",
+            schema=feeding.schema,
+            client=db.client,
+            place="gg.db",
+            writable=True,
+            design=feeding,
+        )
+        browser = TestClient(
+            create_studio([system], Gate(token=TOKEN)), base_url="http://localhost"
+        )
+        browser.get(f"/?token={TOKEN}")
+        page = browser.get("/s/gg/streams").text
+        assert re.search(r"Activity reaches readers by hybrid", words(page))
+        assert "push copied to the reader" in words(page)
+        (why, *_) = re.findall(r'href="([^"]*reader=[^"]*)"', page)
+        told = words(browser.get(html.unescape(why)).text)
+        assert re.search(r"← \S+: (pull|push)\. .*posts a day", told)
