@@ -7,6 +7,7 @@ import inspect
 import io
 import os
 import pkgutil
+import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib import import_module
@@ -14,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from examples import example_of
 from messages import messages_page
 from sphinx.application import Sphinx
 
@@ -173,6 +175,11 @@ def api_page() -> str:
     """Every name that a public module exports, under the first module that does."""
     parts = ["# Public API", "", "What is not on this page may change at any time.", ""]
     seen: set[int] = set()
+    for topic, listed in topics().items():
+        parts += [f"## {topic}", ""]
+        for name in listed:
+            parts += _documented(name, getattr(keyfold, name))
+            seen.add(id(getattr(keyfold, name)))
     for module in api_modules():
         names = sorted(name for name in module.__all__ if id(getattr(module, name)) not in seen)
         seen |= {id(getattr(module, name)) for name in names}
@@ -181,6 +188,12 @@ def api_page() -> str:
         for name in names:
             parts += _documented(name, getattr(module, name))
     return "\n".join(parts)
+
+
+def topics() -> dict[str, list[str]]:
+    """The names of `keyfold`, by what they are for."""
+    listed = tomllib.loads((Path(__file__).parent / "topics.toml").read_text("utf-8"))
+    return {topic: [n for n in names if n in keyfold.__all__] for topic, names in listed.items()}
 
 
 def api_modules() -> list[ModuleType]:
@@ -194,7 +207,7 @@ def api_modules() -> list[ModuleType]:
 def _documented(name: str, value: Any) -> list[str]:
     lines = [f"### `{name}`", ""]
     if not (inspect.isclass(value) or inspect.isfunction(value)):
-        return lines
+        return [*lines, *_shown(name)]
     lines += ["```text", f"{name}{_signature(value)}", "```", ""]
     if text := (_own_doc(value) if inspect.isclass(value) else inspect.getdoc(value) or ""):
         lines += [inspect.cleandoc(text), ""]
@@ -204,7 +217,17 @@ def _documented(name: str, value: Any) -> list[str]:
                 summary = inspect.cleandoc(function.__doc__).partition("\n\n")[0]
                 lines += [f"- `{method}{_signature(function)}`: {' '.join(summary.split())}"]
         lines += [""]
-    return lines
+    return [*lines, *_shown(name)]
+
+
+def _shown(name: str) -> list[str]:
+    found = example_of(name)
+    if found is None:
+        return []
+    page = os.path.relpath(found.page, found.page.parents[1] / "reference")
+    if found.page.parent.name != "guide":
+        page = f"../{found.page.name}"
+    return [f"From [{found.title}]({page}):", "", "```python", found.code, "```", ""]
 
 
 class _Written:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import re
+import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import keyfold
 from keyfold import cli, errors, settings
 from keyfold.api import codes as serve_codes
 from keyfold.design import codes as design_codes
@@ -125,3 +129,16 @@ def test_every_code_of_a_declaration_error_is_explained() -> None:
     titles = {**design_codes.TITLES, **serve_codes.TITLES}
     assert raised - set(RULES) - set(titles) == set()
     assert set(serve_codes.TITLES) - raised == set()
+
+
+def test_every_name_of_keyfold_has_a_topic_and_an_example_that_runs() -> None:
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    try:
+        examples = importlib.import_module("examples")
+    finally:
+        sys.path.pop(0)
+    topics = tomllib.loads((ROOT / "docs" / "_ext" / "topics.toml").read_text("utf-8"))
+    listed = [name for names in topics.values() for name in names]
+    assert len(listed) == len(set(listed))
+    assert set(keyfold.__all__) - set(listed) == set()
+    assert [name for name in keyfold.__all__ if examples.example_of(name) is None] == []
