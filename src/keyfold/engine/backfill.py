@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from keyfold.engine import indexes, restores
+from keyfold.engine import backups, indexes, leftovers, restores, steps
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.engine.vectors import entries
@@ -125,8 +125,22 @@ class Backfills:
                     self.start(table.name, vector.name)
             if table.restored_from is not None:
                 self._restore(table.name)
-
+        self._resume_copies()
         self._resume_bulk()
+
+    def _resume_copies(self) -> None:
+        """Go on with backups, and with what deletions left."""
+        with self._database.read() as session:
+            unfinished = [
+                each["Arn"] for each in backups.every(session) if backups.is_unfinished(each)
+            ]
+            has_leftovers = session.has_set_aside()
+        for arn in unfinished:
+            part = partial(backups.advance, self._database, arn)
+            self.run(f"backup {arn}", partial(steps.take, self._database, part))
+        if has_leftovers:
+            step = partial(steps.take, self._database, leftovers.clear_some)
+            self.run("leftovers", step)
 
     def _resume_bulk(self) -> None:
         with self._database.read() as session:
@@ -164,7 +178,7 @@ class Backfills:
 
     def _in_thread(self, name: str, step: Callable[[], bool]) -> None:
         thread = threading.Thread(target=self._run, args=(step,), name=name, daemon=True)
-        self._threads.append(thread)
+        self._threads = [each for each in self._threads if each.is_alive()] + [thread]
         thread.start()
 
     def _run(self, step: Callable[[], bool]) -> None:
@@ -172,6 +186,7 @@ class Backfills:
         while more and not self._stopping.is_set():
             try:
                 more = step()
+                self._database.commits.let_others()
             except StorageError:
                 # Full or busy: nothing of the step was kept, and the next attempt may have room.
                 self._stopping.wait(1.0)

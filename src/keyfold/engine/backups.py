@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keyfold.engine.storage import Session
+from keyfold.engine.storage import Session, StoredItem
 from keyfold.engine.tables import TableDefinition
 from keyfold.errors import BackupNotFound, InvalidRestoreTime
 
@@ -16,27 +18,81 @@ if TYPE_CHECKING:
 RECOVERY_DAYS = 35
 _DAY = 86_400
 _KIND = "backup"
+# Items may be large.
+_ITEMS_PER_PART = 20
+_TRIMMED_AT_ONCE = 100
 
 
-def create(
+def begin(
     database: Database, session: Session, table: TableDefinition, name: str
 ) -> dict[str, Any]:
-    """Copy the table's items; returns the backup's document."""
+    """Begin a backup of the table as it is now; `advance` copies its items. Its document.
+
+    From here on, until it is complete, writes keep in it what they replace.
+    """
     now = database.clock.now()
     number = session.next_backup()
-    session.back_up(table.id, number)
-    count, size = session.count_backup(number)
+    session.create_backup(number)
     document: dict[str, Any] = {
         "Number": number,
         "Arn": f"{table.arn}/backup/{int(now * 1000):014d}-{number:08x}",
         "Name": name,
         "Created": now,
-        "Size": size,
-        "Count": count,
-        "Definition": table.definition,
+        "Size": 0,
+        "Count": 0,
+        "After": "",
+        "Definition": {k: v for k, v in table.definition.items() if k != "Backups"},
     }
-    session.keep_document(_KIND, document["Arn"], orjson.dumps(document))
+    _keep(session, document)
+    _set_backups(database, session, table, (*table.backups, number))
     return document
+
+
+def advance(database: Database, arn: str, session: Session) -> bool:
+    """Copy the next items; False when the backup is complete, or its table has gone."""
+    document = find(session, arn)
+    if not is_unfinished(document):
+        return False
+    source = document["Definition"]
+    table = database.catalog.load(session, source["TableName"])
+    if table is None or table.definition["TableId"] != source["TableId"]:
+        delete(session, document)
+        return False
+    number, after = document["Number"], b64decode(document["After"])
+    copied = session.back_up_after(table.id, number, after, _ITEMS_PER_PART)
+    if copied is None:
+        count, size = session.back_up_rest(number, after)
+        del document["After"]
+        _set_backups(database, session, table, [each for each in table.backups if each != number])
+    else:
+        last, count, size = copied
+        document["After"] = b64encode(last).decode()
+    document["Count"] += count
+    document["Size"] += size
+    _keep(session, document)
+    return copied is not None
+
+
+def is_unfinished(document: dict[str, Any]) -> bool:
+    return "After" in document
+
+
+def keep(session: Session, table: TableDefinition, place: bytes, item: StoredItem | None) -> None:
+    """Keep what a write replaces in the backups that are being made."""
+    for number in table.backups:
+        session.keep_in_backup(number, place, item)
+
+
+def _set_backups(
+    database: Database, session: Session, table: TableDefinition, numbers: Sequence[int]
+) -> None:
+    changed = table.with_changes(Backups=list(numbers) or None)
+    session.define_table(table.id, changed.stored())
+    database.catalog.remember(changed)
+
+
+def _keep(session: Session, document: dict[str, Any]) -> None:
+    session.keep_document(_KIND, document["Arn"], orjson.dumps(document))
 
 
 def find(session: Session, arn: str) -> dict[str, Any]:
@@ -77,9 +133,12 @@ def check_moment(database: Database, table: TableDefinition, moment: float) -> N
         )
 
 
-def trim(database: Database, session: Session) -> None:
-    """Forget changes that are too old to be recovered."""
+def trim(database: Database, session: Session) -> bool:
+    """Forget some changes that are too old to be recovered; False when there are none."""
     for row in session.tables():
         table = TableDefinition.load(*row)
-        if table.keeps_history:
-            session.trim_history(table.id, earliest_moment(database, table))
+        if table.keeps_history and session.trim_history(
+            table.id, earliest_moment(database, table), _TRIMMED_AT_ONCE
+        ):
+            return True
+    return False

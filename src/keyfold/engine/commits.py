@@ -231,6 +231,11 @@ class Commits:
             time.sleep(_GIVEN_SECONDS)
             self._wait()
 
+    def let_others(self) -> None:
+        """Between two writes of long work: whoever waits comes first."""
+        if self._waiting or self._queue:
+            time.sleep(_GIVEN_SECONDS)
+
     def lend(self, session: Session) -> None:
         """Let others have a session that was taken, until it is taken again."""
         if self._is_shared(session):

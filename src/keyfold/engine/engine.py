@@ -20,8 +20,10 @@ from keyfold.engine import (
     contributors,
     damage,
     dialects,
+    leftovers,
     operations,
     shapes,
+    steps,
     storage,
     streams,
     transactions,
@@ -273,10 +275,12 @@ class Engine:
     def sweep(self) -> int:
         """Delete items whose time to live is over and stream records past their day."""
         database = self._database
-        database.write(lambda session: streams.trim(database, session))
-        database.write(lambda session: backups.trim(database, session))
+        steps.finish(database, partial(streams.trim, database))
+        steps.finish(database, partial(backups.trim, database))
         database.write(lambda session: transactions.correct(database, session))
-        return ttl.sweep(database)
+        deleted = ttl.sweep(database)
+        steps.finish(database, leftovers.clear_some)
+        return deleted
 
     def close(self) -> None:
         """Close the file; waits for work under way."""

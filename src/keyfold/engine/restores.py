@@ -36,6 +36,7 @@ _LEFT_BEHIND = frozenset(
         "TimeToLive",
         "ExpiryNotedTo",
         "Recovery",
+        "Backups",
         "Tags",
         "RestoreSummary",
         "RestoredFrom",
@@ -76,7 +77,7 @@ def begin(
 def finish(database: Database, name: str) -> None:
     """Fill the table, step by step."""
     while database.write(partial(advance, database, name)):
-        pass
+        database.commits.let_others()
     check_restored(database, name)
 
 

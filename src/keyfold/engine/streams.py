@@ -35,6 +35,7 @@ _NO_SHARD = "Requested resource not found: Shard: {} in Stream: {} not found"
 _SEQUENCE_OFFSET = 10**20
 _SEQUENCES = 2**63
 """What SQLite can count."""
+_TRIMMED_AT_ONCE = 100
 
 
 def sequence_text(sequence: int) -> str:
@@ -159,14 +160,16 @@ def record(database: Database, session: Session, prepared: Prepared) -> None:
     session.append_record(table.stream, shard, database.clock.now(), orjson.dumps(entry))
 
 
-def trim(database: Database, session: Session) -> None:
-    """Drop records older than a day, and closed streams that have none left."""
+def trim(database: Database, session: Session) -> bool:
+    """Drop some records older than a day, or else closed streams that have none left."""
     before = database.horizon.now() - STREAM_RETENTION_SECONDS
-    session.trim_records(before)
+    if session.trim_records(before, _TRIMMED_AT_ONCE):
+        return True
     for number, _arn, definition in session.streams():
         ended = orjson.loads(definition).get("Ended")
         if ended is not None and ended < before:
             session.drop_stream(number)
+    return False
 
 
 class Iterator:

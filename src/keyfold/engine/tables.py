@@ -168,7 +168,7 @@ class TableDefinition:
     """One table as its definition describes it. A change makes a new object."""
 
     __slots__ = (
-        "arn", "definition", "destinations", "expiry_noted_to", "follows_changes",
+        "arn", "backups", "definition", "destinations", "expiry_noted_to", "follows_changes",
         "global_indexes", "id", "indexes", "indexes_by_name", "keeps_history", "local_indexes",
         "name", "replicas", "restored_from", "schema", "stream", "tracks_changes", "ttl",
         "vector_indexes", "view", "watched",
@@ -220,8 +220,12 @@ class TableDefinition:
             for name, each in definition.get("Insights", {}).items()
             if each["Status"] == "ENABLED"
         }
+        # The numbers of its backups that are being made.
+        self.backups: list[int] = definition.get("Backups", [])
         # Whether a write has to know what it replaces.
-        self.tracks_changes = bool(self.follows_changes or self.indexes or self.vector_indexes)
+        self.tracks_changes = bool(
+            self.follows_changes or self.indexes or self.vector_indexes or self.backups
+        )
 
     @classmethod
     def load(cls, id: int, definition: bytes) -> TableDefinition:

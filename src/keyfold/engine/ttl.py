@@ -18,7 +18,6 @@ SERVICE = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 _ITEMS_PER_COMMIT = 200
 # Items may be large: of a step's items few are in memory.
 _ITEMS_PER_READ = 20
-_PAGES_GIVEN_BACK = 10_000
 
 
 def enable(session: Session, table: TableDefinition, attribute: str) -> TableDefinition:
@@ -42,7 +41,6 @@ def sweep(database: Database) -> int:
             pass
         while count := database.write(partial(_delete, database, name)):
             deleted += count
-    database.write(lambda session: session.give_back(_PAGES_GIVEN_BACK))
     return deleted
 
 

@@ -12,7 +12,7 @@ from enum import Enum
 
 import orjson
 
-from keyfold.engine import collections, destinations, indexes, streams
+from keyfold.engine import backups, collections, destinations, indexes, streams
 from keyfold.engine.capacity import Capacity
 from keyfold.engine.database import Database
 from keyfold.engine.lane import check
@@ -184,6 +184,8 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         assert new is not None, "a delete knows what it deletes"
         session.put(table.id, write.place, new.size, expires, new.body)
         return
+    if table.backups:
+        backups.keep(session, table, write.place, stored)
     if new is None:
         if stored is not None:
             session.delete(table.id, row)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from keyfold.engine import backups, describe, restores
+from keyfold.engine import backups, describe, leftovers, restores, steps
 from keyfold.engine.database import Database
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.vectors import rules
-from keyfold.errors import NamedTableInUse, NamedTableNotFound, RecoveryUnavailable, ValidationError
+from keyfold.errors import (
+    BackupInUse,
+    NamedTableInUse,
+    NamedTableNotFound,
+    RecoveryUnavailable,
+    ValidationError,
+)
 
 BACKUPS_PER_PAGE = 100
 _INDEX_MEMBERS = (
@@ -24,9 +31,14 @@ _INDEX_MEMBERS = (
 def create_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     def work(session: Session) -> dict[str, Any]:
         table = _table(database, session, request["TableName"])
-        return backups.create(database, session, table, request["BackupName"])
+        return backups.begin(database, session, table, request["BackupName"])
 
-    return {"BackupDetails": _details(database.write(work))}
+    arn = database.write(work)["Arn"]
+    steps.finish(database, partial(backups.advance, database, arn))
+    with database.read() as session:
+        if not backups.exists(session, arn):
+            raise NamedTableNotFound(f"Table not found: {request['TableName']}")
+        return {"BackupDetails": _details(backups.find(session, arn))}
 
 
 def describe_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -36,11 +48,13 @@ def describe_backup(database: Database, request: dict[str, Any]) -> dict[str, An
 
 def delete_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     def work(session: Session) -> dict[str, Any]:
-        document = backups.find(session, request["BackupArn"])
+        document = _finished(session, request["BackupArn"])
         backups.delete(session, document)
         return document
 
-    return {"BackupDescription": _description(database.write(work), status="DELETED")}
+    document = database.write(work)
+    leftovers.clear(database)
+    return {"BackupDescription": _description(document, status="DELETED")}
 
 
 def list_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +81,7 @@ def list_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 def restore_table_from_backup(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     def work(session: Session) -> dict[str, Any]:
-        document = backups.find(session, request["BackupArn"])
+        document = _finished(session, request["BackupArn"])
         source = document["Definition"]
         table = restores.begin(
             database,
@@ -145,13 +159,22 @@ def update_continuous_backups(database: Database, request: dict[str, Any]) -> di
         database.catalog.remember(changed)
         return changed
 
-    return _continuous(database, database.write(work))
+    changed = database.write(work)
+    leftovers.clear(database)
+    return _continuous(database, changed)
 
 
 def describe_continuous_backups(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     with database.read() as session:
         table = _table(database, session, request["TableName"])
     return _continuous(database, table)
+
+
+def _finished(session: Session, arn: str) -> dict[str, Any]:
+    document = backups.find(session, arn)
+    if backups.is_unfinished(document):
+        raise BackupInUse(f"Backup is being created: {arn}")
+    return document
 
 
 def _table(database: Database, session: Session, name: str) -> TableDefinition:
@@ -181,6 +204,8 @@ def _continuous(database: Database, table: TableDefinition) -> dict[str, Any]:
 
 
 def _details(document: dict[str, Any], status: str = "AVAILABLE") -> dict[str, Any]:
+    if backups.is_unfinished(document):
+        status = "CREATING"
     return {
         "BackupArn": document["Arn"],
         "BackupName": document["Name"],

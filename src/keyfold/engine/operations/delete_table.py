@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import bulk, describe, streams
+from keyfold.engine import bulk, describe, leftovers, streams
 from keyfold.engine.database import Database
 from keyfold.engine.policies import store
 from keyfold.engine.replication import members
 from keyfold.engine.storage import Session
 from keyfold.engine.vectors import updates as vectors
 from keyfold.errors import TableInUse, ValidationError
-
-PAGES_GIVEN_BACK = 100_000
 
 
 def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -32,6 +30,11 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             raise TableInUse(
                 "Attempt to change a resource which is still in use: "
                 f"Table is being updated by a bulk operation: {table.name}"
+            )
+        if table.backups:
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being backed up: {table.name}"
             )
         making = vectors.phase(database, table)
         if making == "allocating":
@@ -53,5 +56,5 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
     members.leave(database, request["TableName"])
     answer = database.write(work)
-    database.write(lambda session: session.give_back(PAGES_GIVEN_BACK))
+    leftovers.clear(database)
     return answer

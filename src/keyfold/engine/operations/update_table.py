@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from keyfold.engine import backfill, definitions, describe, streams
+from keyfold.engine import backfill, definitions, describe, leftovers, streams
 from keyfold.engine import throughput as units
 from keyfold.engine.combinations import check_combination
 from keyfold.engine.database import Database
@@ -79,6 +79,8 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     answer, table, row = database.write(work)
     if row is not None:
         database.backfills.start(table.name, created[0]["IndexName"], row)
+    if any("Delete" in update for update in (*updates, *vector_updates)):
+        leftovers.clear(database)
     return {"TableDescription": answer}
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import orjson
 
-from keyfold.engine import catalog, describe, streams
+from keyfold.engine import catalog, describe, leftovers, streams
 from keyfold.engine.database import Database
 from keyfold.engine.replication import changes
 from keyfold.engine.replication.regions import KNOWN
@@ -26,8 +26,8 @@ MEMBERS = (
 )
 _STRONG_ELSEWHERE = frozenset(("us-west-1", "ca-central-1", "sa-east-1"))
 _LEFT_BEHIND = frozenset(
-    ("Tags", "Recovery", "Insights", "Destinations", "Stream", "LatestStream", "RestoreSummary",
-     "DeletionProtectionEnabled", "SourceSince", "Scaling")
+    ("Tags", "Recovery", "Backups", "Insights", "Destinations", "Stream", "LatestStream",
+     "RestoreSummary", "DeletionProtectionEnabled", "SourceSince", "Scaling")
 )  # fmt: skip
 _UNCHANGED = (
     "AttributeDefinitions",
@@ -326,6 +326,7 @@ def drop(database: Database, name: str) -> None:
         database.catalog.drop(table)
 
     database.write(work)
+    leftovers.clear(database)
 
 
 def _strong(

@@ -69,7 +69,3 @@ class Connected:
     def version(self) -> int:
         """A number that changes whenever any connection commits a change."""
         return self.connection.data_version()
-
-    def give_back(self, pages: int) -> None:
-        """Return up to so many free pages to the file system."""
-        self._execute(f"PRAGMA incremental_vacuum({pages})").fetchall()

@@ -4,36 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.engine.storage.connected import Connected
 from keyfold.engine.storage.items import StoredItem
+from keyfold.engine.storage.trees import Trees
 
 
-class CopyStore(Connected):
+class CopyStore(Trees):
     """Keeps copies of items, what changes replaced, and small documents."""
 
     __slots__ = ()
 
     # Backups: copies of a table's items
 
-    def back_up(self, table: int, backup: int) -> None:
+    def create_backup(self, backup: int) -> None:
         self._execute(
             f"CREATE TABLE backup_{backup} (place BLOB PRIMARY KEY, size INTEGER, body BLOB)"
         )
-        self._execute(f"INSERT INTO backup_{backup} SELECT place, size, body FROM items_{table}")
 
-    def count_backup(self, backup: int) -> tuple[int, int]:
-        count, size = self._execute(f"SELECT count(*), total(size) FROM backup_{backup}").fetchone()
+    def back_up_after(
+        self, table: int, backup: int, place: bytes, limit: int
+    ) -> tuple[bytes, int, int] | None:
+        """Copy the next items in order of place: the last place, how many, and their bytes.
+
+        What writes have kept in the backup already is older than the item, and stays.
+        """
+        last = self._execute(
+            f"SELECT max(place) FROM "
+            f"(SELECT place FROM items_{table} WHERE place > ? ORDER BY place LIMIT ?)",
+            (place, limit),
+        ).fetchone()[0]
+        if last is None:
+            return None
+        part = "place > ? AND place <= ?"
+        self._execute(
+            f"INSERT OR IGNORE INTO backup_{backup} SELECT place, size, body FROM items_{table} "
+            f"WHERE {part}",
+            (place, last),
+        )
+        return last, *self._count_backup(backup, part, place, last)
+
+    def back_up_rest(self, backup: int, place: bytes) -> tuple[int, int]:
+        """How many items that have gone since writes have kept behind a place, and their bytes."""
+        return self._count_backup(backup, "place > ?", place)
+
+    def keep_in_backup(self, backup: int, place: bytes, item: StoredItem | None) -> None:
+        """Keep what a write replaces; nothing, where there was none."""
+        size, body = (None, None) if item is None else (item.size, item.body)
+        self._execute(
+            f"INSERT OR IGNORE INTO backup_{backup} (place, size, body) VALUES (?, ?, ?)",
+            (place, size, body),
+        )
+
+    def _count_backup(self, backup: int, part: str, *places: bytes) -> tuple[int, int]:
+        count, size = self._execute(
+            f"SELECT count(size), total(size) FROM backup_{backup} WHERE {part}", places
+        ).fetchone()
         return count, int(size)
 
     def backup_after(self, backup: int, place: bytes, limit: int) -> list[tuple[bytes, int, bytes]]:
         """Place, size and body of the next items of a backup, in order of place."""
         return self._all(
-            f"SELECT place, size, body FROM backup_{backup} WHERE place > ? ORDER BY place LIMIT ?",
+            f"SELECT place, size, body FROM backup_{backup} WHERE place > ? AND body IS NOT NULL "
+            "ORDER BY place LIMIT ?",
             (place, limit),
         )
 
     def drop_backup(self, backup: int) -> None:
-        self._execute(f"DROP TABLE IF EXISTS backup_{backup}")
+        self.drop_tree(f"backup_{backup}")
 
     def next_backup(self) -> int:
         names = self._all("SELECT name FROM sqlite_schema WHERE name GLOB 'backup_*'")
@@ -56,7 +92,10 @@ class CopyStore(Connected):
         )
 
     def forget_history(self, table: int) -> None:
-        self._execute(f"DROP TABLE IF EXISTS history_{table}")
+        # Its name is free for the next one at once, and so are those of its indexes.
+        for name in ("age", "place"):
+            self._execute(f"DROP INDEX IF EXISTS history_by_{name}_{table}")
+        self.drop_tree(f"history_{table}")
 
     def remember_past(self, table: int, at: float, place: bytes, before: StoredItem | None) -> None:
         size, body = (None, None) if before is None else (before.size, before.body)
@@ -65,8 +104,9 @@ class CopyStore(Connected):
             (at, place, size, body),
         )
 
-    def trim_history(self, table: int, before: float) -> None:
-        self._execute(f"DELETE FROM history_{table} WHERE at < ?", (before,))
+    def trim_history(self, table: int, before: float, limit: int) -> int:
+        """Forget so many changes at most from before a moment; how many there were."""
+        return self._delete_older(f"history_{table}", before, limit)
 
     def past_item(
         self, table: int, at: float, place: bytes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from keyfold.engine.storage.connected import Connected
+from keyfold.engine.storage.trees import Trees
 
 
-class Records(Connected):
+class Records(Trees):
     """Keeps streams with their records, and the tokens of transactions."""
 
     __slots__ = ()
@@ -83,5 +83,6 @@ class Records(Connected):
         row = self._execute("SELECT seq FROM sqlite_sequence WHERE name = 'records'").fetchone()
         return 1 if row is None else row[0] + 1
 
-    def trim_records(self, before: float) -> None:
-        self._execute("DELETE FROM records WHERE at < ?", (before,))
+    def trim_records(self, before: float, limit: int) -> int:
+        """Forget so many records at most from before a moment; how many there were."""
+        return self._delete_older("records", before, limit)

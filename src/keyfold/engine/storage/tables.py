@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from keyfold.engine.storage import statements
-from keyfold.engine.storage.connected import Connected
+from keyfold.engine.storage.trees import Trees
 
 
-class Tables(Connected):
+class Tables(Trees):
     """Makes, finds, changes and drops tables and indexes."""
 
     __slots__ = ()
@@ -53,7 +53,7 @@ class Tables(Connected):
             ),
         ).fetchall()
         for (name,) in names:
-            self._execute(f"DROP TABLE {name}")
+            self.drop_tree(name)
 
     def create_index(self, table: int, index: int) -> None:
         # Entries are small, so they lie in the tree itself; items, which are not, do not.
@@ -67,4 +67,4 @@ class Tables(Connected):
         self._execute(statements.create_collections(table))
 
     def drop_index(self, table: int, index: int) -> None:
-        self._execute(f"DROP TABLE IF EXISTS index_{table}_{index}")
+        self.drop_tree(f"index_{table}_{index}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from keyfold.engine.storage.connected import Connected
+from keyfold.engine.storage.trees import Trees
 
 Row = tuple[int, int, int, bytes, bytes]
 
 
-class Vectors(Connected):
+class Vectors(Trees):
     """Reads and writes the entries of vector indexes.
 
     Each change has a number that no later one has again, so that a reader can tell what is new.
@@ -25,7 +25,7 @@ class Vectors(Connected):
         self._execute(f"CREATE INDEX vectors_by_part_{name} ON vectors_{name} (part, change)")
 
     def drop_vectors(self, table: int, index: int) -> None:
-        self._execute(f"DROP TABLE IF EXISTS vectors_{table}_{index}")
+        self.drop_tree(f"vectors_{table}_{index}")
 
     def put_vector(
         self,
