@@ -19,7 +19,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from bench import peers, storms
-from bench.storms import Storm
+from bench.storms import Hold, Storm
 from keyfold.limits import MB
 
 GOAL_MEMORY = 1.2
@@ -96,14 +96,12 @@ class Watch:
                 return
 
 
-def _held(port: int) -> Iterator[None]:
-    held = storms.hold_bodies(port, 60, 4 * MB)
+@contextmanager
+def _holding(port: int, hold: Hold) -> Iterator[None]:
+    held = hold(port)
     yield
     for connection in held:
         connection.close()
-
-
-bodies_held = contextmanager(_held)
 
 
 def soak(port: int, pid: int, file: Path, seconds: float, kinds: Sequence[Storm]) -> Verdict:
@@ -112,19 +110,24 @@ def soak(port: int, pid: int, file: Path, seconds: float, kinds: Sequence[Storm]
     for storm in kinds:
         with storms.raging(port, storm):
             time.sleep(1)
+    for hold in storms.HOLDS.values():
+        with _holding(port, hold):
+            time.sleep(1)
     watch = Watch(port, pid, file)
     time.sleep(QUIET_SECONDS)
     before = watch.moment()
     end = time.monotonic() + seconds
     each = max(2.0, min(30.0, seconds / (2 * len(kinds))))
+    holds = itertools.cycle(storms.HOLDS.items())
     for turn, storm in enumerate(itertools.cycle(kinds)):
         if time.monotonic() > end or watch.failure is not None:
             break
         watch.storm = storm.name
         with storms.raging(port, storm):
             if turn % 2:
-                watch.storm += ", and unfinished bodies"
-                with bodies_held(port):
+                name, hold = next(holds)
+                watch.storm += f", and {name}"
+                with _holding(port, hold):
                     time.sleep(each)
             else:
                 time.sleep(each)

@@ -18,6 +18,8 @@ from typing import Any, Final
 
 import orjson
 
+from keyfold.limits import MB
+
 HEADERS: Final = {
     "Content-Type": "application/x-amz-json-1.0",
     "X-Amz-Date": "20260101T000000Z",
@@ -197,6 +199,7 @@ def prepare(port: int, items: int = 40_000) -> None:
     create_table(client, TABLE)
     client.call("PutItem", {"TableName": TABLE, "Item": {**PROBE["Key"], "x": {"S": "x" * 500}}})
     fill(client, TABLE, "many", items)
+    fill_large(client)
     client.close()
 
 
@@ -283,17 +286,66 @@ def handles(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
-def hold_bodies(port: int, connections: int, size: int) -> list[socket.socket]:
-    """Clients that send most of a body and then nothing."""
-    head = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
-    begun = (
-        f"POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.PutItem\r\n{head}"
-        f"Content-Length: {size}\r\n\r\n"
-    ).encode()
+Hold = Callable[[int], list[socket.socket]]
+"""Clients that hold what they have of a server, until their connections are closed."""
+
+LARGE_ITEMS: Final = 16
+_LARGE_KEYS: Final = [{"pk": {"S": "large"}, "sk": {"S": str(n)}} for n in range(LARGE_ITEMS)]
+
+
+def fill_large(client: Client) -> None:
+    """Items whose answer no socket has room for."""
+    for key in _LARGE_KEYS:
+        item = {**key, "x": {"S": "x" * 390_000}}
+        client.call("PutItem", {"TableName": TABLE, "Item": item})
+
+
+def _head(operation: str, *more: str) -> bytes:
+    lines = [f"{name}: {value}" for name, value in HEADERS.items()]
+    target = f"X-Amz-Target: DynamoDB_20120810.{operation}"
+    return "\r\n".join(["POST / HTTP/1.1", "Host: x", target, *lines, *more, "", ""]).encode()
+
+
+def _held(port: int, connections: int, content: bytes) -> list[socket.socket]:
+    """Connections that have sent so much, as far as the server took it."""
     held = []
     for _ in range(connections):
-        connection = socket.create_connection(("127.0.0.1", port), timeout=30)
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(30)
+        connection.connect(("127.0.0.1", port))
         held.append(connection)
         with suppress(OSError):
-            connection.sendall(begun + b"x" * (size - 1))
+            connection.sendall(content)
     return held
+
+
+def hold_bodies(port: int, connections: int = 60, size: int = 4 * MB) -> list[socket.socket]:
+    """Clients that send most of a body and then nothing."""
+    begun = _head("PutItem", f"Content-Length: {size}")
+    return _held(port, connections, begun + b"x" * (size - 1))
+
+
+def hold_trailers(port: int, connections: int = 20, size: int = 4 * MB) -> list[socket.socket]:
+    """Clients whose trailers do not end."""
+    begun = _head("PutItem", "Transfer-Encoding: chunked") + b"2\r\n{}\r\n0\r\n"
+    line = b"x-more: " + b"y" * 1000 + b"\r\n"
+    return _held(port, connections, begun + line * (size // len(line)))
+
+
+def hold_answers(port: int, connections: int = 60) -> list[socket.socket]:
+    """Clients that ask for six megabytes and take none of them."""
+    body = orjson.dumps({"RequestItems": {TABLE: {"Keys": _LARGE_KEYS}}})
+    return _held(port, connections, _head("BatchGetItem", f"Content-Length: {len(body)}") + body)
+
+
+def hold_handshakes(port: int, connections: int = 600) -> list[socket.socket]:
+    """Clients of TLS that never say who they are."""
+    return _held(port, connections, b"")
+
+
+HOLDS: Final[dict[str, Hold]] = {
+    "unfinished bodies": hold_bodies,
+    "endless trailers": hold_trailers,
+    "slow readers": hold_answers,
+}

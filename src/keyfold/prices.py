@@ -26,6 +26,11 @@ class Prices:
     recovery: float
     backup: float
     stream: float
+    vector_write: float = 0.52
+    """A GB written to vector indexes; these three are known for us-east-1 and taken for all."""
+    vector_search: float = 0.002
+    """A GB that searches look at."""
+    vector_storage: float = 0.25
 
 
 @cache

@@ -20,6 +20,7 @@ from keyfold.design.markers import (
     Updated,
     Version,
 )
+from keyfold.design.nearest import Nearest, Neighbour, nearest
 from keyfold.design.pattern import Pattern
 from keyfold.design.read import (
     Collected,
@@ -52,9 +53,11 @@ from keyfold.design.recorder import (
     one_of,
     size,
 )
+from keyfold.design.replication import Replication
 from keyfold.design.schema import Index
 from keyfold.design.states import States
 from keyfold.design.table import Table
+from keyfold.design.vector import Vector
 
 __all__ = [
     "AtMost",
@@ -76,6 +79,8 @@ __all__ = [
     "Key",
     "Merge",
     "Name",
+    "Nearest",
+    "Neighbour",
     "Normalised",
     "On",
     "Page",
@@ -84,6 +89,7 @@ __all__ = [
     "Query",
     "Read",
     "Ref",
+    "Replication",
     "States",
     "Stored",
     "Table",
@@ -92,6 +98,7 @@ __all__ = [
     "Ttl",
     "Unversioned",
     "Updated",
+    "Vector",
     "Version",
     "begins_with",
     "between",
@@ -104,6 +111,7 @@ __all__ = [
     "get_together",
     "merge",
     "missing",
+    "nearest",
     "new_ulid",
     "new_uuid",
     "not_",

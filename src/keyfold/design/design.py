@@ -47,6 +47,7 @@ class Declarations:
         partition_type: schema.KeyType = "S",
         sort_type: schema.KeyType = "S",
         indexes: Iterable[schema.Index] = (),
+        replication: schema.Replication | None = None,
         ttl: str | None = None,
         stream: Literal["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"] | None = None,
         type_attribute: str | None = "type",
@@ -77,6 +78,7 @@ class Declarations:
             partition_type=partition_type,
             sort_type=sort_type,
             indexes=(indexes,) if isinstance(indexes, schema.Index) else tuple(indexes),
+            replication=replication,
             ttl=ttl,
             stream=stream,
             type_attribute=type_attribute,
@@ -232,11 +234,13 @@ class Declarations:
     def schema(self) -> schema.Schema:
         """The whole design as data."""
         self.complete()
+        described = [pattern.describe() for pattern in self.patterns.values()]
         return schema.Schema(
             name=self.name,
             tables=tuple(table.schema for table in self.tables.values()),
             entities=tuple(entity.__spec__.describe() for entity in self.entities.values()),
-            patterns=tuple(pattern.describe() for pattern in self.patterns.values()),
+            patterns=tuple(one for one in described if isinstance(one, schema.PatternSchema)),
+            searches=tuple(one for one in described if isinstance(one, schema.SearchSchema)),
             consumers=tuple(processor.describe() for processor in self.processors),
             feeds=tuple(m.describe() for m in self.maintainers if m.kind == "feed"),
             follows=tuple(maintainer.follows for maintainer in self.maintainers),

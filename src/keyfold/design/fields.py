@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 from keyfold.design import codes, markers
 from keyfold.design.schema import AttributeSchema, StepSchema
 from keyfold.design.states import States
+from keyfold.design.vector import Vector
 from keyfold.errors import DeclarationError
 
 _SCALARS: dict[type, str] = {
@@ -80,7 +81,7 @@ class FieldSpec:
         return self.kind == "uuid" or (self.kind == "string" and "id" in self.marks)
 
     def describe(self) -> AttributeSchema:
-        limit = self.mark(markers.AtMost)
+        limit, vector = self.mark(markers.AtMost), self.mark(Vector)
         normalised = self.mark(markers.Normalised)
         spread = (mark for mark in self.marks if getattr(mark, "kind", "") == "shard")
         return AttributeSchema(
@@ -92,7 +93,7 @@ class FieldSpec:
             values=self.values,
             shards=next((getattr(mark, "shards", None) for mark in spread), None),
             stored=self.stored,
-            max_items=limit.items if limit else None,
+            max_items=limit.items if limit else vector.dimensions if vector else None,
             normalise=getattr(normalised.function, "__name__", "") if normalised else "",
             states=_states(self.mark(States)),
             start=tuple(map(str, getattr(self.mark(States), "start", ()))),
@@ -196,6 +197,7 @@ _KINDS_OF_MARKERS: dict[type, tuple[tuple[str, ...], str]] = {
     markers.Updated: (("timestamp",), "Updated is for datetime fields."),
     markers.AtMost: (_COLLECTIONS, "AtMost is for sets, lists and dicts."),
     markers.Normalised: (("string",), "Normalised is for text."),
+    Vector: (("list",), 'Declare it as Annotated[list[float], Vector(384, "cosine")].'),
     States: (("string", "integer"), "States is for an Enum, a Literal or text."),
 }
 

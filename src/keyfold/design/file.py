@@ -28,10 +28,12 @@ from keyfold.design.schema import (
     PatternSchema,
     Placement,
     Schema,
+    SearchSchema,
     SortCondition,
     StepSchema,
     TableSchema,
     TtlSchema,
+    VectorSchema,
 )
 from keyfold.design.source import Place
 from keyfold.design.template import Template
@@ -85,6 +87,7 @@ def _schema(value: Node) -> Schema:
         "tables": _elsewhere,
         "entities": _elsewhere,
         "patterns": lambda v: {"patterns": _named(v, reader.pattern)},
+        "searches": lambda v: {"searches": _named(v, reader.search)},
         "counters": lambda v: {"counters": _named(v, _record(CounterSchema))},
         "operations": lambda v: {"operations": _named(v, _record(OperationSchema))},
         "consumers": lambda v: {"consumers": _named(v, _record(ConsumerSchema))},
@@ -154,7 +157,10 @@ def _key_attributes(value: Node) -> dict[str, Any]:
 
 
 def _table(name: str, value: Node) -> TableSchema:
-    indexes: _Also = {"indexes": lambda v: {"indexes": _named(v, _index)}}
+    indexes: _Also = {
+        "indexes": lambda v: {"indexes": _named(v, _index)},
+        "vectors": lambda v: {"vectors": _named(v, _record(VectorSchema))},
+    }
     stated = records.read(TableSchema, value, also={"key": _key_attributes, **indexes})
     return TableSchema(**{**stated, "name": name})
 
@@ -216,6 +222,19 @@ class _Reader:
             stated.update(_where(where, table, stated.get("index")))
         stated["table"] = table.name
         built: PatternSchema = records.build(PatternSchema, stated, value)
+        return built
+
+    def search(self, name: str, value: Node) -> SearchSchema:
+        stated = {**records.read(SearchSchema, value, also={"table": _elsewhere}), "name": name}
+        entity = self.entities.get(stated.get("entity", ""))
+        stated["table"] = entity.table if entity is not None else self._table_of(value).name
+        built: SearchSchema = records.build(SearchSchema, stated, value)
+        vectors = [vector.name for vector in self.tables[built.table].vectors]
+        if built.index not in vectors:
+            value.refuse(
+                f"the table {built.table} has no vector index {built.index!r}; "
+                f"{nearest(built.index, vectors)}"
+            )
         return built
 
     def _pattern_table(self, stated: dict[str, Any], value: Node) -> TableSchema:

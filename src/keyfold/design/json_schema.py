@@ -24,7 +24,9 @@ from keyfold.design.schema import (
     Intent,
     PatternSchema,
     Schema,
+    SearchSchema,
     TableSchema,
+    VectorSchema,
 )
 from keyfold.design.template import Template
 from keyfold.expressions.ast import And
@@ -42,9 +44,17 @@ def design_file_schema() -> Json:
     own = {
         "$schema": TEXT,
         "design": {**TEXT, "description": "The design's name."},
-        "tables": _named(_record(TableSchema, key=_KEY, indexes=_named(_record(Index, key=_KEY)))),
+        "tables": _named(
+            _record(
+                TableSchema,
+                key=_KEY,
+                indexes=_named(_record(Index, key=_KEY)),
+                vectors=_named(_record(VectorSchema)),
+            )
+        ),
         "entities": _named(_entity()),
         "patterns": _named(_pattern()),
+        "searches": _named(_record(SearchSchema)),
         "counters": _named(_record(CounterSchema)),
         "operations": _named(_record(OperationSchema)),
         "consumers": _named(_record(ConsumerSchema)),

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from keyfold.design import codes, schema
+from keyfold.design.nearest import Nearest, describe_search
 from keyfold.design.place import caller
 from keyfold.design.read import Page, Param, Read
 from keyfold.design.read_schema import check_readable, describe
@@ -79,7 +80,8 @@ class Pattern(Generic[P, T]):
                 codes.PATTERN_BRANCHES,
                 f"the access pattern gave {type(read).__name__} instead of a read.",
                 place=f"{self.place} pattern {self.name}",
-                suggestion="Return get(...), a key's query(...), merge(...) or collection(...).",
+                suggestion="Return get(...), a key's query(...), merge(...), collection(...) or "
+                "nearest(...).",
             )
         return read
 
@@ -160,7 +162,9 @@ class Pattern(Generic[P, T]):
             return db.read_pattern(self, arguments)
         return db.read_pattern_async(self, arguments)
 
-    def describe(self) -> schema.PatternSchema:
+    def describe(self) -> schema.PatternSchema | schema.SearchSchema:
+        if isinstance(self.read, Nearest):
+            return describe_search(self, self.read)
         return describe(self)
 
     def __repr__(self) -> str:

@@ -19,12 +19,15 @@ from keyfold.design.flow import Effect as Effect
 from keyfold.design.flow import FeedSchema as FeedSchema
 from keyfold.design.flow import OperationSchema as OperationSchema
 from keyfold.design.follows import Follows as Follows
+from keyfold.design.replication import Replication as Replication
 from keyfold.design.source import INTENTS as INTENTS
 from keyfold.design.source import NOWHERE as NOWHERE
 from keyfold.design.source import Intent as Intent
 from keyfold.design.source import Place as Place
 from keyfold.design.source import Silence as Silence
 from keyfold.design.template import Slot, Template
+from keyfold.design.vector_index import SearchSchema as SearchSchema
+from keyfold.design.vector_index import VectorSchema as VectorSchema
 from keyfold.expressions.ast import Condition as Condition
 
 T = TypeVar("T")
@@ -199,6 +202,8 @@ class TableSchema:
     partition_type: KeyType = "S"
     sort_type: KeyType = "S"
     indexes: tuple[Index, ...] = ()
+    vectors: tuple[VectorSchema, ...] = ()
+    replication: Replication | None = None
     ttl: str | None = None
     stream: str | None = None
     billing: Billing = "PAY_PER_REQUEST"
@@ -216,6 +221,9 @@ class TableSchema:
 
     def index(self, name: str) -> Index | None:
         return next((index for index in self.indexes if index.name == name), None)
+
+    def vector(self, name: str) -> VectorSchema | None:
+        return next((vector for vector in self.vectors if vector.name == name), None)
 
     @cached_property
     def key_attributes(self) -> tuple[str, ...]:
@@ -384,6 +392,7 @@ class Schema:
     tables: tuple[TableSchema, ...] = ()
     entities: tuple[EntitySchema, ...] = ()
     patterns: tuple[PatternSchema, ...] = ()
+    searches: tuple[SearchSchema, ...] = ()
     counters: tuple[CounterSchema, ...] = ()
     operations: tuple[OperationSchema, ...] = ()
     consumers: tuple[ConsumerSchema, ...] = ()

@@ -71,6 +71,8 @@ def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
             )
         yield from _index_problems(table, index)
     yield from _key_problems(table)
+    for problem, suggestion in table.replication.problems() if table.replication else ():
+        yield f"the table {table.name} {problem}", suggestion
     names = [index.name for index in table.indexes]
     for name in names:
         if names.count(name) > 1:

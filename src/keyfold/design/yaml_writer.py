@@ -47,6 +47,7 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
         "tables",
         "entities",
         "patterns",
+        "searches",
         "counters",
         "operations",
         "consumers",
@@ -62,7 +63,8 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
     out["tables"] = {t.name: _plain_table(t) for t in schema.tables}
     out["entities"] = {e.name: _plain_entity(e, schema) for e in schema.entities}
     out["patterns"] = {p.name: _plain_pattern(p, schema) for p in schema.patterns}
-    for word in (*named[3:], "steps"):
+    out["searches"] = {s.name: records.plain(s, skip=("name", "table")) for s in schema.searches}
+    for word in (*named[4:], "steps"):
         out[word] = {r.name: records.plain(r, skip=("name",)) for r in getattr(schema, word)}
     out.update(rest)
     out["stated"] = {each.about: each.value for each in schema.stated}
@@ -82,10 +84,11 @@ def _plain_key(owner: TableSchema | Index) -> Any:
 
 
 _KEY_FIELDS = ("partition", "sort", "partition_type", "sort_type")
+_OWN_OF_TABLES = ("name", "indexes", "vectors", *_KEY_FIELDS)
 
 
 def _plain_table(table: TableSchema) -> dict[str, Any]:
-    out = {"key": _plain_key(table), **records.plain(table, skip=("name", "indexes", *_KEY_FIELDS))}
+    out = {"key": _plain_key(table), **records.plain(table, skip=_OWN_OF_TABLES)}
     if table.indexes:
         out["indexes"] = {
             index.name: {
@@ -94,6 +97,8 @@ def _plain_table(table: TableSchema) -> dict[str, Any]:
             }
             for index in table.indexes
         }
+    if table.vectors:
+        out["vectors"] = {v.name: records.plain(v, skip=("name",)) for v in table.vectors}
     return out
 
 

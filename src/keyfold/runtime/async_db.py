@@ -340,9 +340,12 @@ class AsyncDb:
         flow = batch.delete_collection(self.context, wanted, progress)
         return await self.run(flow, "delete_collection")
 
-    async def create_tables(self) -> list[str]:
-        """Create the design's tables where they are missing."""
-        return await self.run(tables.create_tables(self.context), "create_tables")
+    async def create_tables(self, *, replicas: bool = False) -> list[str]:
+        """Create the design's tables where they are missing, and their `replicas` if asked to."""
+        made = await self.run(tables.create_tables(self.context), "create_tables")
+        if replicas:
+            await self.run(tables.create_replicas(self.context), "create_replicas")
+        return made
 
     async def once(
         self,

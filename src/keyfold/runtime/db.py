@@ -324,9 +324,12 @@ class Db:
         flow = batch.delete_collection(self.context, wanted, progress)
         return self.run(flow, "delete_collection")
 
-    def create_tables(self) -> list[str]:
-        """Create the design's tables where they are missing."""
-        return self.run(tables.create_tables(self.context), "create_tables")
+    def create_tables(self, *, replicas: bool = False) -> list[str]:
+        """Create the design's tables where they are missing, and their `replicas` if asked to."""
+        made = self.run(tables.create_tables(self.context), "create_tables")
+        if replicas:
+            self.run(tables.create_replicas(self.context), "create_replicas")
+        return made
 
     def once(
         self,

@@ -12,6 +12,7 @@ import orjson
 from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
 from keyfold.design.keys import Ref
+from keyfold.design.nearest import Nearest
 from keyfold.design.projection import View
 from keyfold.design.read import (
     Collected,
@@ -114,6 +115,11 @@ def _dispatch(
         return _collect(context, wanted, arguments, name, cursor, size, budget)
     if isinstance(wanted, Merge):
         return read_merge(context, wanted, arguments, name, cursor, size)
+    if isinstance(wanted, Nearest):
+        from keyfold.runtime.search import search
+
+        check_limit(size)
+        return search(context, wanted, arguments, size)
     if isinstance(wanted, SteppedRead):
         return wanted.steps(context)
     raise PlanError(f"{type(wanted).__name__} cannot be read")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from keyfold.design.schema import Index, TableSchema
+from keyfold.design.schema import Index, Replication, TableSchema, VectorSchema
 from keyfold.errors import TableInUse, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
@@ -35,6 +35,9 @@ def create_request(table: TableSchema, name: str) -> Request:
             types[index.sort] = index.sort_type
         member = "LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes"
         request.setdefault(member, []).append(index_request(index, table.billing))
+    for vector in table.vectors:
+        types |= {name: "N" if name in vector.numbers else "S" for name in vector.asked}
+        request.setdefault("VectorIndexes", []).append(vector_request(vector))
     request["AttributeDefinitions"] = [
         {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
     ]
@@ -56,6 +59,22 @@ def index_request(index: Index, billing: str) -> Request:
     if billing == "PROVISIONED" and not index.local:
         request["ProvisionedThroughput"] = _THROUGHPUT
     return request
+
+
+def vector_request(vector: VectorSchema) -> Request:
+    """A vector index of a table."""
+    roles = {vector.within: "HASH", **dict.fromkeys(vector.filters, "INLINE_FILTER")}
+    searched = [
+        {"AttributeName": name, "SearchSchemaElementType": roles[name]} for name in vector.asked
+    ]
+    return {
+        "IndexName": vector.name,
+        "VectorAttribute": {"AttributeName": vector.attribute},
+        "Dimensions": vector.dimensions,
+        "DistanceFunction": vector.distance.upper(),
+        "Projection": {"ProjectionType": "ALL"},
+        **({"SearchSchema": searched} if searched else {}),
+    }
 
 
 def key_schema(partition: str, sort: str | None) -> list[Request]:
@@ -89,6 +108,31 @@ def create_tables(context: Context) -> Flow[list[str]]:
                 {"TableName": name, "TimeToLiveSpecification": specification},
             )
     return made
+
+
+def create_replicas(context: Context) -> Flow[None]:
+    """Bring every replicated table to the regions of its design where it is not yet."""
+    for table in context.design.tables.values():
+        spread = table.schema.replication
+        if spread is None:
+            continue
+        name = context.physical(table.schema)
+        found = (yield Call("DescribeTable", {"TableName": name}))["Table"]
+        there = {found["TableArn"].split(":")[3]}
+        there |= {replica["RegionName"] for replica in found.get("Replicas", ())}
+        for request in replica_requests(spread, name, there):
+            yield Call("UpdateTable", request)
+            yield from until_active(name)
+
+
+def replica_requests(spread: Replication, name: str, there: Collection[str]) -> list[Request]:
+    """The UpdateTable requests that add the regions where a table is not `there`."""
+    wanted = [{"Create": {"RegionName": r}} for r in spread.regions if r not in there]
+    if spread.is_strong and wanted:
+        strong = {"MultiRegionConsistency": "STRONG", "ReplicaUpdates": wanted}
+        return [{"TableName": name, **strong}]
+    # DynamoDB takes one at a time.
+    return [{"TableName": name, "ReplicaUpdates": [one]} for one in wanted]
 
 
 def until_active(name: str) -> Flow[None]:

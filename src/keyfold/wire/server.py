@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
 import signal
 import socket
@@ -119,12 +118,17 @@ class Server:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
             self._metrics.tick()
+            if self._registry.is_calm_again():
+                # Beside the loop: it looks at all that the allocator has.
+                await loop.run_in_executor(self._threads, _return_memory)
             for log in self._logs:
                 log.flush()
 
 
 def _return_memory() -> None:
     """Give the system back what large requests have left, which the allocator would keep."""
+    import ctypes
+
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

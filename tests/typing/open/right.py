@@ -19,18 +19,22 @@ from keyfold import (
     Index,
     Key,
     Merge,
+    Nearest,
+    Neighbour,
     On,
     Page,
     Pointer,
     Projected,
     Query,
     Timestamp,
+    Vector,
     Version,
     begins_with,
     collection,
     each,
     get,
     merge,
+    nearest,
 )
 
 design = Design("sample")
@@ -129,3 +133,29 @@ def edit(db: Db, h: Hangout) -> int:
 async def edit_async(db: AsyncDb, h: Hangout) -> None:
     async with db.edit(h) as draft:
         draft.title = "x"
+
+
+class Note(Entity, table=table):
+    note_id: Id
+    embedding: Annotated[list[float], Vector(3, "cosine")]
+    key = Key("NOTE#{note_id}", "NOTE")
+
+
+class NoteId(BaseModel):
+    note_id: str
+
+
+@design.pattern()
+def similar(vector: list[float], limit: int = 3) -> Nearest[Note]:
+    return nearest(Note, vector).limit(limit)
+
+
+@design.pattern()
+def similar_ids(vector: list[float]) -> Nearest[NoteId]:
+    return nearest(Note, vector).only(NoteId)
+
+
+def search(db: Db) -> float:
+    found: list[Neighbour[Note]] = similar(db, [1.0, 0.0, 0.0], limit=2)
+    ids: list[Neighbour[NoteId]] = similar_ids(db, [1.0, 0.0, 0.0])
+    return found[0].score + found[0].item.embedding[0] + len(ids[0].item.note_id)

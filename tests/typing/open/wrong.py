@@ -6,7 +6,16 @@ from datetime import datetime
 
 from keyfold import AsyncDb, Db
 
-from .right import Hangout, HangoutPointer, feed, hangout, titles_only, upcoming
+from .right import (
+    Hangout,
+    HangoutPointer,
+    feed,
+    hangout,
+    similar,
+    similar_ids,
+    titles_only,
+    upcoming,
+)
 
 
 def wrong(db: Db, now: datetime) -> None:
@@ -53,3 +62,9 @@ async def edits_async(db: AsyncDb, h: Hangout) -> None:
         draft.titel = "y"  # refused: no such field
     with db.edit(h):  # refused: it must be `async with`
         pass
+
+
+def search(db: Db) -> None:
+    similar(db, "tea")  # refused: text for a vector
+    print(similar(db, [1.0])[0].title)  # refused: the item is inside the neighbour
+    print(similar_ids(db, [1.0])[0].item.embedding)  # refused: the field was not asked for

@@ -13,7 +13,7 @@ from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.vectors import entries, numbers
 from keyfold.engine.vectors.index import VectorIndex
-from keyfold.engine.vectors.partition import Neighbour, StoredVector
+from keyfold.engine.vectors.partition import ScoredRow, StoredVector
 from keyfold.errors import ValidationError
 from keyfold.expressions.ast import And, Compare, Condition, Path, Placeholder, Projection
 from keyfold.expressions.bind import Placeholders
@@ -164,7 +164,7 @@ def _search(
     query: bytes,
     most: int,
     wanted: dict[str, AttributeValue],
-) -> tuple[list[tuple[Neighbour, Item | None]], int]:
+) -> tuple[list[tuple[ScoredRow, Item | None]], int]:
     """The nearest; with those that the index still sees as they were comes what they were."""
     filters = {name: value for name, value in wanted.items() if name != index.hash}
     part = entries.part_of(wanted[index.hash] if index.hash is not None else None)
@@ -202,7 +202,7 @@ def _results(
     session: Session,
     table: TableDefinition,
     index: VectorIndex,
-    found: list[tuple[Neighbour, Item | None]],
+    found: list[tuple[ScoredRow, Item | None]],
     projection: Projection | None,
 ) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []

@@ -33,7 +33,7 @@ class StoredVector(NamedTuple):
     vector: bytes
 
 
-class Neighbour(NamedTuple):
+class ScoredRow(NamedTuple):
     row: int
     score: float
     vector: bytes
@@ -98,7 +98,7 @@ class VectorPartition:
         wanted: Mapping[str, AttributeValue],
         hidden: frozenset[int] = frozenset(),
         others: Iterable[StoredVector] = (),
-    ) -> tuple[list[Neighbour], int]:
+    ) -> tuple[list[ScoredRow], int]:
         """The nearest that have the wanted filters, best first, and the bytes of all looked at.
 
         Rows that are `hidden` are passed over; `others` are looked at in their place. Of equal
@@ -121,7 +121,7 @@ class VectorPartition:
         near = [entries[place] for place in places]
         score = scores.scoring(self._function, unpacked(query))
         sign = 1 if scores.is_better_low(self._function) else -1
-        found = [Neighbour(e.row, score(unpacked(e.vector)), e.vector) for e in (*near, *more)]
+        found = [ScoredRow(e.row, score(unpacked(e.vector)), e.vector) for e in (*near, *more)]
         return nsmallest(most, found, key=lambda each: (sign * each.score, each.row)), examined
 
 

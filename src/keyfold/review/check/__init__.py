@@ -19,10 +19,12 @@ from keyfold.review.check import (
     patterns,
     queries,
     reads,
+    replication,
     sizes,
     states,
     streams,
     uniqueness,
+    vectors,
     writes,
 )
 from keyfold.review.check.reach import Reach
@@ -33,9 +35,10 @@ from keyfold.settings import nearest
 FAMILIES = {
     "K": ("Keys", (keys, key_values)),
     "Q": ("Access patterns", (queries, patterns, reads)),
-    "X": ("Indexes", (indexes, index_use, uniqueness)),
+    "X": ("Indexes", (indexes, index_use, uniqueness, vectors)),
     "W": ("Writes", (writes, states, sizes, expiry)),
     "S": ("Streams, counters, feeds", (streams, heat)),
+    "G": ("Global tables", (replication,)),
     "M": ("Migrations", (migrations,)),
     "D": ("The document itself", (document,)),
     "L": ("The live table", (live_table,)),
@@ -114,10 +117,12 @@ def _elements(schema: Schema) -> Iterator[Element]:
     for table in schema.tables:
         yield table
         yield from table.indexes
+        yield from table.vectors
     for entity in schema.entities:
         yield entity
         yield from entity.placements
     yield from schema.patterns
+    yield from schema.searches
     yield from schema.counters
     yield from schema.operations
     yield from schema.consumers

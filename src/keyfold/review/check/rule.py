@@ -60,7 +60,7 @@ class DesignRule:
 
     @property
     def order(self) -> tuple[int, int]:
-        return "KQXWSMDL".index(self.family), int(self.code[len(self.family) :])
+        return "KQXWSGMDL".index(self.family), int(self.code[len(self.family) :])
 
 
 RULES: dict[str, DesignRule] = {}

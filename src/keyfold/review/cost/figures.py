@@ -20,6 +20,7 @@ from keyfold.design.schema import (
     PatternSchema,
     Placement,
     Schema,
+    SearchSchema,
 )
 from keyfold.prices import SECONDS_A_MONTH, Prices, prices
 from keyfold.review.check.reach import Reach
@@ -138,6 +139,11 @@ class Figures:
         stated = self.load(entity).bytes or entity.bytes
         return stated or ceil(sum(self.attribute_bytes(entity).values()) - 1e-6)
 
+    def written_bytes(self, entity: EntitySchema) -> int:
+        """What a write of an item is billed for: of an indexed vector, four bytes a number."""
+        saving = sizes.vector_saving(self.schema.by_table[entity.table], entity)
+        return max(1, self.item_bytes(entity) - saving)
+
     def entry_bytes(self, entity: EntitySchema, index: Index) -> int:
         """Bytes of an item's entry in an index."""
         if index.projection == "ALL":
@@ -245,6 +251,14 @@ class Figures:
         average = load.rate if load.rate is not None else pattern.rate
         if average is None:
             self.assume(f"{pattern.name} is called {RATE:g} time a second")
+            average = RATE
+        return self._rate(average, load.peak)
+
+    def search_rate(self, search: SearchSchema) -> Rate:
+        load = self.workload.patterns.get(search.name, PatternLoad())
+        average = load.rate if load.rate is not None else search.rate
+        if average is None:
+            self.assume(f"{search.name} is called {RATE:g} time a second")
             average = RATE
         return self._rate(average, load.peak)
 

@@ -20,7 +20,7 @@ def written(
 ) -> Iterator[Part]:
     """One item with its index entries, outside a transaction."""
     table = figures.schema.by_table[entity.table]
-    units = write_units(figures.item_bytes(entity))
+    units = write_units(figures.written_bytes(entity))
     yield Part(Store(table.name), entity.name, units, why, effect=effect, items=1.0)
     for placement in entity.placements:
         index = table.index(placement.index)

@@ -9,6 +9,7 @@ from keyfold.design.schema import (
     KeyTemplates,
     Schema,
     TableSchema,
+    VectorSchema,
 )
 from keyfold.design.template import Literal, Template
 
@@ -33,6 +34,8 @@ TYPICAL = {
 }
 """Bytes of a value of each type, where nothing is stated."""
 _SLOT = 24
+_NUMBER_IN_LIST = 11
+"""A number of 17 digits, and what a list adds to each element."""
 
 
 def value_bytes(attribute: AttributeSchema) -> int:
@@ -60,6 +63,9 @@ def attributes(schema: Schema, entity: EntitySchema) -> dict[str, int]:
     sizes = {
         a.name: len(a.name.encode()) + value_bytes(a) for a in entity.attributes if a.is_stored
     }
+    for vector in table.vectors:
+        if has(entity, vector):
+            sizes[vector.attribute] = len(vector.attribute.encode()) + _listed(vector)
     if table.type_attribute:
         sizes.setdefault(
             table.type_attribute, len(table.type_attribute) + len(entity.type_name or entity.name)
@@ -69,6 +75,22 @@ def attributes(schema: Schema, entity: EntitySchema) -> dict[str, int]:
             if name and template is not None and name not in sizes:
                 sizes[name] = len(name.encode()) + template_bytes(template, entity)
     return sizes
+
+
+def has(entity: EntitySchema, vector: VectorSchema) -> bool:
+    """Whether items of an entity are in a vector index."""
+    return any(a.name == vector.attribute and a.is_stored for a in entity.attributes)
+
+
+def _listed(vector: VectorSchema) -> int:
+    """Bytes of a vector as an item holds it: a list of numbers."""
+    return 3 + vector.dimensions * _NUMBER_IN_LIST
+
+
+def vector_saving(table: TableSchema, entity: EntitySchema) -> int:
+    """By how many bytes a write of an item is billed less than its size."""
+    held = {v.attribute: v for v in table.vectors if has(entity, v)}
+    return sum(_listed(vector) - 4 * vector.dimensions for vector in held.values())
 
 
 def keys(

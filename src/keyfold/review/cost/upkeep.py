@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from keyfold.design.schema import EntitySchema
 from keyfold.limits import GB, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold.review.cost import vectors
 from keyfold.review.cost.bill import PathLine, UpkeepLine, WriteLine
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.part import IN_TRANSACTION
@@ -44,6 +45,7 @@ def lines(
     figures: Figures, paths: Sequence[PathLine], writes: Sequence[WriteLine]
 ) -> Iterator[UpkeepLine]:
     yield from _saved(figures, paths)
+    yield from vectors.lines(figures, writes)
     yield from _streams(figures, writes)
     yield from _expiries(figures, writes)
 

@@ -53,6 +53,9 @@ PRICE_NAMES = (
     "recovery",
     "backup",
     "stream",
+    "vector_write",
+    "vector_search",
+    "vector_storage",
 )
 
 EXPIRE = "expire "
@@ -143,7 +146,13 @@ class _Reader:
     def patterns(self, value: Node) -> dict[str, PatternLoad]:
         found = {}
         for name, inner in value.items("access patterns with their rates"):
-            word = known_name(name, self.schema.by_pattern, "access pattern")
+            searches = [search.name for search in self.schema.searches]
+            word = known_name(name, [*self.schema.by_pattern, *searches], "access pattern")
+            if word in searches:
+                called = read_words(inner, f"the search {word}", {"rate": rate, "peak": rate})
+                refuse_low_peak(inner, called)
+                found[word] = PatternLoad(**called)
+                continue
             stated = read_words(
                 inner,
                 f"the access pattern {word}",

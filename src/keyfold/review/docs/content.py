@@ -19,7 +19,7 @@ from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.findings import findings
 from keyfold.review.docs.patterns import patterns
 from keyfold.review.docs.states import states
-from keyfold.review.docs.tables import entities, indexes, tables
+from keyfold.review.docs.tables import entities, indexes, tables, vectors
 from keyfold.review.docs.writes import copies, counters, feeds, streams, uniques, writes
 
 
@@ -30,6 +30,7 @@ def document(schema: Schema) -> Document:
         ("Tables and keys", tables(schema)),
         ("Indexes", indexes(schema)),
         ("Access patterns", patterns(schema)),
+        ("Vector search", vectors(schema)),
         ("Entities", entities(schema)),
         ("States", states(schema)),
         ("Copies and what keeps them right", copies(schema)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.condition import written
-from keyfold.design.schema import AttributeSchema, EntitySchema, Schema, TableSchema
+from keyfold.design.schema import AttributeSchema, EntitySchema, Replication, Schema, TableSchema
 from keyfold.review.docs.blocks import (
     Block,
     Grid,
@@ -58,11 +58,63 @@ def _facts(table: TableSchema, *, titled: bool, mixed: bool) -> str:
         facts.append(f"TTL attribute: `{table.ttl}`.")
     if table.stream:
         facts.append(f"Stream: {table.stream.replace('_', ' ').lower()}.")
+    if table.replication:
+        facts.append(_regions(table.replication))
     if table.name_variable:
         facts.append(f"Its name can be set with `{table.name_variable}`.")
     if table.type_attribute and mixed:
         facts.append(f"`{table.type_attribute}` says which entity an item is.")
     return " ".join(f if f.endswith((".", "**")) else f"{f}." for f in facts)
+
+
+def _regions(spread: Replication) -> str:
+    met = (
+        "of two writes of one item at once, one is refused"
+        if spread.is_strong
+        else f"written in {spread.home} only"
+        if spread.home
+        else "of two writes of one item at once, the later one stays"
+    )
+    return f"Regions: {', '.join(spread.regions)}; {met}."
+
+
+def vectors(schema: Schema) -> Iterator[Block]:
+    """Vector indexes and their searches."""
+    for table in schema.tables:
+        if table.vectors:
+            yield Grid(
+                ("Vector index", "Attribute", "Dimensions", "Distance", "Within", "Filters"),
+                tuple(
+                    (
+                        f"**{vector.name}**",
+                        f"`{vector.attribute}`",
+                        f"{vector.dimensions:,}",
+                        vector.distance.replace("_", " "),
+                        f"`{vector.within}`" if vector.within else "–",
+                        ", ".join(f"`{name}`" for name in vector.filters) or "–",
+                    )
+                    for vector in table.vectors
+                ),
+            )
+    if schema.searches:
+        yield Grid(
+            ("Search", "Finds", "In", "Asks for", "Neighbours", "What it is for"),
+            tuple(
+                (
+                    search.name,
+                    search.entity,
+                    search.index,
+                    ", ".join(search.given) or "–",
+                    str(search.limit or search.limit_parameter or "–"),
+                    search.description.strip().partition("\n")[0],
+                )
+                for search in schema.searches
+            ),
+        )
+        yield Paragraph(
+            "A search gives items with their scores, the nearest first, and is paid for by the "
+            "bytes of all entries that it looks at."
+        )
 
 
 def indexes(schema: Schema) -> Iterator[Block]:

@@ -18,6 +18,7 @@ from keyfold.review.infra.plan import (
     alarms,
     identifier,
     plan,
+    refuse_newer,
     snake,
 )
 from keyfold.runtime.tables import FIRST_UNITS
@@ -87,6 +88,7 @@ _ALARM = """\
 
 
 def render(schema: Schema) -> str:
+    refuse_newer(schema, "a stack of the CDK")
     made = plan(schema)
     head = _HEAD.format(
         documentation=literals.docstring(

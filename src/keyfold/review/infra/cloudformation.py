@@ -21,6 +21,7 @@ from keyfold.review.infra.plan import (
     alarms,
     identifier,
     plan,
+    refuse_newer,
     request,
 )
 
@@ -29,6 +30,7 @@ Resource = dict[str, Any]
 
 def template(schema: Schema) -> dict[str, Any]:
     """The template as data."""
+    refuse_newer(schema, "a CloudFormation template")
     made = plan(schema)
     resources: dict[str, Resource] = {}
     for table in made.tables:

@@ -69,10 +69,12 @@ def consumer(made: Stack, of: StreamFunction, arn: Arn) -> list[Statement]:
 def _reading(
     made: Stack, arn: Arn, gets: set[Place], queries: set[Place], scans: set[Place]
 ) -> list[Statement]:
+    searches: set[Place] = {(one.table, one.index) for one in made.schema.searches}
     named = (
         ("Get", ["BatchGetItem", "GetItem"], gets),
         ("Query", ["Query"], queries),
         ("Scan", ["Scan"], scans),
+        ("Search", ["SearchVectors"], searches),
     )
     return [_statement(made, arn, sid, what, places) for sid, what, places in named if places]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from keyfold.design.schema import Index, Schema, TableSchema
+from keyfold.errors import KeyfoldError
 from keyfold.runtime.tables import create_request
 from keyfold.streams.support_table import TABLE as SUPPORT
 
@@ -50,6 +51,17 @@ def plan(schema: Schema) -> Stack:
     )
     consumers = tuple(StreamFunction(t, keeps[t.name]) for t in tables if keeps[t.name])
     return Stack(schema, (*tables, *((SUPPORT,) if consumers else ())), consumers)
+
+
+def refuse_newer(schema: Schema, form: str) -> None:
+    """Refuse what a form has no words for that we know of; boto3 has."""
+    for table in schema.tables:
+        for what, named in (("vector indexes", table.vectors), ("replicas", table.replication)):
+            if named:
+                raise KeyfoldError(
+                    f"the table {table.name} has {what}, which keyfold does not write as {form}: "
+                    "export boto3 does, or make the tables with db.create_tables(replicas=True)"
+                )
 
 
 def _kept(schema: Schema, table: TableSchema) -> Iterator[str]:

@@ -22,6 +22,7 @@ from keyfold.review.infra.plan import (
     StreamFunction,
     alarms,
     plan,
+    refuse_newer,
     request,
     snake,
 )
@@ -68,6 +69,7 @@ Block = Mapping[str, Any]
 
 
 def render(schema: Schema) -> str:
+    refuse_newer(schema, "Terraform")
     made = plan(schema)
     parts = [HEAD + (CODE if made.consumers else "")]
     parts += [_resource("aws_dynamodb_table", snake(t.name), _table(t)) for t in made.tables]

@@ -1,0 +1,166 @@
+"""`Vector`: a field that is found by its nearest neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from keyfold.design import codes
+from keyfold.design.vector_index import Distance, VectorSchema
+from keyfold.errors import DeclarationError
+from keyfold.limits import VECTOR_DIMENSIONS, VECTOR_FILTERS, VECTOR_INDEXES
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity, EntitySpec
+    from keyfold.design.fields import FieldSpec
+
+_TEXT = ("string", "uuid", "date", "timestamp")
+_NUMBERS = ("integer", "float", "decimal", "duration")
+_LARGEST = 3.4028235e38
+"""What 32 bits hold: the index keeps no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """So many numbers, found by their nearest neighbours: `Annotated[list[float], Vector(384)]`.
+
+    `within` names a field whose values are searched apart, as each owner's notes; `filters` name
+    fields that a search can ask for. `index` is the name of the index, by_<attribute> else.
+    """
+
+    dimensions: int
+    distance: Distance = "cosine"
+    within: str = ""
+    filters: tuple[str, ...] = ()
+    index: str = ""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.checked, handler(source))
+
+    def checked(self, numbers: Sequence[float] | None) -> Sequence[float] | None:
+        """The numbers, if there are as many as the index takes and each is one."""
+        if numbers is None:
+            return None
+        if len(numbers) != self.dimensions:
+            raise ValueError(f"a vector of {self.dimensions} numbers is due, not {len(numbers)}")
+        if not all(math.isfinite(number) and abs(number) <= _LARGEST for number in numbers):
+            raise ValueError("a vector holds finite numbers that fit 32 bits")
+        return numbers
+
+    def attach_field(self, entity: type[Entity], name: str) -> None:
+        """Give the entity's table the index."""
+        spec = entity.__spec__
+        place = f"{spec.place} {spec.name}.{name}"
+        for message, suggestion in self._problems(spec, name):
+            raise DeclarationError(
+                codes.MARKER_MISUSED, message, place=place, suggestion=suggestion
+            )
+        table = entity.__table__
+        made = self._schema(spec, name)
+        others = [one for one in table.schema.vectors if one.name != made.name]
+        if made not in table.schema.vectors and len(others) < len(table.schema.vectors):
+            raise DeclarationError(
+                codes.NAME_TAKEN,
+                f"the table {table.name} has another vector index {made.name}.",
+                place=place,
+                suggestion='Give this one a name of its own, as Vector(..., index="by_meaning").',
+            )
+        if len(others) == VECTOR_INDEXES:
+            raise DeclarationError(
+                codes.TABLE_REFUSED,
+                f"the table {table.name} would have {len(others) + 1} vector indexes; DynamoDB "
+                f"takes {VECTOR_INDEXES}.",
+                place=place,
+                suggestion="Let entities share an index, under one attribute name.",
+            )
+        table.schema = replace(table.schema, vectors=(*others, made))
+        table.design.when_complete(lambda: _keep_apart(entity, made, place))
+
+    def _schema(self, spec: EntitySpec, name: str) -> VectorSchema:
+        attribute = spec.fields[name].attribute
+        asked = [spec.fields[one] for one in (self.within, *self.filters) if one]
+        kinds = spec.table.schema.type_attribute
+        return VectorSchema(
+            self.index or f"by_{attribute}",
+            attribute,
+            self.dimensions,
+            self.distance,
+            within=spec.fields[self.within].attribute if self.within else "",
+            # Entities that share the attribute share the index, and are told apart in it.
+            filters=(
+                *(spec.fields[one].attribute for one in self.filters),
+                *((kinds,) if kinds else ()),
+            ),
+            numbers=tuple(field.attribute for field in asked if _type(field) == "N"),
+            place=spec.place,
+        )
+
+    def _problems(self, spec: EntitySpec, name: str) -> Iterator[tuple[str, str]]:
+        if not 1 <= self.dimensions <= VECTOR_DIMENSIONS:
+            yield (
+                f"a vector of {self.dimensions} dimensions cannot be indexed.",
+                f"DynamoDB takes 1 to {VECTOR_DIMENSIONS:,}.",
+            )
+        if self.distance not in get_args(Distance):
+            yield (
+                f"{self.distance!r} is not a distance.",
+                f"Distances are: {', '.join(get_args(Distance))}.",
+            )
+        if len(self.filters) > VECTOR_FILTERS:
+            yield (
+                f"the vector has {len(self.filters)} filters.",
+                f"DynamoDB takes {VECTOR_FILTERS}.",
+            )
+        for one in (*((self.within,) if self.within else ()), *self.filters):
+            field = spec.fields.get(one)
+            if field is None or field.reader is not None or not _type(field):
+                yield (
+                    f"the search is to ask for {one!r}, which is no stored field of text or "
+                    f"numbers of {spec.name}.",
+                    f"It has: {', '.join(f for f, s in spec.fields.items() if _type(s))}.",
+                )
+            elif one == self.within and field.optional:
+                yield (
+                    f"{one} may be missing: such items would silently not be found.",
+                    "Make it required, or make it a filter.",
+                )
+        if spec.table.schema.billing != "PAY_PER_REQUEST":
+            yield (
+                f"the table {spec.table.name} is provisioned, and {name} has a vector index.",
+                "Tables with vector indexes are paid for by request.",
+            )
+
+
+def _type(field: FieldSpec) -> str:
+    """The type of a field's attribute that a search can compare; nothing if it cannot."""
+    if field.stored.startswith("epoch") or field.kind in _NUMBERS:
+        return "N"
+    return "S" if field.kind in _TEXT else ""
+
+
+def _keep_apart(entity: type[Entity], index: VectorSchema, place: str) -> None:
+    """DynamoDB refuses items whose attribute of an index's name is something else."""
+    for other in entity.__table__.entities:
+        for name, field in other.__spec__.fields.items():
+            mark = field.mark(Vector)
+            if field.attribute == index.attribute:
+                wrong = mark is None or mark.dimensions != index.dimensions
+            elif field.attribute in index.asked:
+                wrong = (_type(field) == "N") != (field.attribute in index.numbers)
+            else:
+                continue
+            if wrong:
+                raise DeclarationError(
+                    codes.NAME_TAKEN,
+                    f"{other.__name__}.{name} is stored as {field.attribute!r}, which the vector "
+                    f"index {index.name} takes for something else: DynamoDB would refuse the item.",
+                    place=place,
+                    suggestion="Store it under another name, with Annotated[..., Name(...)].",
+                )

@@ -1,0 +1,169 @@
+"""G: what a table in several regions cannot promise. Conditions look at one region alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.design.follows import Follows
+from keyfold.design.schema import EntitySchema, Replication, TableSchema
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, rule
+
+_HOME = "Write it in one region only and say so (replication: home)"
+
+
+def _spread(facts: Reach) -> Iterator[tuple[TableSchema, Replication]]:
+    """Tables whose regions write without knowing of each other."""
+    for table in facts.schema.tables:
+        if table.replication is not None and table.replication.diverges:
+            yield table, table.replication
+
+
+def _inside(facts: Reach, table: TableSchema) -> dict[str, EntitySchema]:
+    return {entity.name: entity for entity in facts.schema.entities_of(table.name)}
+
+
+def _followed(facts: Reach, table: TableSchema, *facts_of: str) -> Iterator[Follows]:
+    """What follows from changes of a table's items, or is kept in it, by its facts."""
+    inside = _inside(facts, table)
+    for each in facts.schema.follows:
+        if each.fact in facts_of and (each.target or each.source) in inside:
+            yield each
+
+
+@rule("G1", "unique-in-each-region", "error", "A unique value is unique in its region only")
+def unique_in_each_region(facts: Reach) -> Iterator[Defect]:
+    for table, spread in _spread(facts):
+        for entity in _inside(facts, table).values():
+            claims = [unique.fields for unique in entity.uniques]
+            claims += [f.fields for f in facts.schema.follows if _claims(f, entity.name)]
+            for fields in dict.fromkeys(claims):
+                yield Defect(
+                    entity,
+                    f"{entity.name}.{', '.join(fields)}",
+                    f"is to be unique in {len(spread.regions)} regions at once: two of them take "
+                    "the same value, each finds nothing of the other, and the later one stays "
+                    "without a word",
+                    f"{_HOME}, or put the region into the value.",
+                    (table,),
+                )
+
+
+def _claims(follows: Follows, entity: str) -> bool:
+    return follows.fact == "claim" and follows.source == entity
+
+
+@rule("G2", "count-in-two-regions", "error", "Counts of two regions overwrite each other")
+def count_in_two_regions(facts: Reach) -> Iterator[Defect]:
+    for table, _ in _spread(facts):
+        inside = _inside(facts, table)
+        for each in _followed(facts, table, "amount", "best"):
+            entity = inside[each.target or each.source]
+            yield Defect(
+                entity,
+                each.name,
+                f"is kept on {entity.name}, which every region writes: of two changes at once "
+                "the later item stays as a whole, with its number, and the other is lost",
+                f"{_HOME}, or keep a number for each region and add them up when they are read.",
+                (table,),
+            )
+
+
+@rule("G3", "lock-in-one-region", "warning", "A version or a state guards one region only")
+def lock_in_one_region(facts: Reach) -> Iterator[Defect]:
+    for table, _ in _spread(facts):
+        for entity in _inside(facts, table).values():
+            steps = [each.field for each in entity.attributes if each.states]
+            for name in filter(None, (entity.version, *steps)):
+                yield Defect(
+                    entity,
+                    f"{entity.name}.{name}",
+                    "is checked by each write in its own region: two regions step from the same "
+                    "value, and one of the steps is undone by the other",
+                    f"{_HOME}, or let conflicts be refused (replication: conflict: refused).",
+                    (table,),
+                )
+
+
+@rule("G4", "consumer-in-each-region", "warning", "Every region's stream has every change")
+def consumer_in_each_region(facts: Reach) -> Iterator[Defect]:
+    for table in facts.schema.tables:
+        spread = table.replication
+        if spread is None or spread.home:
+            continue
+        inside = _inside(facts, table)
+        names = [each.name for each in facts.schema.follows if _is_streamed(each, inside)]
+        names += [
+            one.name
+            for one in facts.schema.consumers
+            if one.table == table.name or set(one.entities) & set(inside)
+        ]
+        if names:
+            yield Defect(
+                table,
+                table.name,
+                f"{', '.join(dict.fromkeys(names))} follow its stream, and each of "
+                f"{', '.join(spread.regions)} has a stream with all changes: a consumer in each "
+                "does the work once more",
+                "Run the consumers in one region and say so (replication: home), or let them pass "
+                "by what other regions wrote.",
+            )
+
+
+def _is_streamed(follows: Follows, inside: dict[str, EntitySchema]) -> bool:
+    return follows.by_stream and follows.source in inside
+
+
+@rule("G5", "strong-without", "error", "What a table that refuses conflicts cannot have")
+def strong_without(facts: Reach) -> Iterator[Defect]:
+    for table in facts.schema.tables:
+        if table.replication is None or not table.replication.is_strong:
+            continue
+        joined = [each.name for each in facts.schema.follows if _joins(facts, table, each)]
+        claimed = [e.name for e in _inside(facts, table).values() if e.uniques]
+        atomic = [one.name for one in facts.schema.operations if _is_atomic(facts, table, one.name)]
+        lacks = {
+            "transactions": [*joined, *claimed, *atomic],
+            "time to live": [table.ttl] if table.ttl else [],
+            "local indexes": [index.name for index in table.indexes if index.local],
+        }
+        for what, names in lacks.items():
+            if names:
+                yield Defect(
+                    table,
+                    table.name,
+                    f"refuses conflicts between regions and needs {what} "
+                    f"({', '.join(dict.fromkeys(names))}), which DynamoDB does not have there",
+                    "Do without, or let the last writer win.",
+                )
+
+
+def _joins(facts: Reach, table: TableSchema, follows: Follows) -> bool:
+    return follows.joins and follows.source in _inside(facts, table)
+
+
+def _is_atomic(facts: Reach, table: TableSchema, name: str) -> bool:
+    operation = next(one for one in facts.schema.operations if one.name == name)
+    inside = _inside(facts, table)
+    return bool(operation.atomic) and any(effect.entity in inside for effect in operation.effects)
+
+
+@rule("G6", "transaction-in-parts", "info", "A transaction arrives elsewhere item by item")
+def transaction_in_parts(facts: Reach) -> Iterator[Defect]:
+    for table in facts.schema.tables:
+        spread = table.replication
+        if spread is None or spread.is_strong:
+            continue
+        names = [
+            each.name for each in _followed(facts, table, "copy", "shown", "need") if each.joins
+        ]
+        if names:
+            yield Defect(
+                table,
+                table.name,
+                f"{', '.join(dict.fromkeys(names))} join the transaction of their item; in other "
+                "regions the items arrive one by one, and a reader there can meet one without the "
+                "other",
+                "Let readers elsewhere expect it: read the item again by its key where a copy "
+                "shows what is not there yet.",
+            )

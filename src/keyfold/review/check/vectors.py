@@ -1,0 +1,44 @@
+"""X, continued: vector indexes. Each search pays for all that it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.review.check.reach import Reach
+from keyfold.review.check.rule import Defect, rule
+
+
+@rule("X20", "vector-unsearched", "warning", "No search reads a vector index")
+def vector_unsearched(facts: Reach) -> Iterator[Defect]:
+    for table in facts.schema.tables:
+        searched = {one.index for one in facts.schema.searches if one.table == table.name}
+        for vector in table.vectors:
+            if vector.name not in searched:
+                yield Defect(
+                    vector,
+                    f"{table.name}.{vector.name}",
+                    f"every write of {vector.attribute} pays for its entry of "
+                    f"{4 * vector.dimensions:,} bytes and more, and no search reads it",
+                    "Declare the search, or drop the index.",
+                    (table,),
+                )
+
+
+@rule("X21", "search-of-everything", "warning", "A search that looks at every item of its index")
+def search_of_everything(facts: Reach) -> Iterator[Defect]:
+    for search in facts.schema.searches:
+        table = facts.schema.by_table[search.table]
+        vector, entity = table.vector(search.index), facts.schema.by_entity.get(search.entity)
+        if vector is None or vector.within or entity is None or entity.key is None:
+            continue
+        shared = [field for field in entity.key.partition.fields if field in entity.by_field]
+        if not shared or entity.key.sort is None or not entity.key.sort.fields:
+            continue
+        yield Defect(
+            search,
+            search.name,
+            f"pays for the vectors of all of {search.entity}, whatever it finds, though its items "
+            f"lie together by {', '.join(shared)}",
+            f"Search within one {shared[0]} (within: {entity.by_field[shared[0]].name}); a search "
+            "over all of them that is meant is silenced with its reason.",
+        )
