@@ -336,7 +336,12 @@ def hold_trailers(port: int, connections: int = 20, size: int = 4 * MB) -> list[
 def hold_answers(port: int, connections: int = 60) -> list[socket.socket]:
     """Clients that ask for six megabytes and take none of them."""
     body = orjson.dumps({"RequestItems": {TABLE: {"Keys": _LARGE_KEYS}}})
-    return _held(port, connections, _head("BatchGetItem", f"Content-Length: {len(body)}") + body)
+    asked = _head("BatchGetItem", f"Content-Length: {len(body)}") + body
+    held = _held(port, connections, asked)
+    for connection in held:
+        with suppress(OSError):
+            connection.recv(1, socket.MSG_PEEK)
+    return held
 
 
 def hold_handshakes(port: int, connections: int = 600) -> list[socket.socket]:

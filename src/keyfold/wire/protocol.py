@@ -243,6 +243,8 @@ class Connection(asyncio.Protocol):
         if self._held_request:
             self._registry.hold(-self._held_request)
             self._held_request = 0
+        if len(data) > _SMALL:
+            self._registry.note_large()
         if self._closed:
             return
         if len(data) > _SMALL and not self._registry.has_room(len(data)):

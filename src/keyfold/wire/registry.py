@@ -85,6 +85,10 @@ class ConnectionRegistry:
     def hold(self, amount: int) -> None:
         """Bytes that are held from now on; less than nothing gives them back."""
         self._held += amount
+        self.note_large()
+
+    def note_large(self) -> None:
+        """Something large came or goes: the allocator has a lot once it is over."""
         self._was_large = True
 
     def is_calm_again(self) -> bool:

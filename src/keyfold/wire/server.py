@@ -114,13 +114,14 @@ class Server:
 
     async def _tick_forever(self) -> None:
         loop = asyncio.get_running_loop()
+        returning: asyncio.Future[None] | None = None
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
             self._metrics.tick()
-            if self._registry.is_calm_again():
-                # Beside the loop: it looks at all that the allocator has.
-                await loop.run_in_executor(self._threads, _return_memory)
+            if (returning is None or returning.done()) and self._registry.is_calm_again():
+                # Beside the loop, and not behind long requests: it looks at all of the heap.
+                returning = loop.run_in_executor(None, _return_memory)
             for log in self._logs:
                 log.flush()
 
@@ -129,6 +130,8 @@ def _return_memory() -> None:
     """Give the system back what large requests have left, which the allocator would keep."""
     import ctypes
 
+    # TLS leaves cycles; what was there at the start is frozen and not looked at.
+    gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

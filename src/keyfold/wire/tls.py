@@ -47,7 +47,11 @@ class TlsListener:
                 continue
             handshake = asyncio.create_task(self._shake_hands(accepted))
             registry.handshakes[handshake] = registry.now
-            handshake.add_done_callback(lambda done: registry.handshakes.pop(done, None))
+            handshake.add_done_callback(self._shaken)
+
+    def _shaken(self, handshake: asyncio.Task[None]) -> None:
+        self._registry.handshakes.pop(handshake, None)
+        self._registry.note_large()
 
     async def _shake_hands(self, accepted: socket.socket) -> None:
         # A client that does not know how, takes too long or has gone is nobody's fault here.
