@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from keyfold.api.identity import ANONYMOUS, Identity
     from keyfold.api.links import MediaLink, MediaStore
-    from keyfold.api.names import Payload
+    from keyfold.api.names import Payload, unchanged
     from keyfold.api.operation import mutation, query, related
     from keyfold.api.paging import PageRequest
     from keyfold.api.passwords import Password, PasswordFields, Passwords
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Refused,
         TooMany,
     )
+    from keyfold.api.relations import relation
     from keyfold.api.rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
     from keyfold.api.service import Service
     from keyfold.api.subscriptions import subscription
@@ -57,8 +58,10 @@ __all__ = [
     "mutation",
     "query",
     "related",
+    "relation",
     "rule",
     "subscription",
+    "unchanged",
 ]
 
 # `keyfold serve` needs none of these and starts without them.
@@ -71,7 +74,7 @@ _HOMES = {
         "MediaLink",
         "MediaStore",
     ),
-    "keyfold.api.names": ("Payload",),
+    "keyfold.api.names": ("Payload", "unchanged"),
     "keyfold.api.operation": (
         "mutation",
         "query",
@@ -89,6 +92,7 @@ _HOMES = {
         "Refused",
         "TooMany",
     ),
+    "keyfold.api.relations": ("relation",),
     "keyfold.api.rules": (
         "Arguments",
         "Rule",

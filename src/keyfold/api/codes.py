@@ -20,4 +20,6 @@ TITLES: Final[dict[str, str]] = {
     "O13": "A type cannot be written in a generated client",
     "O14": "A subscription cannot be fed",
     "O15": "An entity lacks fields of a password",
+    "O16": "A field of a nested model has no public name",
+    "O17": "A relation leads nowhere",
 }

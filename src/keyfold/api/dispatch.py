@@ -7,7 +7,7 @@ import hashlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -16,7 +16,7 @@ import pydantic
 
 from keyfold.api.identity import Identity
 from keyfold.api.metrics import MetricRegistry
-from keyfold.api.parameters import Operation
+from keyfold.api.parameters import Operation, RelatedField
 from keyfold.api.problems import NotAuthenticated, problem_for
 from keyfold.api.ratelimit import RateLimit
 from keyfold.api.service import Service
@@ -196,7 +196,21 @@ class Dispatch:
             raise
         finally:
             current_work.reset(token)
-            self._count(operation, work)
+            self._count(work)
+
+    async def relate(
+        self, related: RelatedField, parents: Sequence[Any], caller: Caller
+    ) -> Sequence[Any]:
+        """What a related field is for each of its parents; counted like an operation."""
+        given = {"caller": caller.identity} if related.takes_caller else {}
+        work = Work(f"{related.parent.__name__}.{related.name}", self._on_loop)
+        token = current_work.set(work)
+        try:
+            found: Sequence[Any] = await related.function(self.service, parents, **given)
+            return found
+        finally:
+            current_work.reset(token)
+            self._count(work)
 
     def admit(self, caller: Caller) -> None:
         """Count a request against the caller's rate."""
@@ -241,7 +255,7 @@ class Dispatch:
             return await carry_out(operation, arguments, caller)
         finally:
             current_work.reset(token)
-            self._count(operation, work)
+            self._count(work)
 
     async def _enter(self, operation: Operation, caller: Identity) -> None:
         """Who must sign in first hears that, and nothing about the input."""
@@ -290,14 +304,14 @@ class Dispatch:
         parts = [self.service.name, operation.name, caller.bucket, request_id]
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()
 
-    def _count(self, operation: Operation, work: Work) -> None:
-        metrics, service = self._metrics, self.service.name
+    def _count(self, work: Work) -> None:
+        metrics, service, operation = self._metrics, self.service.name, work.name
         if work.undecodable:
-            metrics.undecodable.add(work.undecodable, service, operation.name)
+            metrics.undecodable.add(work.undecodable, service, operation)
         for name, usage in work.usage.items():
             if usage.calls:
                 metrics.calls.add(usage.calls, service, name)
             if usage.read_units:
-                metrics.units.add(usage.read_units, service, operation.name, "read")
+                metrics.units.add(usage.read_units, service, operation, "read")
             if usage.write_units:
-                metrics.units.add(usage.write_units, service, operation.name, "write")
+                metrics.units.add(usage.write_units, service, operation, "write")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -31,3 +32,19 @@ class Payload(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
     )
+
+    def given(self) -> dict[str, Any]:
+        """What the caller sent, by field: null among it, what was left out not.
+
+        For `db.update(ref, **input.given())`: null takes a value away, the others stay.
+        """
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+def unchanged() -> Any:
+    """The default of a field that may be left out but not be null: `title: Title = unchanged()`."""
+    return Field(default=None, json_schema_extra=_without_default)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from keyfold.api.identity import Identity
@@ -29,6 +29,8 @@ class Service:
     uploads that the application was given, if any; `issue` makes a token for a user, where the
     application has a key to sign with, for services that check passwords themselves.
 
+    `relations` are what ids of answers lead to in GraphQL, as `keyfold.api.relation` says it.
+
     Where `idempotent` is set, every mutation takes an Idempotency-Key: a repeated request gets the
     first one's result, which is kept in `db`.
     """
@@ -41,6 +43,7 @@ class Service:
     operations: ClassVar[dict[str, Operation]] = {}
     related: ClassVar[list[RelatedField]] = []
     subscriptions: ClassVar[dict[str, Subscription]] = {}
+    relations: ClassVar[Sequence[RelatedField]] = ()
     media: MediaStore | None = None
     issue: Issue | None = None
 
@@ -50,7 +53,7 @@ class Service:
         cls.name = name or words.replace(" ", "-").lower()
         if "title" not in vars(cls):
             cls.title = words
-        cls.operations, cls.related, cls.subscriptions = {}, [], {}
+        cls.operations, cls.related, cls.subscriptions = {}, list(cls.relations), {}
         routes: dict[tuple[str, str], str] = {}
         for attribute in _attributes(cls):
             if hasattr(attribute, "__operation__"):

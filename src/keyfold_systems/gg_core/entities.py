@@ -6,7 +6,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
 
 from keyfold import (
     AtMost,
@@ -214,6 +215,8 @@ class Task(typed.Task, Entity, table=table):
 
 class Media(BaseModel):
     """A stored file; links to it are made when it is read."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
     s3_key: str
     content_type: str

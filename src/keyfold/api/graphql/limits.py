@@ -31,6 +31,8 @@ DEPTH: Final = 12
 COST: Final = 10_000
 OPERATION_COST: Final = 100
 LIST_LENGTH: Final = 10
+RELATED_PARENTS: Final = 1_000
+"""Objects of one request whose relations may be read."""
 
 
 class QueryRefused(Refused):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,11 +26,13 @@ from graphql import (
 from keyfold.api.arguments import from_values
 from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.api.graphql.execution import Plans
+from keyfold.api.graphql.limits import RELATED_PARENTS, QueryRefused
 from keyfold.api.graphql.loading import RelatedLoader
 from keyfold.api.graphql.types import PageConnection, TypeRegistry, plain_values
 from keyfold.api.parameters import Operation, RelatedField
 from keyfold.api.service import Service
 from keyfold.api.subscriptions import Subscription
+from keyfold.errors import DeclarationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,22 @@ class GraphQLContext:
     caller: Caller
     plans: Plans = field(default_factory=dict)
     loaders: dict[RelatedField, RelatedLoader] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def relate(self, parents: int) -> None:
+        """Count parents whose relations are read: lists may be longer than a query tells."""
+        self.counts["related"] += parents
+        if self.counts["related"] > RELATED_PARENTS:
+            raise QueryRefused(
+                f"The relations of more than {RELATED_PARENTS} objects are asked for. Ask for less."
+            )
 
     def loader(self, related: RelatedField) -> RelatedLoader:
         if related not in self.loaders:
 
             async def load_many(parents: Sequence[Any]) -> Sequence[Any]:
-                given = {"caller": self.caller.identity} if related.takes_caller else {}
-                return await related.function(self.dispatch.service, parents, **given)  # type: ignore[no-any-return]
+                self.relate(len(parents))
+                return await self.dispatch.relate(related, parents, self.caller)
 
             self.loaders[related] = RelatedLoader(load_many)
         return self.loaders[related]
@@ -65,11 +77,16 @@ def build_schema(service: type[Service]) -> GraphQLSchema:
             resolve=lambda _source, _info: service.name,
             description="The service's name.",
         )
-    return GraphQLSchema(
-        GraphQLObjectType("Query", roots["query"]),
-        GraphQLObjectType("Mutation", roots["mutation"]) if roots["mutation"] else None,
-        GraphQLObjectType("Subscription", heard) if heard else None,
-    )
+    try:
+        return GraphQLSchema(
+            GraphQLObjectType("Query", roots["query"]),
+            GraphQLObjectType("Mutation", roots["mutation"]) if roots["mutation"] else None,
+            GraphQLObjectType("Subscription", heard) if heard else None,
+        )
+    except TypeError as wrapped:
+        if isinstance(wrapped.__cause__, DeclarationError):
+            raise wrapped.__cause__ from None
+        raise
 
 
 def schema_text(schema: GraphQLSchema) -> str:

@@ -229,11 +229,15 @@ class TypeRegistry:
     def _object(self, model: type[BaseModel]) -> Any:
         def fields() -> dict[str, GraphQLField]:
             found = {
-                _public(field, info): attribute(
+                _public(model, field, info): attribute(
                     field, self.output(info.annotation, info.metadata), info.description
                 )
                 for field, info in model.model_fields.items()
             }
+            for field, computed in model.model_computed_fields.items():
+                name = computed.alias or camel(field)
+                kind = self.output(computed.return_type)
+                found[name] = attribute(field, kind, computed.description)
             for one in self._related:
                 if issubclass(model, one.parent):
                     found[one.name] = GraphQLField(
@@ -261,7 +265,9 @@ class TypeRegistry:
             for field, info in model.model_fields.items():
                 kind = self.input(info.annotation, info.metadata)
                 kind = kind if info.is_required() else get_nullable_type(kind)
-                found[_public(field, info)] = GraphQLInputField(kind, description=info.description)
+                found[_public(model, field, info)] = GraphQLInputField(
+                    kind, description=info.description
+                )
             return found
 
         def made() -> GraphQLInputObjectType:
@@ -269,7 +275,7 @@ class TypeRegistry:
             name = name if name.endswith("Input") else f"{name}Input"
             self._claim(name, model)
             left_out = {
-                _public(field, info)
+                _public(model, field, info)
                 for field, info in model.model_fields.items()
                 if not info.is_required() and not takes_none(info.annotation)
             }
@@ -321,8 +327,16 @@ def _plain_name(model: type[BaseModel]) -> str:
     return "".join(character for character in model.__name__ if character.isalnum())
 
 
-def _public(field: str, info: FieldInfo) -> str:
-    return info.serialization_alias or info.alias or camel(field)
+def _public(model: type[BaseModel], field: str, info: FieldInfo) -> str:
+    """The name that REST has too."""
+    name = info.serialization_alias or info.alias or field
+    if name == field and camel(field) != field:
+        raise DeclarationError(
+            "O16",
+            f"{model.__name__}.{field} has no public name, so that callers would meet snake_case.",
+            suggestion="Make it a Payload, or give its model_config alias_generator=to_camel.",
+        )
+    return name
 
 
 def _doc(model: type[BaseModel]) -> str | None:
