@@ -47,7 +47,8 @@ from keyfold_systems.sellers.payloads import NewAccount, NewCatalog, NewOrder, N
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import LineItem, Product
 from keyfold_systems.tamafriends import design as tamafriends
-from keyfold_systems.tamafriends.design import Comment, Post, UserProfile
+from keyfold_systems.tamafriends.entities import Comment, Post, UserProfile
+from keyfold_systems.tamafriends.payloads import NewPost
 from keyfold_systems.tamafriends.service import TamaFriends
 from tests.fault.troubles import PASSING, PATIENCE, Trouble, in_every_trouble
 
@@ -213,7 +214,7 @@ SYSTEMS: dict[str, System] = {
             )
         ),
         (
-            lambda town: partial(town.service.create_post, "Look!", town.who),
+            lambda town: partial(town.service.create_post, NewPost(text="Look!"), town.who),
             lambda town: partial(town.service.like, town.one(Post, "post_id"), town.who),
             lambda town: partial(town.service.unlike, town.one(Post, "post_id"), town.who),
             lambda town: partial(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.api import Conflict, Identity, NotAllowed, PageRequest
-from keyfold.api.auth import DevelopmentTokens
-from keyfold.errors import NotFound, UniqueTaken, UnknownOperation
+from keyfold.api import Conflict, Identity, Missing, NotAllowed, PageRequest
+from keyfold.errors import UniqueTaken, UnknownOperation
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, DeadLetter, letters
 from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.payloads import Login, NewAccount, ProfileChange
+from keyfold_systems.tamafriends.payloads import Login, NewAccount, NewPost, ProfileChange
 from keyfold_systems.tamafriends.service import TamaFriends
 
 PAGE = PageRequest(limit=50, cursor=None)
@@ -54,7 +53,6 @@ async def test_a_life_from_signing_up_to_leaving(other_server: tuple[str, str]) 
         return
     db = await design.open_async(url, create_tables=True)
     service = TamaFriends(db)
-    service.issue = DevelopmentTokens().issue
 
     yuki, omar = [
         Identity.of((await service.sign_up(account(who))).user_id) for who in ("yuki", "omar")
@@ -65,7 +63,9 @@ async def test_a_life_from_signing_up_to_leaving(other_server: tuple[str, str]) 
     signed = await service.sign_in(Login(login="New@Example.com", password=PASSWORD))
     assert signed.user_id == yuki.id
 
-    post, other = [await service.create_post(text, caller=yuki) for text in ("One", "Two")]
+    post, other = [
+        await service.create_post(NewPost(text=text), caller=yuki) for text in ("One", "Two")
+    ]
     for one in (post, other):
         await service.like(one.post_id, caller=omar)
         await service.comment(one.post_id, "Nice.", caller=omar)
@@ -73,23 +73,24 @@ async def test_a_life_from_signing_up_to_leaving(other_server: tuple[str, str]) 
         await service.like(post.post_id, caller=omar)
     await service.follow(omar.id, yuki.id)
     await settle(db, name)
-    kept = await service.post(post.post_id)
+    kept = await service.post(post.post_id, caller=yuki)
     assert (kept.likes, kept.comments) == (1, 1)
-    assert (await service.user(yuki.id)).followers == 1
-    assert [one.text for one in await service.posts(yuki.id, PAGE)] == ["Two", "One"]
+    assert (await service.user(yuki.id, caller=yuki)).followers == 1
+    assert [one.text for one in await service.posts(yuki.id, PAGE, caller=omar)] == ["Two", "One"]
 
     await service.delete_post(post.post_id)
     await service.block(yuki.id, omar.id)
     with pytest.raises(NotAllowed):
         await service.follow(omar.id, yuki.id)
     await settle(db, name)
-    assert (await service.user(yuki.id)).followers == 0
-    assert [one.post_id for one in await service.likes(omar.id, PAGE)] == [other.post_id]
+    assert (await service.user(yuki.id, caller=yuki)).followers == 0
+    liked = await service.likes(omar.id, PAGE, caller=omar)
+    assert liked.items == [], "a block hides what they liked of each other"
 
     await service.delete_account(omar.id)
     await settle(db, name)
-    kept = await service.post(other.post_id)
+    kept = await service.post(other.post_id, caller=yuki)
     assert (kept.likes, kept.comments) == (0, 0)
-    with pytest.raises(NotFound):
-        await service.user(omar.id)
+    with pytest.raises(Missing):
+        await service.user(omar.id, caller=yuki)
     await db.close()

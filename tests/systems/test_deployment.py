@@ -20,8 +20,9 @@ from keyfold.streams import Queue, letters, stream_handler
 from keyfold_systems.gg_core.design import design as gg_core
 from keyfold_systems.gg_core.payloads import NewActivity, NewGoal, NewQuest, NewTask, NewUser
 from keyfold_systems.gg_core.service import GgCore
-from keyfold_systems.tamafriends.design import UserProfile
 from keyfold_systems.tamafriends.design import design as tamafriends
+from keyfold_systems.tamafriends.entities import UserProfile
+from keyfold_systems.tamafriends.payloads import NewPost
 from keyfold_systems.tamafriends.service import TamaFriends
 
 PREFIX = "live-"
@@ -198,17 +199,17 @@ async def test_tamafriends_counts_from_a_bare_stack(engine: Engine) -> None:
                 display_name=one.id.title(),
             )
         )
-    post = await service.create_post("Look!", caller=ANN)
+    post = await service.create_post(NewPost(text="Look!"), caller=ANN)
     await service.like(post.post_id, caller=BEN)
     await service.comment(post.post_id, "Nice.", caller=BEN)
     await service.follow("ben", "ann")
     await asyncio.to_thread(stack.run)
-    kept = await service.post(post.post_id)
+    kept = await service.post(post.post_id, caller=ANN)
     assert (kept.likes, kept.comments) == (1, 1)
-    assert (await service.user("ann")).followers == 1
+    assert (await service.user("ann", caller=BEN)).followers == 1
     await service.delete_account("ben")
     await asyncio.to_thread(stack.run)
-    kept = await service.post(post.post_id)
+    kept = await service.post(post.post_id, caller=ANN)
     assert (kept.likes, kept.comments) == (0, 0)
     assert stack.settled() == []
     await db.close()

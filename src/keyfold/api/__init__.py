@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from keyfold.api.auth import Tokens
     from keyfold.api.identity import ANONYMOUS, Identity
     from keyfold.api.links import MediaLink, MediaStore
     from keyfold.api.names import Payload, unchanged
@@ -50,6 +51,7 @@ __all__ = [
     "Refused",
     "Rule",
     "Service",
+    "Tokens",
     "TooMany",
     "admin",
     "anyone",
@@ -66,6 +68,7 @@ __all__ = [
 
 # `keyfold serve` needs none of these and starts without them.
 _HOMES = {
+    "keyfold.api.auth": ("Tokens",),
     "keyfold.api.identity": (
         "ANONYMOUS",
         "Identity",

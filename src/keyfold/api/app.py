@@ -115,7 +115,8 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
     paths = Paths()
     routes: list[BaseRoute] = []
     for dispatch in dispatches:
-        root, app = f"/{_mount_name(dispatch)}", _service_app(dispatch, tokens, chosen)
+        own = dispatch.service.tokens(tokens)
+        root, app = f"/{_mount_name(dispatch)}", _service_app(dispatch, own, chosen)
         routes.append(Mount(root, app))
         _add_paths(paths, root, app)
     routes += _own_routes(services, chosen)

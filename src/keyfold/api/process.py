@@ -87,12 +87,6 @@ class ApiOptions:
 
     def check(self) -> None:
         """Refuse what would not work or would not be safe."""
-        has_issuer = self.issuer is not None and self.audience is not None
-        if self.development_key is None and not has_issuer and not self.token_secret:
-            raise KeyfoldError(
-                "Set --issuer and --audience of your tokens, --token-secret-file for services that "
-                "check passwords themselves, or --development for tokens of this machine"
-            )
         if self.token_secret and (self.issuer is not None or self.development_key is not None):
             raise KeyfoldError("--token-secret-file takes the place of --issuer and --development")
         if any(len(one.encode()) < KEY_BYTES for one in self.token_secret.split(",") if one):
@@ -123,8 +117,16 @@ class ApiOptions:
         if self.workers > 1 and self.backend == ":memory:":
             raise KeyfoldError("workers share nothing in memory; choose a file as --backend")
         cross_origin(self.origins)
-        if len(self.targets) != len({load_service(target) for target in self.targets}):
+        kinds = [load_service(target) for target in self.targets]
+        if len(kinds) != len(set(kinds)):
             raise KeyfoldError(f"a service is named twice: {' '.join(self.targets)}")
+        issued = self.issuer is not None and self.audience is not None
+        signed = self.development_key is not None or bool(self.token_secret)
+        if not (issued or signed or all(one.own_accounts for one in kinds)):
+            raise KeyfoldError(
+                "Set --issuer and --audience of your tokens, --token-secret-file for services that "
+                "check passwords themselves, or --development for tokens of this machine"
+            )
 
 
 def unfollowed(options: ApiOptions) -> list[str]:
@@ -218,14 +220,14 @@ class Application:
 
 
 def _settings(options: ApiOptions) -> ApiSettings:
-    tokens: Tokens
+    tokens: Tokens | None = None
     if options.development_key is not None:
         tokens = DevelopmentTokens(options.development_key)
     elif options.token_secret:
         keys = options.token_secret.split(",")
         tokens = OwnTokens(*keys, admin_group=options.admin_group)
-    else:
-        issuer, audience = options.issuer or "", options.audience or ""
+    elif options.issuer is not None and options.audience is not None:
+        issuer, audience = options.issuer, options.audience
         url = options.jwks or f"{issuer.rstrip('/')}/.well-known/jwks.json"
         tokens = JwksTokens(url, issuer=issuer, audience=audience, admin_group=options.admin_group)
     limit = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from keyfold.api.identity import Identity
 from keyfold.api.links import MediaStore
@@ -12,6 +12,9 @@ from keyfold.api.parameters import Operation, RelatedField, read_operation, read
 from keyfold.api.subscriptions import Subscription, read_subscription
 from keyfold.errors import DeclarationError
 from keyfold.runtime import AsyncDb, Design
+
+if TYPE_CHECKING:
+    from keyfold.api.auth import Tokens
 
 
 class Issue(Protocol):
@@ -27,7 +30,9 @@ class Service:
     mounted; it defaults to the class's name in lower case with dashes. `title` is what people
     call it, by default the class's name in words. `media` is the store of
     uploads that the application was given, if any; `issue` makes a token for a user, where the
-    application has a key to sign with, for services that check passwords themselves.
+    application has a key to sign with, for services that check passwords themselves. A
+    service with `own_accounts` signs people in itself, so that it needs no issuer; its `tokens` say
+    who a token stands for.
 
     `relations` are what ids of answers lead to in GraphQL, as `keyfold.api.relation` says it.
 
@@ -46,6 +51,7 @@ class Service:
     relations: ClassVar[Sequence[RelatedField]] = ()
     media: MediaStore | None = None
     issue: Issue | None = None
+    own_accounts: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__()
@@ -64,6 +70,10 @@ class Service:
             elif hasattr(attribute, "__subscription__"):
                 subscription = read_subscription(attribute)
                 cls.subscriptions[subscription.operation.name] = subscription
+
+    def tokens(self, given: Tokens | None) -> Tokens | None:
+        """What turns bearer tokens into identities: the application's, unless it has its own."""
+        return given
 
     async def start(self) -> None:
         """Called once before the first request: start consumers here."""

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from keyfold import AsyncDb
 from keyfold_systems.tamafriends import passwords
-from keyfold_systems.tamafriends.design import (
+from keyfold_systems.tamafriends.addresses import new_id, new_post_id
+from keyfold_systems.tamafriends.entities import (
     Comment,
     Credential,
     Follow,
@@ -97,19 +98,19 @@ async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
             bio=f"{_LIVES}{dice.choice(_PETS)}.",
         )
         people.append(await db.create(profile))
-    salt = passwords.new_salt()
-    digest = await passwords.digest(PASSWORD, salt)
+    digest = await passwords.digest(PASSWORD)
     for person in people:
-        await db.create(Credential(user_id=person.user_id, salt=salt, digest=digest))
+        await db.create(Credential(user_id=person.user_id, **vars(digest)))
     return people
 
 
 async def _post(db: AsyncDb, dice: random.Random, author: UserProfile) -> Post:
+    at = db.context.now() - timedelta(minutes=dice.randint(1, 20_000))
     post = Post(
         user_id=author.user_id,
-        post_id=f"post{dice.randrange(10**9):09d}",
+        post_id=new_post_id(at, author.user_id),
         text=_sentence(dice.choice(_DID), author.bio.removeprefix(_LIVES).removesuffix(".")),
-        created_at=db.context.now() - timedelta(minutes=dice.randint(1, 20_000)),
+        created_at=at,
     )
     return await db.create(post)
 
@@ -121,17 +122,18 @@ def _sentence(deed: str, pet: str) -> str:
 
 async def _react(db: AsyncDb, dice: random.Random, post: Post, fan: UserProfile) -> None:
     later = post.created_at + timedelta(seconds=dice.randint(10, 50_000))
+    at = min(later, db.context.now())
     where = {
         "post_id": post.post_id,
         "user_id": fan.user_id,
         "post_user_id": post.user_id,
         "post_created_at": post.created_at,
-        "created_at": min(later, db.context.now()),
+        "created_at": at,
     }
     await db.create(Like.model_validate(where))
     if dice.random() < 0.3:
         said = {
-            "comment_id": f"c{dice.randrange(10**9):09d}",
+            "comment_id": new_id(at),
             "user_handle": fan.handle,
             "text": dice.choice(_SAID),
         }

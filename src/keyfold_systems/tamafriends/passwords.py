@@ -1,4 +1,4 @@
-"""Passwords: kept as salted scrypt digests, compared in constant time."""
+"""Passwords: kept as salted scrypt digests with their cost, compared in constant time."""
 
 from __future__ import annotations
 
@@ -6,22 +6,51 @@ import asyncio
 import hashlib
 import hmac
 import secrets
+from dataclasses import dataclass
 
-COST = {"n": 2**14, "r": 8, "p": 1}
-
-
-async def digest(password: str, salt: bytes) -> bytes:
-    """The digest of a password; it takes a while on purpose, so it leaves the event loop."""
-    return await asyncio.to_thread(_digest, password, salt)
+COST = "scrypt 15 8 3"
+"""Two to this power rounds, blocks, lanes: 32 MiB and about a quarter of a second."""
+_MEMORY = 128 * 1024 * 1024
 
 
-def _digest(password: str, salt: bytes) -> bytes:
-    return hashlib.scrypt(password.encode(), salt=salt, n=COST["n"], r=COST["r"], p=COST["p"])
+@dataclass(frozen=True)
+class Digest:
+    """What is kept of a password."""
+
+    salt: bytes
+    digest: bytes
+    cost: str
+
+    async def fits(self, password: str) -> bool:
+        """Whether it was made of this password."""
+        made = await _made(password, self.salt, self.cost)
+        return hmac.compare_digest(made, self.digest)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it was made when digests were cheaper."""
+        return self.cost != COST
 
 
-def new_salt() -> bytes:
-    return secrets.token_bytes(16)
+def nobody() -> Digest:
+    """No password fits: an unknown login takes the same time as a wrong password."""
+    return Digest(b"no such account.", b"", COST)
 
 
-def same(one: bytes, other: bytes) -> bool:
-    return hmac.compare_digest(one, other)
+async def digest(password: str) -> Digest:
+    """A new digest of a password."""
+    salt = secrets.token_bytes(16)
+    return Digest(salt, await _made(password, salt, COST), COST)
+
+
+async def _made(password: str, salt: bytes, cost: str) -> bytes:
+    """It takes a while on purpose, so it leaves the event loop."""
+    return await asyncio.to_thread(_scrypt, password, salt, cost)
+
+
+def _scrypt(password: str, salt: bytes, cost: str) -> bytes:
+    _, power, blocks, lanes = cost.split()
+    rounds = 2 ** int(power)
+    return hashlib.scrypt(
+        password.encode(), salt=salt, n=rounds, r=int(blocks), p=int(lanes), maxmem=_MEMORY
+    )

@@ -1,20 +1,29 @@
-"""What callers send and get besides the entities."""
+"""What callers send, and what they are shown."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from keyfold.api import Payload
-from keyfold_systems.tamafriends.design import Email, Handle, Text, Username
+from keyfold import Timestamp
+from keyfold.api import MediaLink, Payload
+from keyfold_systems.tamafriends.entities import (
+    MOST_IMAGES,
+    Email,
+    Handle,
+    Reportable,
+    Text,
+    Username,
+)
 
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 Password = Annotated[str, Field(min_length=8, max_length=200)]
-
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
+Grounds = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class NewAccount(Payload):
@@ -25,38 +34,163 @@ class NewAccount(Payload):
     handle: Handle
     display_name: DisplayName
     password: Password
+    device: Annotated[str, Field(max_length=200)] = ""
 
 
 class Login(Payload):
-    """Email or username, and password."""
+    """Email, username or @handle, and password."""
 
-    login: Annotated[str, Field(min_length=1, max_length=200)]
+    login: Name
     password: Password
+    device: Annotated[str, Field(max_length=200)] = ""
 
 
 class Signed(Payload):
     """A token for the following requests."""
 
     user_id: str
+    session_id: str
     token: str
 
 
+class SignedIn(Payload):
+    """A place where you are signed in."""
+
+    session_id: str
+    device: str
+    created_at: Timestamp
+    current: bool
+
+
+class NewImage(Payload):
+    """A picture that you uploaded, by its key."""
+
+    key: Annotated[str, Field(max_length=512)]
+    alt: Annotated[str, Field(max_length=500)] = ""
+
+
+class NewPost(Payload):
+    """What you share: words, pictures or both; for some hours, or for good."""
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)] = ""
+    images: Annotated[list[NewImage], Field(max_length=MOST_IMAGES)] = []
+    hours: Hours | None = None
+
+
 class ProfileChange(Payload):
-    """What changes about you; what is left out stays."""
+    """What changes about you; what is left out stays, and null takes the picture away."""
 
     email: Email | None = None
     username: Username | None = None
     handle: Handle | None = None
     display_name: DisplayName | None = None
     bio: Annotated[str, Field(max_length=500)] | None = None
+    picture: NewImage | None = None
 
 
-class Profile(Payload):
-    """What everybody sees of a user."""
+class ImageView(Payload):
+    """A picture, with a link that is made now; none where the server keeps no files."""
+
+    key: str
+    alt: str
+    url: str | None
+
+
+class Upload(MediaLink):
+    """Send a file there; the key goes into a post or a profile."""
+
+    key: str
+
+
+class Person(Payload):
+    """Somebody, as lists show them."""
 
     user_id: str
     handle: str
     display_name: str
+    picture: ImageView | None
+    followed: bool
+    """Whether you follow them."""
+
+
+class PersonSince(Payload):
+    """Somebody in a list, and since when."""
+
+    user: Person
+    since: Timestamp
+
+
+class Profile(Person):
+    """What you see of somebody."""
+
     bio: str
+    role: str
     followers: int
     following: int
+    follows_you: bool
+
+
+class PostView(Payload):
+    """A post with its author, and whether you like it."""
+
+    post_id: str
+    user_id: str
+    author: Person
+    text: str
+    images: list[ImageView]
+    likes: int
+    comments: int
+    liked: bool
+    version: int
+    created_at: Timestamp
+    updated_at: Timestamp | None
+    expires_at: Timestamp | None
+
+
+class LikedPost(Payload):
+    """A post that you like, and since when."""
+
+    post: PostView
+    since: Timestamp
+
+
+class CommentView(Payload):
+    """A comment with its author."""
+
+    comment_id: str
+    post_id: str
+    user_id: str
+    author: Person
+    text: str
+    version: int
+    created_at: Timestamp
+    updated_at: Timestamp | None
+
+
+class Notice(Payload):
+    """Something that happened to you."""
+
+    notification_id: str
+    kind: Literal["follow", "like", "comment", "removal"]
+    actor: Person | None
+    post_id: str | None
+    comment_id: str | None
+    text: str
+    read: bool
+    created_at: Timestamp
+
+
+class Unread(Payload):
+    """How much you have not read."""
+
+    unread: int
+
+
+class NewReport(Payload):
+    """What moderators should look at, and why; a comment is named with its post."""
+
+    kind: Reportable
+    target_id: Name
+    post_id: Name | None = None
+    reason: Literal["spam", "abuse", "other"]
+    text: Annotated[str, Field(max_length=500)] = ""

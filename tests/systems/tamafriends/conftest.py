@@ -18,7 +18,11 @@ from keyfold.api import Identity, PageRequest
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, letters
 from keyfold.testing import Sandbox
-from keyfold_systems.tamafriends.design import Comment, Follow, Like, Post, UserProfile, design
+from keyfold_systems.tamafriends import passwords
+from keyfold_systems.tamafriends.addresses import comment_address, post_address
+from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.entities import Comment, Follow, Like, Post, UserProfile
+from keyfold_systems.tamafriends.payloads import NewPost
 from keyfold_systems.tamafriends.service import TamaFriends
 from tests.systems.conftest import BACKENDS
 from tests.systems.opening import opened, stored
@@ -28,6 +32,18 @@ STRANGER = Identity.of("stranger")
 """Somebody with a good token and no account."""
 START = datetime(2031, 1, 1, tzinfo=UTC)
 PAGE = PageRequest(limit=50, cursor=None)
+COUNTS = ("Home", "Inbox")
+
+
+class Postbox:
+    """Mail that is kept here."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str]] = []
+
+    async def send(self, to: str, subject: str, text: str) -> None:
+        assert subject
+        self.sent.append((to, text))
 
 
 async def enrol(db: AsyncDb, *people: Identity) -> None:
@@ -57,7 +73,10 @@ class World:
 
     async def post(self, who: Identity = YUKI, text: str = "Look!", **more: Any) -> Post:
         self.sandbox.clock.advance(1)
-        return await self.service.create_post(text, caller=who, **more)
+        shown = await self.service.create_post(NewPost(text=text, **more), caller=who)
+        address = post_address(shown.post_id)
+        assert address is not None
+        return await self.db.get(address)
 
     async def like(self, who: Identity, post: Post) -> Like:
         self.sandbox.clock.advance(1)
@@ -65,7 +84,10 @@ class World:
 
     async def comment(self, who: Identity, post: Post, text: str = "Nice.") -> Comment:
         self.sandbox.clock.advance(1)
-        return await self.service.comment(post.post_id, text, caller=who)
+        shown = await self.service.comment(post.post_id, text, caller=who)
+        address = comment_address(post.post_id, shown.comment_id)
+        assert address is not None
+        return await self.db.get(address)
 
     async def follow(self, who: Identity, other: Identity) -> Follow:
         return await self.service.follow(who.id, other.id)
@@ -81,7 +103,7 @@ class World:
 
     async def counts(self, who: Identity) -> tuple[int, int]:
         """Followers and following, as the profile says."""
-        shown = await self.service.user(who.id)
+        shown = await self.service.user(who.id, caller=who)
         return shown.followers, shown.following
 
     async def reactions(self, post: Post) -> tuple[int, int]:
@@ -94,8 +116,15 @@ class World:
         return await stored(self.db, "tamafriends")
 
     async def kinds(self) -> Counter[str]:
-        """How many items of each kind the table holds."""
-        return Counter(item["type"]["S"] for item in await self.items())
+        """How many items of each kind the table holds, without what the feed and inboxes count."""
+        kinds = Counter(item["type"]["S"] for item in await self.items())
+        return Counter({one: n for one, n in kinds.items() if not one.startswith(COUNTS)})
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digests take a while on purpose, and tests sign many up."""
+    monkeypatch.setattr(passwords, "COST", "scrypt 1 8 1")
 
 
 @pytest.fixture(params=BACKENDS)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,49 +14,75 @@ import pytest
 from keyfold.api import ANONYMOUS, Identity
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Dispatch
+from keyfold.api.media import LocalMedia
 from keyfold.api.rest import rest_app
-from keyfold_systems.tamafriends import passwords
+from keyfold_systems.tamafriends import passwords, sessions
 from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.payloads import NewAccount
+from keyfold_systems.tamafriends.entities import Credential, PasswordReset
+from keyfold_systems.tamafriends.payloads import NewAccount, NewPost, NewReport
 from keyfold_systems.tamafriends.service import TamaFriends
 from tests.systems.access import Matrix, Scene, fresh
 from tests.systems.opening import LATER
 
-from .conftest import LENA, OMAR, START, STRANGER, YUKI, World, enrol
+from .conftest import LENA, OMAR, START, STRANGER, YUKI, Postbox, World, enrol
 
 pytestmark = LATER
 ROOT = Identity.of("root", "admin")
 
+MODERATOR = Identity.of("mod", "moderator")
+
 MATRIX = Matrix(
     """
-    operation       anonymous  stranger  member  reader  author  admin
-    signUp          yes        yes       yes     yes     yes     yes
-    signIn          yes        yes       yes     yes     yes     yes
-    user            401        yes       yes     yes     yes     yes
-    account         401        403       403     403     yes     403
-    userByHandle    401        yes       yes     yes     yes     yes
-    editProfile     401        403       403     403     yes     403
-    deleteAccount   401        403       403     403     yes     403
-    createPost      401        403       yes     yes     yes     yes
-    post            401        yes       yes     yes     yes     yes
-    editPost        401        403       403     403     yes     403
-    deletePost      401        403       403     403     yes     403
-    posts           401        yes       yes     yes     yes     yes
-    like            401        403       yes     409     yes     yes
-    unlike          401        403       404     yes     404     404
-    likers          401        yes       yes     yes     yes     yes
-    likes           401        403       403     403     yes     403
-    comment         401        403       yes     yes     yes     yes
-    commentById     401        yes       yes     yes     yes     yes
-    deleteComment   401        403       403     yes     yes     403
-    comments        401        yes       yes     yes     yes     yes
-    commentsOfUser  401        yes       yes     yes     yes     yes
-    follow          401        403       403     403     yes     403
-    unfollow        401        403       403     yes     403     403
-    followers       401        yes       yes     yes     yes     yes
-    following       401        yes       yes     yes     yes     yes
-    block           401        403       403     403     yes     403
-    unblock         401        403       403     403     yes     403
+    operation             anonymous  stranger  member  reader  author  moderator  admin
+    signUp                yes        yes       yes     yes     yes     yes        yes
+    signIn                yes        yes       yes     yes     yes     yes        yes
+    sessions              401        403       403     403     yes     403        403
+    signOut               401        403       403     403     yes     403        403
+    signOutEverywhere     401        403       403     403     yes     403        403
+    changePassword        401        403       403     403     yes     403        403
+    requestPasswordReset  yes        yes       yes     yes     yes     yes        yes
+    resetPassword         yes        yes       yes     yes     yes     yes        yes
+    user                  401        yes       yes     yes     yes     yes        yes
+    account               401        403       403     403     yes     403        403
+    userByHandle          401        yes       yes     yes     yes     yes        yes
+    editProfile           401        403       403     403     yes     403        403
+    deleteAccount         401        403       403     403     yes     403        403
+    uploadImage           401        403       yes     yes     yes     yes        yes
+    createPost            401        403       yes     yes     yes     yes        yes
+    post                  401        yes       yes     yes     yes     yes        yes
+    editPost              401        403       403     403     yes     403        403
+    deletePost            401        403       403     403     yes     403        403
+    posts                 401        yes       yes     yes     yes     yes        yes
+    home                  401        403       403     403     yes     403        403
+    like                  401        403       yes     409     yes     yes        yes
+    unlike                401        403       404     yes     404     404        404
+    likers                401        yes       yes     yes     yes     yes        yes
+    likes                 401        403       403     403     yes     403        403
+    comment               401        403       yes     yes     yes     yes        yes
+    commentById           401        yes       yes     yes     yes     yes        yes
+    editComment           401        403       403     yes     403     403        403
+    deleteComment         401        403       403     yes     yes     403        403
+    comments              401        yes       yes     yes     yes     yes        yes
+    commentsOfUser        401        yes       yes     yes     yes     yes        yes
+    follow                401        403       403     403     yes     403        403
+    unfollow              401        403       403     yes     403     403        403
+    followers             401        yes       yes     yes     yes     yes        yes
+    following             401        yes       yes     yes     yes     yes        yes
+    block                 401        403       403     403     yes     403        403
+    unblock               401        403       403     403     yes     403        403
+    blocks                401        403       403     403     yes     403        403
+    notifications         401        403       403     403     yes     403        403
+    unread                401        403       403     403     yes     403        403
+    readNotifications     401        403       403     403     yes     403        403
+    report                401        403       yes     yes     yes     yes        yes
+    reports               401        403       403     403     403     yes        yes
+    dismissReports        401        403       403     403     403     yes        yes
+    removePost            401        403       403     403     403     yes        yes
+    removeComment         401        403       403     403     403     yes        yes
+    suspendUser           401        403       403     403     403     yes        yes
+    restoreUser           401        403       403     403     403     yes        yes
+    setRole               401        403       403     403     403     403        yes
+    audit                 401        403       403     403     403     yes        yes
     """,
     {
         "anonymous": ANONYMOUS,
@@ -61,6 +90,7 @@ MATRIX = Matrix(
         "member": LENA,
         "reader": OMAR,
         "author": YUKI,
+        "moderator": MODERATOR,
         "admin": ROOT,
     },
     {
@@ -74,24 +104,37 @@ MATRIX = Matrix(
             }
         },
         "signIn": {"input": {"login": "ken", "password": "battery staple"}},
+        "changePassword": {"current": "correct horse", "new": "battery staple"},
+        "requestPasswordReset": {"login": "yuki@example.com"},
+        "resetPassword": {"code": "yuki~secret", "password": "battery staple"},
         "editProfile": {"input": {"bio": "Hello"}},
-        "createPost": {"text": "Look!"},
+        "uploadImage": {"contentType": "image/png"},
+        "createPost": {"input": {"text": "Look!"}},
         "editPost": {"text": "See!"},
         "comment": {"text": "Nice."},
+        "editComment": {"text": "Nicer."},
         "follow": {"followeeId": "omar"},
         "unfollow": {"userId": "omar", "followeeId": "yuki"},
         "block": {"blockedId": "omar"},
+        "report": {"input": {"kind": "user", "targetId": "{blockedId}", "reason": "spam"}},
+        "dismissReports": {"reason": "Fine"},
+        "removePost": {"reason": "Spam"},
+        "removeComment": {"reason": "Spam"},
+        "suspendUser": {"hours": 1, "reason": "Spam"},
+        "restoreUser": {"reason": "Enough"},
+        "setRole": {"role": "moderator", "reason": "Nice"},
     },
 )
 
 
 @asynccontextmanager
 async def posted() -> AsyncIterator[Scene]:
-    """A post of Yuki's that Omar, who follows her, likes and comments; she has blocked Ken."""
+    """A post of Yuki's that Omar, who follows her, likes and comments, and Lena reports; she has
+    blocked Ken, is signed in, and has forgotten her password."""
     async with fresh(design, START) as db:
         service = TamaFriends(db)
-        service.issue = DevelopmentTokens().issue
-        await enrol(db, YUKI, OMAR, LENA, ROOT)
+        service.mail, service.media = Postbox(), LocalMedia(Path("unused"))
+        await enrol(db, YUKI, OMAR, LENA, ROOT, MODERATOR)
         ken = NewAccount(
             email="ken@example.com",
             username="ken",
@@ -100,25 +143,31 @@ async def posted() -> AsyncIterator[Scene]:
             password="battery staple",
         )
         blocked = await service.sign_up(ken)
-        post = await service.create_post("Look!", caller=YUKI)
+        digest = await passwords.digest("correct horse")
+        credential = await db.create(Credential(user_id="yuki", **vars(digest)))
+        session = await sessions.begin(db, credential)
+        code = hashlib.sha256(b"secret").digest()
+        before = START - timedelta(minutes=2)
+        await db.create(PasswordReset(user_id="yuki", digest=code, created_at=before))
+        post = await service.create_post(NewPost(text="Look!"), caller=YUKI)
         await service.like(post.post_id, caller=OMAR)
         said = await service.comment(post.post_id, "Nice.", caller=OMAR)
         await service.follow("omar", "yuki")
         await service.block("yuki", blocked.user_id)
+        report = NewReport(kind="post", target_id=post.post_id, reason="spam")
+        await service.report(report, caller=LENA)
         there = {
             "userId": "yuki",
             "handle": "yuki",
             "postId": post.post_id,
             "commentId": said.comment_id,
             "blockedId": blocked.user_id,
+            "sessionId": session.session_id,
+            "kind": "post",
+            "targetId": post.post_id,
+            "month": "2031-01",
         }
         yield Scene(service, there)
-
-
-@pytest.fixture(autouse=True)
-def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Digests take a while on purpose, and every scene signs somebody up."""
-    monkeypatch.setitem(passwords.COST, "n", 2)
 
 
 @pytest.fixture

@@ -11,15 +11,16 @@ import pytest
 from keyfold.errors import UniqueTaken
 from keyfold.review import docs
 from keyfold.review.check import check
-from keyfold_systems.tamafriends import design as module
-from keyfold_systems.tamafriends.design import UserProfile, design
+from keyfold_systems.tamafriends import patterns
+from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.entities import UserProfile
 from keyfold_systems.tamafriends.payloads import ProfileChange
 from tests.systems.opening import LATER
 
-from .conftest import OMAR, YUKI, World
+from .conftest import COUNTS, OMAR, YUKI, World
 
 pytestmark = LATER
-README = Path(module.__file__).parent / "README.md"
+README = Path(patterns.__file__).parent / "README.md"
 
 
 class TestAllocation:
@@ -33,11 +34,13 @@ class TestAllocation:
             ("Follow", "GSI1", "USER#{followee_id} / FOLLOWER#{follower_id}"),
             ("Comment", "GSI1", "COMMENT#{comment_id} / POST#{post_id}"),
             ("Like", "GSI1", None),
+            ("Block", "GSI1", "USER#{blocked_id} / BLOCKER#{user_id}"),
             ("UserProfile", "GSI2", "USERNAME#{username:lower} / USER#{user_id}"),
             ("Post", "GSI2", None),
             ("Follow", "GSI2", None),
             ("Comment", "GSI2", "USER#{user_id} / COMMENT#{created_at:iso}#{comment_id}"),
             ("Like", "GSI2", "USER#{user_id} / LIKE#{created_at:iso}#{post_id}"),
+            ("Report", "GSI2", "USER#{user_id} / REPORT#{created_at:iso}#{target_id}"),
             ("UserProfile", "GSI3", "HANDLE#{handle:lower} / USER#{user_id}"),
             ("Post", "GSI3", None),
             ("Follow", "GSI3", None),
@@ -68,15 +71,18 @@ class TestAllocation:
         await world.like(OMAR, post)
         await world.comment(OMAR, post)
         await world.follow(OMAR, YUKI)
+        await world.service.block("yuki", "lena")
         held = {
             item["type"]["S"]: sorted(name for name in item if name.startswith("GSI"))
             for item in await world.items()
+            if not item["type"]["S"].startswith(COUNTS)
         }
         one, two, three = (["GSI1PK", "GSI1SK"], ["GSI2PK", "GSI2SK"], ["GSI3PK", "GSI3SK"])
         assert held == {
             "USER_PROFILE": one + two + three,
             "POST": one,
             "FOLLOW": one,
+            "BLOCK": one,
             "COMMENT": one + two,
             "LIKE": two,
             "Unique": [],
@@ -106,9 +112,9 @@ class TestIdentifiers:
     @pytest.mark.parametrize(
         ("field", "new", "lookup"),
         [
-            ("email", "new@example.com", module.profile_by_email),
-            ("username", "new.name", module.profile_by_username),
-            ("handle", "new_handle", module.profile_by_handle),
+            ("email", "new@example.com", patterns.profile_by_email),
+            ("username", "new.name", patterns.profile_by_username),
+            ("handle", "new_handle", patterns.profile_by_handle),
         ],
     )
     async def test_a_changed_one_is_found_and_the_old_one_is_free(

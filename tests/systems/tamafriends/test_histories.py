@@ -20,14 +20,16 @@ from keyfold.errors import KeyfoldError, NotFound
 from keyfold.streams import AsyncConsumer, ConsumerOptions
 from keyfold.streams.policy import TRANSIENT
 from keyfold.testing import Sandbox
-from keyfold_systems.tamafriends.design import (
+from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.entities import (
     Block,
     Comment,
     Follow,
+    Inbox,
     Like,
+    Notification,
     Post,
     UserProfile,
-    design,
 )
 from keyfold_systems.tamafriends.payloads import ProfileChange
 from keyfold_systems.tamafriends.service import TamaFriends
@@ -112,8 +114,8 @@ class Town:
         hours = self.dice.choice([None, None, None, 1])
         self.posts.append(await self.world.post(who, hours=hours))
 
-    async def _edit(self, _: Identity, __: Identity) -> None:
-        await self.service.edit_post(self._some_post().post_id, "Edited")
+    async def _edit(self, who: Identity, _: Identity) -> None:
+        await self.service.edit_post(self._some_post().post_id, "Edited", caller=who)
 
     async def _delete(self, _: Identity, __: Identity) -> None:
         await self.service.delete_post(self._some_post().post_id)
@@ -130,7 +132,8 @@ class Town:
     async def _uncomment(self, _: Identity, __: Identity) -> None:
         if self.comments:
             said = self.dice.choice(self.comments)
-            await self.service.delete_comment(said.comment_id, caller=Identity.of(said.user_id))
+            author = Identity.of(said.user_id)
+            await self.service.delete_comment(said.post_id, said.comment_id, caller=author)
 
     async def _follow(self, who: Identity, other: Identity) -> None:
         await self.world.follow(who, other)
@@ -206,14 +209,41 @@ async def assert_exact(world: World) -> None:
     assert not apart & {frozenset((one.follower_id, one.followee_id)) for one in follows}
     assert all(one.user_handle == profiles[one.user_id].handle for one in comments)
 
+    await assert_told(world, likes, comments, follows, profiles)
     for user in profiles:
-        listed = [one.post_id for one in await world.service.likes(user, ALL)]
-        mine = sorted((one for one in likes if one.user_id == user), key=lambda one: one.created_at)
+        me = Identity.of(user)
+        hidden = {one for pair in apart if user in pair for one in pair}
+        listed = [one.post.post_id for one in await world.service.likes(user, ALL, caller=me)]
+        mine = [one for one in likes if one.user_id == user and one.post_user_id not in hidden]
         assert sorted(listed) == sorted(one.post_id for one in mine)
-        times = [one.created_at for one in await world.service.likes(user, ALL)]
+        times = [one.since for one in await world.service.likes(user, ALL, caller=me)]
         assert times == sorted(times, reverse=True)
-        fans = {one.follower_id for one in await world.service.followers(user, ALL)}
+        fans = {one.user.user_id for one in await world.service.followers(user, ALL, caller=me)}
         assert fans == {one.follower_id for one in follows if one.followee_id == user}
+        followed = {one.followee_id for one in follows if one.follower_id == user}
+        feed = [one.post_id for one in await world.service.home(user, ALL, caller=me)]
+        wanted = [one for one in posts.values() if one.user_id in followed]
+        assert sorted(feed) == sorted(one.post_id for one in wanted)
+
+
+async def assert_told(
+    world: World,
+    likes: list[Like],
+    comments: list[Comment],
+    follows: list[Follow],
+    profiles: dict[str, UserProfile],
+) -> None:
+    """There is one notification for each reaction to somebody else, and inboxes count them."""
+    told = await everything(world.db, Notification)
+    wanted = Counter(
+        [("like", o.post_user_id, o.user_id) for o in likes if o.user_id != o.post_user_id]
+        + [("comment", o.post_user_id, o.user_id) for o in comments if o.user_id != o.post_user_id]
+        + [("follow", o.followee_id, o.follower_id) for o in follows]
+    )
+    assert Counter((one.kind, one.user_id, one.actor_id) for one in told) == wanted
+    unread = Counter(one.user_id for one in told)
+    inboxes = {one.user_id: one.unread for one in await everything(world.db, Inbox)}
+    assert {user: inboxes.get(user, 0) for user in profiles} == {u: unread[u] for u in profiles}
 
 
 async def history(world: World, seed: int, faults: Faults | None = None) -> None:

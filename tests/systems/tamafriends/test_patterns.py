@@ -9,8 +9,20 @@ import pytest
 
 from keyfold import AsyncDb, Entity
 from keyfold.clock import ManualClock
-from keyfold_systems.tamafriends import design as t
-from keyfold_systems.tamafriends.design import Comment, Follow, Like, Post, UserProfile, design
+from keyfold_systems.tamafriends import patterns as t
+from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.entities import (
+    AuditEntry,
+    Block,
+    Comment,
+    Follow,
+    Like,
+    Notification,
+    Post,
+    Report,
+    Session,
+    UserProfile,
+)
 from tests.systems.conftest import Recorder
 from tests.systems.patterns import Request, Row, get_item, query
 
@@ -34,7 +46,7 @@ def indexed(index: str, partition: str, prefix: str, limit: int = 50, **more: An
 
 
 def living(request: Request) -> Request:
-    """The same, without posts that are over."""
+    """The same, without what is over."""
     operation, asked = request
     return operation, {
         **asked,
@@ -124,6 +136,46 @@ ROWS: dict[str, Row[Stored]] = {
         [get_item("tamafriends", "POST#post1", "LIKE#omar")],
         one("omar likes post1"),
     ),
+    "blocks_of": Row(
+        lambda db: t.blocks_of(db, "yuki"),
+        [listed("USER#yuki", "BLOCK#")],
+        answer("yuki blocks ken"),
+    ),
+    "blockers_of": Row(
+        lambda db: t.blockers_of(db, "ken"),
+        [indexed("GSI1", "USER#ken", "BLOCKER#")],
+        answer("yuki blocks ken"),
+    ),
+    "notifications_of": Row(
+        lambda db: t.notifications_of(db, "yuki"),
+        [living(listed("NOTICES#yuki", "NOTICE#", **BACKWARDS))],
+        answer("notice2", "notice1"),
+    ),
+    "inbox_of": Row(
+        lambda db: t.inbox_of(db, "yuki"),
+        [get_item("tamafriends", "NOTICES#yuki", "INBOX")],
+        lambda _: None,
+    ),
+    "sessions_of": Row(
+        lambda db: t.sessions_of(db, "yuki"),
+        [living(listed("USER#yuki", "SESSION#"))],
+        answer("session"),
+    ),
+    "open_reports": Row(
+        lambda db: t.open_reports(db),
+        [listed("REPORTS", "REPORT#")],
+        answer("report"),
+    ),
+    "reports_by": Row(
+        lambda db: t.reports_by(db, "omar"),
+        [indexed("GSI2", "USER#omar", "REPORT#", **BACKWARDS)],
+        answer("report"),
+    ),
+    "audit_of_month": Row(
+        lambda db: t.audit_of_month(db, "2031-01"),
+        [listed("AUDIT#2031-01", "AT#", **BACKWARDS)],
+        answer("decision"),
+    ),
 }
 
 
@@ -158,7 +210,36 @@ async def stored(db: AsyncDb) -> Stored:
     for edge in ("omar>yuki", "lena>yuki", "yuki>lena"):
         follower, _, followee = edge.partition(">")
         made[edge] = Follow(follower_id=follower, followee_id=followee)
+    made["yuki blocks ken"] = Block(user_id="yuki", blocked_id="ken")
+    made["session"] = Session(
+        user_id="yuki", session_id="s", digest=b"d", generation=0, created_at=START
+    )
+    made["report"] = Report(
+        kind="user",
+        target_id="lena",
+        user_id="omar",
+        author_id="lena",
+        reason="spam",
+        created_at=START,
+    )
+    made["decision"] = AuditEntry(
+        month="2031-01",
+        entry_id="e",
+        at=START,
+        actor_id="yuki",
+        action="dismiss",
+        kind="user",
+        target_id="lena",
+        reason="Fine",
+    )
     for number in (1, 2):
+        made[f"notice{number}"] = Notification(
+            user_id="yuki",
+            notification_id=f"n{number}",
+            kind="follow",
+            actor_id="omar",
+            created_at=START + timedelta(hours=number),
+        )
         post = Post(
             user_id="yuki",
             post_id=f"post{number}",

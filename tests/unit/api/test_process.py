@@ -174,7 +174,7 @@ def test_streams_that_nothing_here_follows_are_named(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (ApiOptions(["x"], "data.db"), "--issuer"),
+        (ApiOptions(["keyfold_systems.inviter.service"], "data.db"), "--issuer"),
         (ApiOptions(["x"], "data.db", host="0.0.0.0", development_key="k"), "127.0.0.1"),
         (ApiOptions(["x"], ":memory:", workers=2, development_key="k"), "--backend"),
         (ApiOptions(["x"], "data.db", port=99999, development_key="k"), "Invalid port 99999"),
@@ -212,6 +212,10 @@ def test_callers_have_a_rate_unless_it_is_taken_away() -> None:
     assert ApiOptions(["x"], "data.db", issuer="i", audience="a").allowed_rate == 20
     assert ApiOptions(["x"], "data.db", issuer="i", audience="a", rate=0).allowed_rate == 0
     assert ApiOptions(["x"], "data.db", development_key="k").allowed_rate == 0
+
+
+def test_a_service_with_accounts_of_its_own_needs_no_issuer() -> None:
+    ApiOptions(["keyfold_systems.tamafriends.service"], "data.db").check()
 
 
 def test_a_target_is_a_module_or_a_class_in_it(

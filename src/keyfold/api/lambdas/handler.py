@@ -82,6 +82,7 @@ class LambdaHandler:
         if self._dispatch is None:
             service = await self._open()
             await service.start()
+            self._tokens = service.tokens(self._tokens)
             self._dispatch = Dispatch(service)
         return self._dispatch
 

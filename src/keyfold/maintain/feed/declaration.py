@@ -90,14 +90,17 @@ class Feed(Generic[I]):
         return db.run(flow, f"feed {self.name}")
 
     @overload
-    def post(self, db: Db, activity: A) -> A: ...
+    def post(self, db: Db, activity: A, *more: Intent) -> A: ...
     @overload
-    def post(self, db: AsyncDb, activity: A) -> Awaitable[A]: ...
-    def post(self, db: Db | AsyncDb, activity: A) -> A | Awaitable[A]:
-        """Write an activity once; the stream brings it to those feeds that get copies."""
+    def post(self, db: AsyncDb, activity: A, *more: Intent) -> Awaitable[A]: ...
+    def post(self, db: Db | AsyncDb, activity: A, *more: Intent) -> A | Awaitable[A]:
+        """Write an activity once; the stream brings it to those feeds that get copies.
+
+        Checks and writes of your own join its transaction.
+        """
         from keyfold.maintain.feed.fan_out import post
 
-        return db.run(post(db.context, self, activity), f"feed {self.name} post")
+        return db.run(post(db.context, self, activity, more), f"feed {self.name} post")
 
     @overload
     def explain(self, db: Db, reader: str, source: str) -> Decision: ...

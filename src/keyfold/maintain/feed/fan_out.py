@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from keyfold.design.entity import Entity
@@ -13,7 +14,7 @@ from keyfold.runtime.batch import delete_many, put_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Put, Update
+from keyfold.runtime.intent import Intent, Put, Update
 from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound=Entity)
 
 
-def post(context: Context, feed: Feed[Any], activity: A) -> Flow[A]:
+def post(context: Context, feed: Feed[Any], activity: A, more: Sequence[Intent] = ()) -> Flow[A]:
     """Write the activity; its hint goes first, so that a hint is never older than the truth."""
     yield from hint(context, feed, activity)
-    written = yield from commit(context, [Put(activity)])
+    written = yield from commit(context, [Put(activity), *more])
     made: A = written[0]  # type: ignore[assignment]
     return made
 

@@ -1,0 +1,1 @@
+"""The operations of TamaFriends, by what they are about."""

@@ -1,0 +1,93 @@
+"""Who may do what, and what all operations share."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from keyfold import AsyncDb, Entity, Ref, check, create, missing
+from keyfold.api import Arguments, Identity, Invalid, Missing, NotAllowed, Service, rule
+from keyfold.errors import ConditionFailed
+from keyfold.runtime import Intent
+from keyfold_systems.tamafriends.addresses import post_address
+from keyfold_systems.tamafriends.entities import Block, Image, Post, UserProfile
+from keyfold_systems.tamafriends.patterns import post_by_id
+from keyfold_systems.tamafriends.payloads import NewImage
+from keyfold_systems.tamafriends.views import Views
+
+E = TypeVar("E", bound=Entity)
+MODERATORS = ("moderator", "admin")
+
+
+class Part(Service):
+    """Some operations over the one database."""
+
+    def __init__(self, db: AsyncDb) -> None:
+        self.db = db
+
+    def views(self, caller: Identity) -> Views:
+        """What the caller is shown."""
+        return Views(self.db, caller.id, self.media)
+
+    async def find_post(self, post_id: str) -> Post | None:
+        """A post by its id: by the index, or by its key while the index does not show it yet."""
+        found = await post_by_id(self.db, post_id)
+        if found is None and (address := post_address(post_id)) is not None:
+            found = await self.db.find(address)
+        return found
+
+    async def get_post(self, post_id: str) -> Post:
+        found = await self.find_post(post_id)
+        if found is None:
+            raise Missing("There is no such post.")
+        return found
+
+    async def add(self, new: E, target: Ref[Any], *more: Intent, between: tuple[str, str]) -> E:
+        """Write something of the second user's about the first's, if it is there and they may."""
+        first, second = between
+        pairs = dict.fromkeys([(first, second), (second, first)])
+        blocks = [Block.key(user_id=one, blocked_id=other) for one, other in pairs]
+        try:
+            results = await self.db.transact(
+                create(new),
+                check(target),
+                check(UserProfile.key(user_id=second)),
+                *(check(block, where=lambda b: missing(b.user_id)) for block in blocks),
+                *more,
+            )
+        except ConditionFailed:
+            raise NotAllowed("One of you has blocked the other.", code="BLOCKED") from None
+        made: E = results[0]
+        return made
+
+
+def own_image(user_id: str, image: NewImage) -> Image:
+    """A picture that this user uploaded."""
+    if not image.key.startswith(folder_of(user_id)):
+        raise Invalid("key", "this is not a picture that you uploaded")
+    return Image(key=image.key, alt=image.alt)
+
+
+def folder_of(user_id: str) -> str:
+    return f"users/{user_id}/"
+
+
+@rule
+async def member(service: Part, caller: Identity, _: Arguments) -> bool:
+    """Somebody with an account that is not suspended; tokens may outlive their accounts."""
+    profile = await service.db.find(UserProfile.key(user_id=caller.id))
+    return profile is not None and not is_suspended(service.db, profile)
+
+
+@rule
+async def author(service: Part, caller: Identity, arguments: Arguments) -> bool:
+    post = await service.find_post(arguments["post_id"])
+    return post is None or post.user_id == caller.id
+
+
+@rule
+def moderator(_service: Part, caller: Identity, _: Arguments) -> bool:
+    return caller.is_admin or not caller.groups.isdisjoint(MODERATORS)
+
+
+def is_suspended(db: AsyncDb, profile: UserProfile) -> bool:
+    return profile.suspended_until is not None and db.context.now() < profile.suspended_until

@@ -1,0 +1,311 @@
+"""Accounts: joining, signing in and out, passwords."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import secrets
+from typing import Any
+
+from keyfold import AsyncDb, Page, add, check, create, delete, new_ulid, update
+from keyfold.api import (
+    Conflict,
+    Identity,
+    NotAllowed,
+    NotAuthenticated,
+    PageRequest,
+    Tokens,
+    anyone,
+    itself,
+    mutation,
+    query,
+)
+from keyfold.errors import ConditionFailed, NotFound, RequestReused
+from keyfold_systems.tamafriends import attempts, passwords, sessions
+from keyfold_systems.tamafriends.entities import (
+    Attempts,
+    Credential,
+    PasswordReset,
+    Session,
+    UserProfile,
+)
+from keyfold_systems.tamafriends.mail import Mail, from_environment
+from keyfold_systems.tamafriends.operations.access import Part
+from keyfold_systems.tamafriends.patterns import (
+    profile_by_email,
+    profile_by_handle,
+    profile_by_username,
+    sessions_of,
+)
+from keyfold_systems.tamafriends.payloads import (
+    Login,
+    Name,
+    NewAccount,
+    Password,
+    Signed,
+    SignedIn,
+)
+
+RESET_SECONDS = 60
+"""Who asks again earlier gets no second mail."""
+log = logging.getLogger("keyfold.tamafriends")
+
+
+class Accounts(Part):
+    """Accounts with passwords."""
+
+    def __init__(self, db: AsyncDb) -> None:
+        super().__init__(db)
+        self.mail: Mail | None = from_environment()
+        self._sending: set[asyncio.Task[None]] = set()
+
+    def tokens(self, given: Tokens | None) -> Tokens:
+        """Our own sessions, and beside them what the application knows."""
+        return sessions.Sessions(self.db, given)
+
+    @mutation(
+        "/accounts",
+        name="signUp",
+        allow=anyone,
+        status=201,
+        example={
+            "input": {
+                "email": "ada@example.org",
+                "username": "ada.lang",
+                "handle": "ada",
+                "displayName": "Ada Lang",
+                "password": "correct horse",
+            }
+        },
+    )
+    async def sign_up(self, input: NewAccount, request_id: str | None = None) -> Signed:
+        """Join; email, username and handle are yours alone."""
+        values = input.model_dump(exclude={"password", "device"})
+
+        async def join() -> str:
+            user_id, new = new_ulid(), await passwords.digest(input.password)
+            await self.db.transact(
+                create(UserProfile(user_id=user_id, **values)),
+                create(Credential(user_id=user_id, **vars(new))),
+            )
+            return user_id
+
+        if request_id is None:
+            user_id = await join()
+        else:
+            user_id = await self.db.once(request_id, join, result=str, payload=values)
+        credential = await self.db.get(Credential.key(user_id=user_id))
+        # A repeated request proves itself by the password, of which nothing is kept to compare.
+        if request_id is not None and not await _kept(credential).fits(input.password):
+            raise RequestReused("the request id was used with another password")
+        return await sessions.begin(
+            self.db, credential, device=input.device, session_id=(request_id or "")[:32]
+        )
+
+    @mutation(
+        "/sessions",
+        name="signIn",
+        allow=anyone,
+        status=201,
+        example={"input": {"login": "@ada", "password": "correct horse"}},
+    )
+    async def sign_in(self, input: Login, request_id: str | None = None) -> Signed:
+        """Sign in with your email, username or handle; a repeated request is one session."""
+        found = await self._find(input.login)
+        credential = None
+        if found is not None:
+            credential = await self.db.find(Credential.key(user_id=found.user_id))
+        subject = _subject(input.login, found)
+        await attempts.count(self.db, subject)
+        kept = passwords.nobody() if credential is None else _kept(credential)
+        if not await kept.fits(input.password) or credential is None or found is None:
+            raise NotAuthenticated(sessions.WRONG)
+        await attempts.forget(self.db, subject)
+        until = found.suspended_until
+        if until is not None and self.db.context.now() < until:
+            raise NotAllowed("This account is suspended.", code="SUSPENDED")
+        if kept.is_weak:
+            credential = await self._strengthen(credential, input.password)
+        session_id = (request_id or "")[:32]
+        return await sessions.begin(self.db, credential, device=input.device, session_id=session_id)
+
+    @query("/users/{user_id}/sessions", allow=itself("user_id"))
+    async def sessions(self, user_id: str, page: PageRequest, caller: Identity) -> Page[SignedIn]:
+        """Where you are signed in."""
+        found = await sessions_of.after(page.cursor)(self.db, user_id, limit=page.limit)
+        credential = await self.db.find(Credential.key(user_id=user_id))
+        generation = credential.generation if credential is not None else None
+        current = caller.claims.get("session")
+        listed = [
+            SignedIn(
+                session_id=one.session_id,
+                device=one.device,
+                created_at=one.created_at,
+                current=one.session_id == current,
+            )
+            for one in found
+            if one.generation == generation
+        ]
+        return Page(listed, found.cursor)
+
+    @mutation(
+        "/users/{user_id}/sessions/{session_id}",
+        name="signOut",
+        method="DELETE",
+        allow=itself("user_id"),
+    )
+    async def sign_out(self, user_id: str, session_id: str) -> None:
+        """End a session."""
+        ref = Session.key(user_id=user_id, session_id=session_id)
+        await self.db.delete(ref, must_exist=True)
+
+    @mutation(
+        "/users/{user_id}/sessions",
+        name="signOutEverywhere",
+        method="DELETE",
+        allow=itself("user_id"),
+    )
+    async def sign_out_everywhere(self, user_id: str) -> None:
+        """End all sessions at once, this one too."""
+        await self.end_sessions(user_id)
+
+    @mutation(
+        "/users/{user_id}/password",
+        name="changePassword",
+        method="PUT",
+        allow=itself("user_id"),
+        example={"current": "correct horse", "new": "battery staple"},
+    )
+    async def change_password(
+        self, user_id: str, current: Password, new: Password, request_id: str | None = None
+    ) -> Signed:
+        """Choose another password; all sessions end, and this is a new one."""
+        credential = await self.db.get(Credential.key(user_id=user_id))
+        subject = attempts.of_account(user_id)
+        await attempts.count(self.db, subject)
+        kept = _kept(credential)
+        if await kept.fits(current):
+            credential = await self._renew(credential, new)
+        elif request_id is None or not await kept.fits(new):
+            # A repeated request finds its own new password.
+            raise NotAllowed("The current password is wrong.", code="WRONG_PASSWORD")
+        await attempts.forget(self.db, subject)
+        return await sessions.begin(self.db, credential, session_id=(request_id or "")[:32])
+
+    @mutation(
+        "/password-resets",
+        name="requestPasswordReset",
+        allow=anyone,
+        example={"login": "ada@example.org"},
+    )
+    async def request_password_reset(self, login: Name) -> None:
+        """Have a link for a new password sent to you; nobody learns whether the login exists."""
+        if self.mail is None:
+            raise Conflict("This server sends no mail; ask its administrators.", code="NO_MAIL")
+        found = await self._find(login)
+        if found is None:
+            return
+        now, secret = self.db.context.now(), secrets.token_urlsafe(32)
+        last = await self.db.find(PasswordReset.key(user_id=found.user_id))
+        if last is not None and (now - last.created_at).total_seconds() < RESET_SECONDS:
+            return
+        digest = hashlib.sha256(secret.encode()).digest()
+        await self.db.put(PasswordReset(user_id=found.user_id, digest=digest, created_at=now))
+        text = (
+            f"Somebody wants a new password for @{found.handle}. If it was you, use this code "
+            f"within an hour:\n\n{found.user_id}~{secret}\n\nIf not, do nothing."
+        )
+        # The answer does not wait: its time would tell whether there is such a login.
+        task = asyncio.create_task(self._send(found.email, "A new password", text))
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+
+    @mutation(
+        "/password-resets/completion",
+        name="resetPassword",
+        allow=anyone,
+        example={"code": "01J…~…", "password": "battery staple"},
+    )
+    async def reset_password(
+        self, code: Name, password: Password, request_id: str | None = None
+    ) -> None:
+        """Choose a new password with the code that was sent; all sessions end."""
+        user_id, _, secret = code.partition("~")
+        credential = await self.db.find(Credential.key(user_id=user_id))
+        reset = await self.db.find(PasswordReset.key(user_id=user_id))
+        digest = hashlib.sha256(secret.encode()).digest()
+        if credential is None or reset is None or not hmac.compare_digest(digest, reset.digest):
+            if credential is not None and request_id is not None:
+                await attempts.count(self.db, attempts.of_account(user_id))
+                if await _kept(credential).fits(password):
+                    await attempts.forget(self.db, attempts.of_account(user_id))
+                    return
+            raise NotAllowed("This code is not good any more; ask for a new one.", code="BAD_CODE")
+        used = delete(reset.ref(), where=lambda r: r.digest == digest, must_exist=True)
+        await self._renew(credential, password, used)
+
+    async def stop(self) -> None:
+        """Let mail that is on its way go out."""
+        await asyncio.gather(*self._sending, return_exceptions=True)
+
+    async def end_sessions(self, user_id: str) -> None:
+        """One write, after which no session of before is good."""
+        credential = await self.db.find(Credential.key(user_id=user_id))
+        if credential is not None:
+            await self.db.update(credential.ref(), generation=add(1))
+
+    async def _renew(self, known: Credential, password: str, *more: Any) -> Credential:
+        """A new password on the one that is known, and an end of all sessions and locks."""
+        new = vars(await passwords.digest(password))
+        generation = known.generation + 1
+        try:
+            await self.db.transact(
+                update(
+                    known.ref(),
+                    **new,
+                    generation=generation,
+                    where=lambda c: (c.digest == known.digest) & (c.generation == known.generation),
+                ),
+                check(UserProfile.key(user_id=known.user_id)),
+                delete(Attempts.key(subject=attempts.of_account(known.user_id))),
+                *more,
+            )
+        except (ConditionFailed, NotFound):
+            raise Conflict("The password was changed just now.", code="CHANGED") from None
+        return known.model_copy(update={**new, "generation": generation})
+
+    async def _strengthen(self, known: Credential, password: str) -> Credential:
+        """The same password with a digest of today's cost."""
+        new = await passwords.digest(password)
+        try:
+            return await self.db.update(
+                known.ref(), **vars(new), where=lambda c: c.digest == known.digest
+            )
+        except ConditionFailed:
+            raise NotAuthenticated(sessions.WRONG) from None
+
+    async def _find(self, login: str) -> UserProfile | None:
+        """Who has this login: `@name` is a handle, `a@b` an email, others a username or handle."""
+        if login.startswith("@"):
+            return await profile_by_handle(self.db, login[1:]) if login[1:] else None
+        if "@" in login:
+            return await profile_by_email(self.db, login)
+        by_username = await profile_by_username(self.db, login)
+        return by_username or await profile_by_handle(self.db, login)
+
+    async def _send(self, to: str, subject: str, text: str) -> None:
+        assert self.mail is not None, "asked only where there is one"
+        try:
+            await self.mail.send(to, subject, text)
+        except Exception:
+            log.exception("a mail was not sent")
+
+
+def _kept(credential: Credential) -> passwords.Digest:
+    return passwords.Digest(credential.salt, credential.digest, credential.cost)
+
+
+def _subject(login: str, found: UserProfile | None) -> str:
+    return attempts.of_login(login) if found is None else attempts.of_account(found.user_id)

@@ -1,0 +1,216 @@
+"""Moderation: reports, removals, suspensions and roles, each with an entry in the audit trail."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import StringConstraints
+
+from keyfold import Page, create, delete, new_ulid, put, update
+from keyfold.api import (
+    Identity,
+    Invalid,
+    Missing,
+    PageRequest,
+    admin,
+    mutation,
+    query,
+)
+from keyfold_systems.tamafriends.addresses import new_id
+from keyfold_systems.tamafriends.entities import (
+    AuditEntry,
+    Comment,
+    Notification,
+    Post,
+    Report,
+    Reportable,
+    Role,
+    UserProfile,
+)
+from keyfold_systems.tamafriends.operations.access import member, moderator
+from keyfold_systems.tamafriends.operations.accounts import Accounts
+from keyfold_systems.tamafriends.operations.reactions import Reactions
+from keyfold_systems.tamafriends.patterns import audit_of_month, open_reports
+from keyfold_systems.tamafriends.payloads import Grounds, Hours, NewReport
+
+EXCERPT = 200
+Month = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}$")]
+
+
+class Moderation(Accounts, Reactions):
+    """What people report, and what moderators do about it."""
+
+    @mutation(
+        "/reports",
+        name="report",
+        allow=member,
+        status=201,
+        example={"input": {"kind": "user", "targetId": "omar", "reason": "spam"}},
+    )
+    async def report(self, input: NewReport, caller: Identity) -> Report:
+        """Ask moderators to look at something; who said it does not learn who asked."""
+        if input.kind == "post":
+            post = await self.get_post(input.target_id)
+            author_id, excerpt = post.user_id, post.text
+        elif input.kind == "comment":
+            if input.post_id is None:
+                raise Invalid("postId", "a comment is named with its post")
+            said = await self.get_comment(input.post_id, input.target_id)
+            author_id, excerpt = said.user_id, said.text
+        else:
+            profile = await self.db.get(UserProfile.key(user_id=input.target_id))
+            author_id, excerpt = profile.user_id, profile.bio
+        if author_id == caller.id:
+            raise Invalid("targetId", "this is your own")
+        return await self.db.put(
+            Report(
+                **dict(input),
+                user_id=caller.id,
+                author_id=author_id,
+                excerpt=excerpt[:EXCERPT],
+                created_at=self.db.context.now(),
+            )
+        )
+
+    @query("/reports", allow=moderator)
+    async def reports(self, page: PageRequest) -> Page[Report]:
+        """What waits for a decision, by what it is about."""
+        return await open_reports.after(page.cursor)(self.db, limit=page.limit)
+
+    @mutation(
+        "/reports/{kind}/{target_id}/dismissal",
+        name="dismissReports",
+        allow=moderator,
+        example={"reason": "A joke among friends"},
+    )
+    async def dismiss_reports(
+        self, kind: Reportable, target_id: str, reason: Grounds, caller: Identity
+    ) -> None:
+        """Decide that nothing is wrong with it."""
+        if not await self._close(kind, target_id):
+            raise Missing("Nobody reported it.")
+        await self.db.transact(self._entry(caller, "dismiss", kind, target_id, reason))
+
+    @mutation(
+        "/moderation/posts/{post_id}/removal",
+        name="removePost",
+        allow=moderator,
+        example={"reason": "Advertising"},
+    )
+    async def remove_post(self, post_id: str, reason: Grounds, caller: Identity) -> None:
+        """Remove a post; its author is told why."""
+        post = await self.get_post(post_id)
+        await self._remove(post, "post", post_id, reason, caller)
+
+    @mutation(
+        "/moderation/posts/{post_id}/comments/{comment_id}/removal",
+        name="removeComment",
+        allow=moderator,
+        example={"reason": "Abuse"},
+    )
+    async def remove_comment(
+        self, post_id: str, comment_id: str, reason: Grounds, caller: Identity
+    ) -> None:
+        """Remove a comment; its author is told why."""
+        said = await self.get_comment(post_id, comment_id)
+        await self._remove(said, "comment", comment_id, reason, caller)
+
+    @mutation(
+        "/moderation/users/{user_id}/suspension",
+        name="suspendUser",
+        method="PUT",
+        allow=moderator,
+        example={"hours": 24, "reason": "Spam"},
+    )
+    async def suspend_user(
+        self, user_id: str, hours: Hours, reason: Grounds, caller: Identity
+    ) -> None:
+        """Keep somebody from signing in, posting and reacting for a while."""
+        until = self.db.context.now() + timedelta(hours=hours)
+        await self.db.transact(
+            update(UserProfile.key(user_id=user_id), suspended_until=until),
+            self._entry(caller, "suspend", "user", user_id, reason),
+        )
+        await self.end_sessions(user_id)
+        await self._close("user", user_id)
+
+    @mutation(
+        "/moderation/users/{user_id}/suspension",
+        name="restoreUser",
+        method="DELETE",
+        allow=moderator,
+    )
+    async def restore_user(self, user_id: str, reason: Grounds, caller: Identity) -> None:
+        """End a suspension early."""
+        await self.db.transact(
+            update(UserProfile.key(user_id=user_id), suspended_until=None),
+            self._entry(caller, "restore", "user", user_id, reason),
+        )
+
+    @mutation(
+        "/moderation/users/{user_id}/role",
+        name="setRole",
+        method="PUT",
+        allow=admin,
+        example={"role": "moderator", "reason": "Knows the neighbourhood"},
+    )
+    async def set_role(self, user_id: str, role: Role, reason: Grounds, caller: Identity) -> None:
+        """Make somebody a moderator, an administrator, or neither."""
+        await self.db.transact(
+            update(UserProfile.key(user_id=user_id), role=role),
+            self._entry(caller, "role", "user", user_id, f"{role}: {reason}"),
+        )
+
+    @query("/moderation/audit/{month}", allow=moderator)
+    async def audit(self, month: Month, page: PageRequest) -> Page[AuditEntry]:
+        """What moderators did in a month, newest first."""
+        return await audit_of_month.after(page.cursor)(self.db, month, limit=page.limit)
+
+    async def _remove(
+        self, item: Post | Comment, kind: Reportable, target_id: str, reason: str, caller: Identity
+    ) -> None:
+        now = self.db.context.now()
+        told = Notification(
+            user_id=item.user_id,
+            notification_id=new_id(now),
+            kind="removal",
+            post_id=item.post_id if isinstance(item, Comment) else None,
+            text=reason,
+            created_at=now,
+        )
+        await self.db.transact(
+            delete(item.ref(), must_exist=True),
+            self._entry(caller, "remove", kind, target_id, reason, item.text),
+            put(told),
+        )
+        await self._close(kind, target_id)
+
+    async def _close(self, kind: Reportable, target_id: str) -> int:
+        """Take the reports about something off the list; what was decided is in the audit."""
+        about = Report.key.query(kind=kind, target_id=target_id)
+        return await self.db.delete_collection(about)
+
+    def _entry(
+        self,
+        caller: Identity,
+        action: Any,
+        kind: Reportable,
+        target_id: str,
+        reason: str,
+        excerpt: str = "",
+    ) -> Any:
+        now = self.db.context.now()
+        return create(
+            AuditEntry(
+                month=f"{now:%Y-%m}",
+                entry_id=new_ulid(),
+                at=now,
+                actor_id=caller.id,
+                action=action,
+                kind=kind,
+                target_id=target_id,
+                reason=reason[:500],
+                excerpt=excerpt[:EXCERPT],
+            )
+        )

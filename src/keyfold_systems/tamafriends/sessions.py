@@ -1,0 +1,96 @@
+"""Sessions: tokens of our own, which can be ended one by one or all at once.
+
+A token is a secret; the table has a digest of it, and every request looks there. So it is over in
+the moment in which its session ends, its generation passes, or its account goes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold import AsyncDb, Ref, check, put
+from keyfold.api import Identity, NotAuthenticated, Tokens
+from keyfold.errors import ConditionFailed, NotFound
+from keyfold_systems.tamafriends.entities import Credential, Session, UserProfile
+from keyfold_systems.tamafriends.payloads import Signed
+
+_PREFIX = "tama~"
+WRONG = "Login or password is wrong."
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Knows our own tokens, and asks the application about others."""
+
+    db: AsyncDb
+    otherwise: Tokens | None = None
+
+    async def identity(self, token: str) -> Identity:
+        """Who a token stands for."""
+        if not token.startswith(_PREFIX):
+            if self.otherwise is None:
+                raise NotAuthenticated("The token is not valid here.", code="BAD_TOKEN")
+            return await self.otherwise.identity(token)
+        user_id, _, rest = token.removeprefix(_PREFIX).partition("~")
+        session_id, _, secret = rest.partition("~")
+        if not (user_id and session_id and secret):
+            raise NotAuthenticated("The token is not valid here.", code="BAD_TOKEN")
+        refs: list[Ref[Any]] = [
+            Session.key(user_id=user_id, session_id=session_id),
+            Credential.key(user_id=user_id),
+            UserProfile.key(user_id=user_id),
+        ]
+        session, credential, profile = await self.db.get_many(refs)
+        if (
+            session is None
+            or credential is None
+            or profile is None
+            or session.generation != credential.generation
+            or not hmac.compare_digest(session.digest, _digest(secret))
+        ):
+            raise NotAuthenticated("You are signed out; sign in again.", code="SIGNED_OUT")
+        until = profile.suspended_until
+        if until is not None and self.db.context.now() < until:
+            raise NotAuthenticated("This account is suspended.", code="SUSPENDED")
+        groups = frozenset({profile.role} - {"member"})
+        is_admin = profile.role == "admin"
+        return Identity(user_id, groups, {"session": session_id}, is_admin=is_admin)
+
+
+async def begin(
+    db: AsyncDb, credential: Credential, *, device: str = "", session_id: str = ""
+) -> Signed:
+    """Sign somebody in, if the password was not changed since it was compared."""
+    secret, user_id = secrets.token_urlsafe(32), credential.user_id
+    session = Session(
+        user_id=user_id,
+        session_id=session_id or secrets.token_hex(16),
+        digest=_digest(secret),
+        generation=credential.generation,
+        device=device,
+        created_at=db.context.now(),
+    )
+    try:
+        await db.transact(
+            put(session),
+            check(
+                Credential.key(user_id=user_id),
+                where=lambda c: (
+                    (c.digest == credential.digest) & (c.generation == credential.generation)
+                ),
+            ),
+            check(UserProfile.key(user_id=user_id)),
+        )
+    except (ConditionFailed, NotFound):
+        raise NotAuthenticated(WRONG) from None
+    token = f"{_PREFIX}{user_id}~{session.session_id}~{secret}"
+    return Signed(user_id=user_id, session_id=session.session_id, token=token)
+
+
+def _digest(secret: str) -> bytes:
+    """Secrets are long and random, so that a quick digest will do."""
+    return hashlib.sha256(secret.encode()).digest()
