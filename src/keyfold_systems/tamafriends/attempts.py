@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
 from functools import partial
 from math import ceil
@@ -64,4 +65,4 @@ def of_account(user_id: str) -> str:
 
 def of_login(login: str) -> str:
     """A login that nobody has is counted too: from outside both look alike."""
-    return f"login:{login.casefold()}"
+    return f"login:{hashlib.sha256(login.casefold().encode()).hexdigest()}"

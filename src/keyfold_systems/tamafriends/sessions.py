@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from keyfold_systems.tamafriends.entities import Credential, Session, UserProfil
 from keyfold_systems.tamafriends.payloads import Signed
 
 _PREFIX = "tama~"
+_TOKEN = re.compile(rf"{_PREFIX}([\w.-]+)~([\w-]+)~([\w-]+)")
 WRONG = "Login or password is wrong."
 
 
@@ -35,10 +37,9 @@ class Sessions:
             if self.otherwise is None:
                 raise NotAuthenticated("The token is not valid here.", code="BAD_TOKEN")
             return await self.otherwise.identity(token)
-        user_id, _, rest = token.removeprefix(_PREFIX).partition("~")
-        session_id, _, secret = rest.partition("~")
-        if not (user_id and session_id and secret):
+        if (said := _TOKEN.fullmatch(token)) is None:
             raise NotAuthenticated("The token is not valid here.", code="BAD_TOKEN")
+        user_id, session_id, secret = said.groups()
         refs: list[Ref[Any]] = [
             Session.key(user_id=user_id, session_id=session_id),
             Credential.key(user_id=user_id),

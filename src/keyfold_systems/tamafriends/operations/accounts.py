@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import hmac
 import logging
+import re
 import secrets
 from typing import Any
 
@@ -50,6 +51,8 @@ from keyfold_systems.tamafriends.payloads import (
 
 RESET_SECONDS = 60
 """Who asks again earlier gets no second mail."""
+WORTHLESS = "This code is not good any more; ask for a new one."
+_CODE = re.compile(r"([\w.-]+)~([\w-]+)")
 log = logging.getLogger("keyfold.tamafriends")
 
 
@@ -232,7 +235,9 @@ class Accounts(Part):
         self, code: Name, password: Password, request_id: str | None = None
     ) -> None:
         """Choose a new password with the code that was sent; all sessions end."""
-        user_id, _, secret = code.partition("~")
+        if (said := _CODE.fullmatch(code)) is None:
+            raise NotAllowed(WORTHLESS, code="BAD_CODE")
+        user_id, secret = said.groups()
         credential = await self.db.find(Credential.key(user_id=user_id))
         reset = await self.db.find(PasswordReset.key(user_id=user_id))
         digest = hashlib.sha256(secret.encode()).digest()
@@ -242,7 +247,7 @@ class Accounts(Part):
                 if await _kept(credential).fits(password):
                     await attempts.forget(self.db, attempts.of_account(user_id))
                     return
-            raise NotAllowed("This code is not good any more; ask for a new one.", code="BAD_CODE")
+            raise NotAllowed(WORTHLESS, code="BAD_CODE")
         used = delete(reset.ref(), where=lambda r: r.digest == digest, must_exist=True)
         await self._renew(credential, password, used)
 
@@ -288,8 +293,10 @@ class Accounts(Part):
 
     async def _find(self, login: str) -> UserProfile | None:
         """Who has this login: `@name` is a handle, `a@b` an email, others a username or handle."""
+        if "#" in login or login == "@":
+            return None
         if login.startswith("@"):
-            return await profile_by_handle(self.db, login[1:]) if login[1:] else None
+            return await profile_by_handle(self.db, login[1:])
         if "@" in login:
             return await profile_by_email(self.db, login)
         by_username = await profile_by_username(self.db, login)

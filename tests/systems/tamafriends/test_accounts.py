@@ -1,0 +1,327 @@
+"""Accounts: joining, signing in and out, wrong, changed and forgotten passwords."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+
+from keyfold.api import Conflict, Identity, NotAllowed, NotAuthenticated, TooMany
+from keyfold.errors import RequestReused, UniqueTaken
+from keyfold_systems.tamafriends import attempts, passwords, sessions
+from keyfold_systems.tamafriends.entities import Credential, Session, UserProfile
+from keyfold_systems.tamafriends.payloads import Login, NewAccount, Signed
+from tests.systems.opening import LATER
+
+from .conftest import PAGE, Postbox, World
+
+pytestmark = LATER
+PASSWORD, OTHER = "correct horse", "battery staple"
+NEW = NewAccount(
+    email="Mia@Example.com",
+    username="mia.m",
+    handle="mia",
+    display_name="Mia",
+    password=PASSWORD,
+)
+
+
+@dataclass
+class Desk:
+    """Mia's account, and the ways to it."""
+
+    world: World
+    joined: Signed
+
+    @property
+    def id(self) -> str:
+        return self.joined.user_id
+
+    async def sign_in(
+        self, password: str = PASSWORD, login: str = "mia.m", request_id: str | None = None
+    ) -> Signed:
+        given = Login(login=login, password=password)
+        return await self.world.service.sign_in(given, request_id=request_id)
+
+    async def who(self, signed: Signed) -> str:
+        """Whom a token stands for."""
+        return (await sessions.Sessions(self.world.db).identity(signed.token)).id
+
+    async def fail(self, times: int) -> None:
+        for _ in range(times):
+            with pytest.raises(NotAuthenticated):
+                await self.sign_in("wrong horse")
+            self.world.sandbox.clock.advance(600)
+
+    async def is_out(self, signed: Signed) -> bool:
+        try:
+            await self.who(signed)
+        except NotAuthenticated as refused:
+            return refused.code == "SIGNED_OUT"
+        return False
+
+
+@pytest.fixture
+async def mia(world: World) -> Desk:
+    return Desk(world, await world.service.sign_up(NEW))
+
+
+class TestJoining:
+    async def test_who_signs_up_is_signed_in(self, mia: Desk) -> None:
+        assert await mia.who(mia.joined) == mia.id
+
+    async def test_a_refused_sign_up_leaves_nothing(self, world: World) -> None:
+        before = await world.kinds()
+        with pytest.raises(UniqueTaken):
+            await world.service.sign_up(NEW.model_copy(update={"handle": "YUKI"}))
+        assert await world.kinds() == before
+
+    async def test_passwords_and_tokens_are_not_stored(self, mia: Desk) -> None:
+        kept = await mia.world.db.get(Credential.key(user_id=mia.id))
+        assert len(kept.digest) == 64
+        stored = str(await mia.world.items())
+        assert PASSWORD not in stored
+        assert mia.joined.token.split("~")[-1] not in stored
+
+    async def test_a_request_id_makes_one_account_and_one_session(self, world: World) -> None:
+        first = await world.service.sign_up(NEW, request_id="r" * 64)
+        second = await world.service.sign_up(NEW, request_id="r" * 64)
+        assert (first.user_id, first.session_id) == (second.user_id, second.session_id)
+        desk = Desk(world, second)
+        assert (await desk.who(second), await desk.is_out(first)) == (second.user_id, True)
+        other = NEW.model_copy(update={"password": OTHER})
+        with pytest.raises(RequestReused):
+            await world.service.sign_up(other, request_id="r" * 64)
+
+    def test_digests_are_slow_outside_tests(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.undo()
+        _, power, blocks, lanes = passwords.COST.split()
+        assert 2 ** int(power) * int(blocks) * int(lanes) >= 2**15 * 8 * 3
+
+
+class TestSigningIn:
+    @pytest.mark.parametrize("login", ["mia@example.COM", "MIA.m", "Mia", "@MIA"])
+    async def test_email_username_and_handle_are_logins(self, mia: Desk, login: str) -> None:
+        signed = await mia.sign_in(login=login)
+        assert await mia.who(signed) == mia.id
+
+    async def test_an_at_sign_says_that_a_handle_is_meant(self, mia: Desk) -> None:
+        named = {"email": "x@example.com", "username": "mia", "handle": "xaver"}
+        other = NEW.model_copy(update={**named, "password": OTHER})
+        xaver = await mia.world.service.sign_up(other)
+        assert (await mia.sign_in(login="@mia")).user_id == mia.id
+        assert (await mia.sign_in(OTHER, login="mia")).user_id == xaver.user_id
+
+    @pytest.mark.parametrize(
+        "login", ["mia@example.com", "mia.m", "@mia", "nobody", "no@body", "@", "a#b", "a@b#c"]
+    )
+    async def test_a_wrong_password_and_an_unknown_login_look_alike(
+        self, mia: Desk, login: str
+    ) -> None:
+        codes = []
+        for _ in range(attempts.MOST + 1):
+            with pytest.raises((NotAuthenticated, TooMany)) as refused:
+                await mia.sign_in("wrong horse", login=login)
+            codes.append((refused.value.code, refused.value.message))
+            mia.world.sandbox.clock.advance(300)
+        wrong = ("NOT_AUTHENTICATED", "Login or password is wrong.")
+        locked = ("LOCKED", "Too many wrong passwords; try again later.")
+        assert codes == [wrong] * attempts.MOST + [locked]
+
+    async def test_a_repeated_sign_in_is_one_session(self, mia: Desk) -> None:
+        first = await mia.sign_in(request_id="q" * 64)
+        second = await mia.sign_in(request_id="q" * 64)
+        assert (await mia.who(second), await mia.is_out(first)) == (mia.id, True)
+        assert len(await mia.world.service.sessions(mia.id, PAGE, caller=Identity.of(mia.id))) == 2
+
+    async def test_an_old_digest_is_made_anew(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        mia = Desk(world, await world.service.sign_up(NEW))
+        monkeypatch.setattr(passwords, "COST", "scrypt 2 8 1")
+        await mia.sign_in()
+        assert (await world.db.get(Credential.key(user_id=mia.id))).cost == "scrypt 2 8 1"
+        assert await mia.who(await mia.sign_in()) == mia.id
+
+
+class TestGuessing:
+    async def test_a_few_typing_errors_cost_nothing(self, mia: Desk) -> None:
+        for _ in range(attempts.FREE):
+            with pytest.raises(NotAuthenticated):
+                await mia.sign_in("wrong horse")
+        assert await mia.who(await mia.sign_in()) == mia.id
+
+    async def test_the_next_one_waits_longer_and_longer(self, mia: Desk) -> None:
+        await mia.fail(attempts.FREE)
+        for wait in (1, 2, 4, 8):
+            with pytest.raises(NotAuthenticated):
+                await mia.sign_in("wrong horse")
+            with pytest.raises(TooMany) as refused:
+                await mia.sign_in()
+            assert (refused.value.code, refused.value.retry_after) == ("TRY_LATER", wait)
+            mia.world.sandbox.clock.advance(wait)
+        assert await mia.who(await mia.sign_in()) == mia.id
+
+    async def test_many_lock_the_account_for_a_while_by_whatever_login(self, mia: Desk) -> None:
+        await mia.fail(attempts.MOST - 1)
+        with pytest.raises(NotAuthenticated):
+            await mia.sign_in("wrong horse")
+        for login in ("mia.m", "@mia", "mia@example.com"):
+            with pytest.raises(TooMany) as refused:
+                await mia.sign_in(login=login)
+            assert refused.value.code == "LOCKED"
+        assert await mia.who(mia.joined) == mia.id, "who is signed in stays so"
+        mia.world.sandbox.clock.advance(attempts.LOCKED.total_seconds())
+        assert await mia.who(await mia.sign_in()) == mia.id
+
+    async def test_many_at_once_gain_nothing(self, mia: Desk) -> None:
+        guesses = [mia.sign_in(f"wrong horse {number}") for number in range(30)]
+        results = await asyncio.gather(*guesses, return_exceptions=True)
+        looked_at = [one for one in results if isinstance(one, NotAuthenticated)]
+        assert len(looked_at) <= attempts.FREE + 1
+        assert all(isinstance(one, NotAuthenticated | TooMany) for one in results)
+
+    async def test_the_right_password_forgets_the_wrong_ones(self, mia: Desk) -> None:
+        await mia.fail(attempts.MOST - 1)
+        await mia.sign_in()
+        await mia.fail(attempts.FREE)
+        assert await mia.who(await mia.sign_in()) == mia.id
+
+
+class TestLeaving:
+    async def test_a_session_ends_alone(self, mia: Desk) -> None:
+        other = await mia.sign_in()
+        await mia.world.service.sign_out(mia.id, other.session_id)
+        assert (await mia.is_out(other), await mia.is_out(mia.joined)) == (True, False)
+
+    async def test_signing_out_everywhere_ends_all_with_one_write(self, mia: Desk) -> None:
+        all_of_them = [mia.joined, await mia.sign_in(), await mia.sign_in()]
+        await mia.world.service.sign_out_everywhere(mia.id)
+        assert [await mia.is_out(one) for one in all_of_them] == [True] * 3
+        assert (
+            await mia.world.service.sessions(mia.id, PAGE, caller=Identity.of(mia.id))
+        ).items == []
+        assert await mia.who(await mia.sign_in()) == mia.id
+
+    async def test_sessions_end_by_themselves(self, mia: Desk) -> None:
+        mia.world.sandbox.clock.advance(31 * 86400)
+        assert await mia.is_out(mia.joined)
+
+    async def test_a_token_with_another_secret_is_nobodys(self, mia: Desk) -> None:
+        forged = mia.joined.token[:-1] + ("a" if mia.joined.token[-1] != "a" else "b")
+        assert await mia.is_out(mia.joined.model_copy(update={"token": forged}))
+        for token in ("tama~", "tama~x~y", "tama~x~y~", "tama~a#b~c~d", "nonsense"):
+            with pytest.raises(NotAuthenticated):
+                await sessions.Sessions(mia.world.db).identity(token)
+
+    async def test_sessions_go_with_their_account(self, mia: Desk) -> None:
+        await mia.world.service.delete_account(mia.id)
+        assert await mia.is_out(mia.joined)
+        await mia.world.settle()
+        assert [one async for one in mia.world.db.scan(Session)] == []
+
+
+class TestChanging:
+    async def test_a_changed_password_ends_all_sessions_but_the_new_one(self, mia: Desk) -> None:
+        signed = await mia.world.service.change_password(mia.id, PASSWORD, OTHER)
+        assert (await mia.who(signed), await mia.is_out(mia.joined)) == (mia.id, True)
+        with pytest.raises(NotAuthenticated):
+            await mia.sign_in(PASSWORD)
+        assert await mia.who(await mia.sign_in(OTHER)) == mia.id
+
+    async def test_the_current_password_is_asked_for_and_guesses_count(self, mia: Desk) -> None:
+        for _ in range(attempts.FREE + 1):
+            with pytest.raises(NotAllowed, match="current password"):
+                await mia.world.service.change_password(mia.id, OTHER, OTHER)
+        with pytest.raises(TooMany):
+            await mia.world.service.change_password(mia.id, PASSWORD, OTHER)
+
+    async def test_a_repeated_change_is_one_change(self, mia: Desk) -> None:
+        change = mia.world.service.change_password
+        await change(mia.id, PASSWORD, OTHER, request_id="c" * 64)
+        again = await change(mia.id, PASSWORD, OTHER, request_id="c" * 64)
+        assert await mia.who(again) == mia.id
+        with pytest.raises(NotAllowed):
+            await change(mia.id, PASSWORD, "something else", request_id="c" * 64)
+
+    async def test_a_sign_in_that_races_the_change_gets_no_session(self, mia: Desk) -> None:
+        credential = await mia.world.db.get(Credential.key(user_id=mia.id))
+        await mia.world.service.change_password(mia.id, PASSWORD, OTHER)
+        with pytest.raises(NotAuthenticated):
+            await sessions.begin(mia.world.db, credential)
+
+
+class TestResetting:
+    @pytest.fixture
+    def post(self, mia: Desk) -> Postbox:
+        mia.world.service.mail = Postbox()
+        return mia.world.service.mail
+
+    async def ask(self, mia: Desk, login: str = "@mia") -> None:
+        await mia.world.service.request_password_reset(login)
+        await mia.world.service.stop()
+
+    def code(self, post: Postbox) -> str:
+        [line] = [line for line in post.sent[-1][1].splitlines() if "~" in line]
+        return line
+
+    async def test_a_code_is_sent_and_makes_a_new_password_once(
+        self, mia: Desk, post: Postbox
+    ) -> None:
+        await self.ask(mia)
+        assert [to for to, _ in post.sent] == ["Mia@Example.com"]
+        code = self.code(post)
+        assert code.split("~")[1] not in str(await mia.world.items())
+        await mia.world.service.reset_password(code, OTHER)
+        assert await mia.is_out(mia.joined)
+        assert await mia.who(await mia.sign_in(OTHER)) == mia.id
+        with pytest.raises(NotAllowed, match="not good any more"):
+            await mia.world.service.reset_password(code, "third horse")
+
+    async def test_a_reset_ends_a_lock(self, mia: Desk, post: Postbox) -> None:
+        await mia.fail(attempts.MOST - 1)
+        await self.ask(mia)
+        await mia.world.service.reset_password(self.code(post), OTHER)
+        assert await mia.who(await mia.sign_in(OTHER)) == mia.id
+
+    async def test_an_unknown_login_is_answered_alike_and_nothing_is_sent(
+        self, mia: Desk, post: Postbox
+    ) -> None:
+        await self.ask(mia, "nobody")
+        assert post.sent == []
+
+    async def test_who_asks_again_at_once_gets_one_mail(self, mia: Desk, post: Postbox) -> None:
+        await self.ask(mia)
+        await self.ask(mia)
+        assert len(post.sent) == 1
+        mia.world.sandbox.clock.advance(61)
+        await self.ask(mia)
+        assert len(post.sent) == 2
+
+    async def test_codes_expire_and_cannot_be_guessed(self, mia: Desk, post: Postbox) -> None:
+        await self.ask(mia)
+        for code in (f"{mia.id}~guess", "nobody~guess", "~", "x"):
+            with pytest.raises(NotAllowed):
+                await mia.world.service.reset_password(code, OTHER)
+        mia.world.sandbox.clock.advance(3601)
+        with pytest.raises(NotAllowed):
+            await mia.world.service.reset_password(self.code(post), OTHER)
+
+    async def test_a_repeated_reset_is_one_reset(self, mia: Desk, post: Postbox) -> None:
+        await self.ask(mia)
+        for _ in range(2):
+            await mia.world.service.reset_password(self.code(post), OTHER, request_id="d" * 64)
+        assert await mia.who(await mia.sign_in(OTHER)) == mia.id
+
+    async def test_where_no_mail_is_sent_it_is_said(self, mia: Desk) -> None:
+        with pytest.raises(Conflict, match="sends no mail"):
+            await mia.world.service.request_password_reset("@mia")
+
+
+async def test_what_a_role_is_counts_at_once(world: World) -> None:
+    signed = await world.service.sign_up(NEW)
+    known = sessions.Sessions(world.db)
+    assert (await known.identity(signed.token)).groups == frozenset()
+    await world.db.update(UserProfile.key(user_id=signed.user_id), role="admin")
+    assert (await known.identity(signed.token)).is_admin
