@@ -1,0 +1,155 @@
+"""Moderation: reports, removals, suspensions, roles, and the trail that each leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyfold.api import Identity, Invalid, Missing, NotAllowed, NotAuthenticated
+from keyfold_systems.tamafriends import sessions
+from keyfold_systems.tamafriends.entities import AuditEntry
+from keyfold_systems.tamafriends.payloads import Login, NewAccount, NewPost, NewReport
+from tests.systems.opening import LATER, ask
+
+from .conftest import LENA, OMAR, PAGE, STRANGER, YUKI, World
+
+pytestmark = LATER
+MODERATOR, ROOT = Identity.of("mod", "moderator"), Identity.of("root", "admin")
+
+
+def about(kind: str, target_id: str, **more: str) -> NewReport:
+    given = {"kind": kind, "target_id": target_id, "reason": "spam", **more}
+    return NewReport.model_validate(given)
+
+
+async def trail(world: World) -> list[AuditEntry]:
+    month = f"{world.db.context.now():%Y-%m}"
+    return (await world.service.audit(month, PAGE)).items
+
+
+async def test_reports_of_posts_comments_and_people_wait_with_what_they_are_about(
+    world: World,
+) -> None:
+    post = await world.post(YUKI, "Buy this")
+    said = await world.comment(OMAR, post, "Buy that")
+    service = world.service
+    await service.report(about("post", post.post_id), caller=LENA)
+    await service.report(about("comment", said.comment_id, post_id=post.post_id), caller=LENA)
+    await service.report(about("user", "yuki"), caller=LENA)
+    waiting = await service.reports(PAGE)
+    assert [(one.kind, one.author_id, one.excerpt) for one in waiting] == [
+        ("comment", "omar", "Buy that"),
+        ("post", "yuki", "Buy this"),
+        ("user", "yuki", ""),
+    ]
+
+
+async def test_a_second_report_by_the_same_person_is_the_same(world: World) -> None:
+    post = await world.post(YUKI)
+    for _ in range(2):
+        await world.service.report(about("post", post.post_id), caller=LENA)
+    await world.service.report(about("post", post.post_id), caller=OMAR)
+    assert len(await world.service.reports(PAGE)) == 2
+
+
+async def test_what_is_not_there_or_ones_own_is_not_reported(world: World) -> None:
+    post = await world.post(YUKI)
+    with pytest.raises(Missing):
+        await world.service.report(about("post", "none"), caller=LENA)
+    with pytest.raises(Invalid, match="your own"):
+        await world.service.report(about("post", post.post_id), caller=YUKI)
+    with pytest.raises(Invalid, match="with its post"):
+        await world.service.report(about("comment", "c"), caller=YUKI)
+    assert (await world.service.reports(PAGE)).items == []
+
+
+async def test_a_removal_closes_its_reports_tells_the_author_and_leaves_a_trail(
+    world: World,
+) -> None:
+    post, other = await world.post(YUKI, "Buy this"), await world.post(YUKI)
+    await world.service.report(about("post", post.post_id), caller=LENA)
+    await world.service.report(about("post", other.post_id), caller=LENA)
+    await world.service.remove_post(post.post_id, "Advertising", caller=MODERATOR)
+    with pytest.raises(Missing):
+        await world.service.post(post.post_id, caller=YUKI)
+    assert [one.target_id for one in await world.service.reports(PAGE)] == [other.post_id]
+    [told] = await world.service.notifications("yuki", PAGE, caller=YUKI)
+    assert (told.kind, told.text, told.actor) == ("removal", "Advertising", None)
+    [entry] = await trail(world)
+    assert (entry.actor_id, entry.action, entry.kind) == ("mod", "remove", "post")
+    assert (entry.reason, entry.excerpt) == ("Advertising", "Buy this")
+
+
+async def test_a_comment_is_removed_alone(world: World) -> None:
+    post = await world.post(YUKI)
+    said = await world.comment(OMAR, post)
+    await world.service.remove_comment(post.post_id, said.comment_id, "Abuse", caller=MODERATOR)
+    await world.settle()
+    assert await world.reactions(post) == (0, 0)
+    assert (await world.service.comments(post.post_id, PAGE, caller=YUKI)).items == []
+    assert [one.kind for one in await world.service.notifications("omar", PAGE, caller=OMAR)] == [
+        "removal"
+    ]
+
+
+async def test_dismissed_reports_leave_what_they_are_about(world: World) -> None:
+    post = await world.post(YUKI)
+    for who in (LENA, OMAR):
+        await world.service.report(about("post", post.post_id), caller=who)
+    await world.service.dismiss_reports("post", post.post_id, "A joke", caller=MODERATOR)
+    assert (await world.service.reports(PAGE)).items == []
+    assert (await world.service.post(post.post_id, caller=LENA)).text == "Look!"
+    with pytest.raises(Missing, match="Nobody reported"):
+        await world.service.dismiss_reports("post", post.post_id, "Again", caller=MODERATOR)
+    assert [one.action for one in await trail(world)] == ["dismiss"]
+
+
+async def test_who_is_suspended_is_out_and_does_nothing_until_it_is_over(world: World) -> None:
+    new = {"email": "k@example.com", "username": "ken", "handle": "ken", "display_name": "Ken"}
+    account = NewAccount.model_validate({**new, "password": "correct horse"})
+    signed = await world.service.sign_up(account)
+    ken, login = Identity.of(signed.user_id), Login(login="ken", password="correct horse")
+    await world.service.suspend_user(ken.id, 1, "Spam", caller=MODERATOR)
+    known = sessions.Sessions(world.db)
+    with pytest.raises(NotAuthenticated):
+        await known.identity(signed.token)
+    with pytest.raises(NotAllowed, match="suspended"):
+        await world.service.sign_in(login)
+    for operation, arguments in (
+        ("createPost", {"input": NewPost(text="Hi")}),
+        ("follow", {"user_id": ken.id, "followee_id": "yuki"}),
+    ):
+        with pytest.raises(NotAllowed):
+            await ask(world.service, operation, ken, **arguments)
+    world.sandbox.clock.advance(3600)
+    again = await world.service.sign_in(login)
+    assert (await known.identity(again.token)).id == ken.id
+
+
+async def test_a_suspension_can_end_early(world: World) -> None:
+    await world.service.suspend_user("omar", 24, "Spam", caller=MODERATOR)
+    await world.service.restore_user("omar", "A mistake", caller=MODERATOR)
+    await ask(world.service, "createPost", OMAR, input=NewPost(text="Hi"))
+    assert [one.action for one in await trail(world)] == ["restore", "suspend"]
+
+
+async def test_administrators_give_roles_and_it_is_noted(world: World) -> None:
+    await world.service.set_role("omar", "moderator", "Knows everybody", caller=ROOT)
+    assert (await world.service.user("omar", caller=LENA)).role == "moderator"
+    [entry] = await trail(world)
+    assert (entry.action, entry.target_id) == ("role", "omar")
+    assert entry.reason == "moderator: Knows everybody"
+
+
+async def test_reports_go_with_who_made_them_and_the_trail_stays(world: World) -> None:
+    post = await world.post(YUKI)
+    await world.service.report(about("post", post.post_id), caller=LENA)
+    await world.service.suspend_user("lena", 1, "Spam", caller=MODERATOR)
+    await world.service.delete_account("lena")
+    await world.settle()
+    assert (await world.service.reports(PAGE)).items == []
+    assert len(await trail(world)) == 1
+
+
+async def test_strangers_report_nothing(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        await ask(world.service, "report", STRANGER, input=about("user", "yuki"))
