@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from keyfold.api import Identity, Invalid, Missing, NotAllowed, NotAuthenticated
-from keyfold_systems.tamafriends import sessions
-from keyfold_systems.tamafriends.entities import AuditEntry
+from keyfold_systems.tamafriends import promotion, sessions
+from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.entities import AuditEntry, UserProfile
 from keyfold_systems.tamafriends.payloads import Login, NewAccount, NewPost, NewReport
 from tests.systems.opening import LATER, ask
 
@@ -153,3 +156,20 @@ async def test_reports_go_with_who_made_them_and_the_trail_stays(world: World) -
 async def test_strangers_report_nothing(world: World) -> None:
     with pytest.raises(NotAllowed):
         await ask(world.service, "report", STRANGER, input=about("user", "yuki"))
+
+
+def test_the_first_administrator_is_named_on_the_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "tama.db")
+    with design.open(file) as db:
+        ada = {"user_id": "a", "email": "a@b", "username": "ada", "handle": "ada"}
+        db.create(UserProfile.model_validate({**ada, "display_name": "Ada"}))
+    promotion.main(["--backend", file, "@Ada", "admin"])
+    assert "is admin now" in capsys.readouterr().out
+    with design.open(file) as db:
+        assert db.get(UserProfile.key(user_id="a")).role == "admin"
+        assert [one.actor_id for one in db.scan(AuditEntry)] == ["machine"]
+    with pytest.raises(SystemExit):
+        promotion.main(["--backend", file, "nobody", "admin"])
+    assert "sign up first" in capsys.readouterr().err
