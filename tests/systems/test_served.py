@@ -145,7 +145,7 @@ async def test_graphql_offers_every_operation(service: Service) -> None:
         ("search_room", "createRoom", "name"),
         ("search_room", "say", "text"),
         ("tamafriends", "signUp", "displayName"),
-        ("tamafriends", "createPost", "text"),
+        ("tamafriends", "comment", "text"),
         ("gg_core", "createGoal", "title"),
         ("gg_core", "sendMessage", "text"),
         ("sellers", "createSellerProfile", "sellerName"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from keyfold.api import Conflict, Identity, NotAllowed, NotAuthenticated, TooMany
+from keyfold.api import Conflict, Identity, Invalid, NotAllowed, NotAuthenticated, TooMany
 from keyfold.errors import RequestReused, UniqueTaken
 from keyfold_systems.tamafriends import attempts, passwords, sessions
 from keyfold_systems.tamafriends.entities import Credential, Session, UserProfile
@@ -276,7 +276,7 @@ class TestResetting:
         await mia.world.service.reset_password(code, OTHER)
         assert await mia.is_out(mia.joined)
         assert await mia.who(await mia.sign_in(OTHER)) == mia.id
-        with pytest.raises(NotAllowed, match="not good any more"):
+        with pytest.raises(Invalid, match="not good any more"):
             await mia.world.service.reset_password(code, "third horse")
 
     async def test_a_reset_ends_a_lock(self, mia: Desk, post: Postbox) -> None:
@@ -302,10 +302,10 @@ class TestResetting:
     async def test_codes_expire_and_cannot_be_guessed(self, mia: Desk, post: Postbox) -> None:
         await self.ask(mia)
         for code in (f"{mia.id}~guess", "nobody~guess", "~", "x"):
-            with pytest.raises(NotAllowed):
+            with pytest.raises(Invalid):
                 await mia.world.service.reset_password(code, OTHER)
         mia.world.sandbox.clock.advance(3601)
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Invalid):
             await mia.world.service.reset_password(self.code(post), OTHER)
 
     async def test_a_repeated_reset_is_one_reset(self, mia: Desk, post: Postbox) -> None:

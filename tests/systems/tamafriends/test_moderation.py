@@ -115,7 +115,7 @@ async def test_who_is_suspended_is_out_and_does_nothing_until_it_is_over(world: 
     known = sessions.Sessions(world.db)
     with pytest.raises(NotAuthenticated):
         await known.identity(signed.token)
-    with pytest.raises(NotAllowed, match="suspended"):
+    with pytest.raises(NotAuthenticated, match="suspended"):
         await world.service.sign_in(login)
     for operation, arguments in (
         ("createPost", {"input": NewPost(text="Hi")}),

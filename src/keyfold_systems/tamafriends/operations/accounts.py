@@ -14,6 +14,7 @@ from keyfold import AsyncDb, Page, add, check, create, delete, new_ulid, update
 from keyfold.api import (
     Conflict,
     Identity,
+    Invalid,
     NotAllowed,
     NotAuthenticated,
     PageRequest,
@@ -51,7 +52,7 @@ from keyfold_systems.tamafriends.payloads import (
 
 RESET_SECONDS = 60
 """Who asks again earlier gets no second mail."""
-WORTHLESS = "This code is not good any more; ask for a new one."
+WORTHLESS = "is not good any more; ask for a new one"
 _CODE = re.compile(r"([\w.-]+)~([\w-]+)")
 log = logging.getLogger("keyfold.tamafriends")
 
@@ -128,7 +129,7 @@ class Accounts(Part):
         await attempts.forget(self.db, subject)
         until = found.suspended_until
         if until is not None and self.db.context.now() < until:
-            raise NotAllowed("This account is suspended.", code="SUSPENDED")
+            raise NotAuthenticated("This account is suspended.", code="SUSPENDED")
         if kept.is_weak:
             credential = await self._strengthen(credential, input.password)
         session_id = (request_id or "")[:32]
@@ -236,7 +237,7 @@ class Accounts(Part):
     ) -> None:
         """Choose a new password with the code that was sent; all sessions end."""
         if (said := _CODE.fullmatch(code)) is None:
-            raise NotAllowed(WORTHLESS, code="BAD_CODE")
+            raise Invalid("code", WORTHLESS, code="BAD_CODE")
         user_id, secret = said.groups()
         credential = await self.db.find(Credential.key(user_id=user_id))
         reset = await self.db.find(PasswordReset.key(user_id=user_id))
@@ -247,7 +248,7 @@ class Accounts(Part):
                 if await _kept(credential).fits(password):
                     await attempts.forget(self.db, attempts.of_account(user_id))
                     return
-            raise NotAllowed(WORTHLESS, code="BAD_CODE")
+            raise Invalid("code", WORTHLESS, code="BAD_CODE")
         used = delete(reset.ref(), where=lambda r: r.digest == digest, must_exist=True)
         await self._renew(credential, password, used)
 
