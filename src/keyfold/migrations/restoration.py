@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from keyfold.errors import ConditionFailed
 from keyfold.migrations.backend import Item
@@ -69,7 +69,11 @@ class Restoring:
             key = self.sides.key_of(table, item)
             record = self.log.find(table, key)
             if record is not None and record.before:
-                wanted = record.restored(item, lambda now: undone(rewrites, now))
+                wanted = record.restored(
+                    item,
+                    lambda now: undone(rewrites, now),
+                    lambda now, noted=record.before: undone(_late(rewrites, now, noted), now),  # type: ignore[misc]
+                )
             else:
                 wanted = undone(rewrites, item)
             if equal(wanted, item) or write_over(self.sides, table, item, wanted):
@@ -139,6 +143,11 @@ class Restoring:
         request = {"TableName": self.backend.physical(table), "Key": key, "ConsistentRead": True}
         found: Item | None = self.backend.call("GetItem", request).get("Item")
         return found
+
+
+def _late(rewrites: Sequence[Rewrite], item: Item, noted: Mapping[str, Any]) -> list[Rewrite]:
+    """Those that would have made an attribute which the application has made by itself."""
+    return [r for r in rewrites if any(n in item and n not in noted for n in r.adds)]
 
 
 def undone(rewrites: Sequence[Rewrite], item: Item) -> Item:

@@ -60,11 +60,14 @@ class UndoRecord:
             name in self.after and _digest(after.get(name)) == self.after[name] for name in changed
         )
 
-    def restored(self, item: Item, undone: Callable[[Item], Item]) -> Item:
-        """The item as it was; what was written since is passed through `undone`."""
+    def restored(
+        self, item: Item, undone: Callable[[Item], Item], late: Callable[[Item], Item]
+    ) -> Item:
+        """The item as it was; what was written since is passed through `undone`, or, where all
+        that is noted stands as it was left, through `late`."""
         known = {n: b for n, b in self.before.items() if _digest(item.get(n)) == self.after.get(n)}
         known |= {n: b for n, b in self.before.items() if same(item.get(n), b)}
-        result = dict(item if known.keys() == self.before.keys() else undone(item))
+        result = dict((late if known.keys() == self.before.keys() else undone)(item))
         for name, before in known.items():
             result.pop(name, None)
             if before is not None:

@@ -238,6 +238,28 @@ def test_a_rollback_undoes_rewrites_from_the_last_to_the_first(shop: Shop, db: D
     assert stored(shop.backend)["PERSON#1"]["fullName"] == {"S": "ada"}
 
 
+def test_a_rollback_renames_what_was_written_first_under_the_new_name(shop: Shop, db: Db) -> None:
+    raw(shop.backend, town={"S": "t"})
+    migrator = run(
+        shop.backend,
+        rename_attribute(Person, "fullName", "name"),
+        transform_attribute(Person, "town", str.upper, str.lower),
+        to="hold",
+    )
+    request = {
+        "TableName": "People",
+        "Key": Person.key(person_id="1").wire(),
+        "UpdateExpression": "SET #n = :n",
+        "ExpressionAttributeNames": {"#n": "name"},
+        "ExpressionAttributeValues": {":n": {"S": "Ada"}},
+    }
+    db.client.call("UpdateItem", request)
+    migrator.rollback()
+    item = stored(shop.backend)["PERSON#1"]
+    assert (item["fullName"], item["town"]) == ({"S": "Ada"}, {"S": "t"})
+    assert "name" not in item
+
+
 counted = Design("counted")
 shelves = counted.table("Shelves")
 
