@@ -201,7 +201,7 @@ class Query(Read[Page[E]], Generic[E]):
         return replace(self, condition=joined)
 
     def consistent(self) -> Self:
-        if self.source.declared.index is not None:
+        if not _reads_consistently(self.entity, self.source.declared.index):
             raise DeclarationError(
                 "X6",
                 f"{self.entity.__name__}.{self.source.declared.name} is on an index, which has no "
@@ -410,7 +410,7 @@ class Collection(Read[Collected[C]], Generic[C]):
         return replace(self, backwards=True)
 
     def consistent(self) -> Self:
-        if self.index is not None:
+        if not _reads_consistently(self.keys[0].entity, self.index):
             raise DeclarationError(
                 "X6",
                 f"{self.index} is an index, which has no consistent reads.",
@@ -448,6 +448,12 @@ class Collection(Read[Collected[C]], Generic[C]):
         if low is not None:
             return replace(self, ranged=slot, low=(value, low))
         return replace(self, ranged=slot, high=(value, bool(high)))
+
+
+def _reads_consistently(entity: type[Any], index: str | None) -> bool:
+    """Whether reads can be consistent: by the table's own key, and on a local index."""
+    found = None if index is None else entity.__table__.schema.index(index)
+    return index is None or (found is not None and found.local)
 
 
 def _leading(key: KeyOf[Any]) -> tuple[str, str]:

@@ -267,7 +267,9 @@ def _index_changes(
         else:
             for attribute in placement.attributes:
                 written.setdefault(attribute.attribute, None)
-    # An attribute shared with another index that still applies keeps its value there.
+    # An attribute shared with another index that still applies keeps its value there; so does one
+    # that is a field's own, which the item has in any case.
+    kept |= spec.by_attribute.keys()
     return {
         name: value
         for name, value in written.items()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from keyfold.api import Identity, admin, authenticated, itself, mutation, query
-from keyfold_systems.sellers.design import Account, account, account_by_email
-from keyfold_systems.sellers.parts import Part, there
-from keyfold_systems.sellers.payloads import NewAccount
+from keyfold_systems.sellers.entities import Account
+from keyfold_systems.sellers.parts import Part, given, there
+from keyfold_systems.sellers.patterns import account, account_by_email
+from keyfold_systems.sellers.payloads import AccountChanges, NewAccount
 from keyfold_systems.sellers.values import CleanId
 
 
@@ -22,6 +23,12 @@ class AccountOperations(Part):
     async def get_my_account(self, caller: Identity) -> Account:
         """Your account."""
         return there(await account(self.db, caller.id), "account")
+
+    @mutation("/accounts/me", name="updateMyAccount", allow=authenticated, method="PATCH")
+    async def update_my_account(self, input: AccountChanges, caller: Identity) -> Account:
+        """Change your address or your name."""
+        there(await account(self.db, caller.id), "account")
+        return await self.db.update(Account.key(account_id=caller.id), **given(input))
 
     @query("/accounts/{account_id}", name="getAccount", allow=itself("account_id") | admin)
     async def get_account(self, account_id: CleanId) -> Account:

@@ -16,9 +16,21 @@ from keyfold.api import (
     query,
 )
 from keyfold.runtime import Intent
-from keyfold_systems.sellers.design import Catalog, catalog, my_catalogs, public_catalogs
-from keyfold_systems.sellers.parts import Part, given, there
-from keyfold_systems.sellers.payloads import CatalogChanges, NewCatalog, SellingSeason
+from keyfold_systems.sellers.entities import Catalog
+from keyfold_systems.sellers.parts import Part, given, names, there
+from keyfold_systems.sellers.patterns import (
+    catalog,
+    catalog_is_used,
+    catalog_uses,
+    my_catalogs,
+    public_catalogs,
+)
+from keyfold_systems.sellers.payloads import (
+    CatalogChanges,
+    ListedCatalog,
+    NewCatalog,
+    SellingSeason,
+)
 from keyfold_systems.sellers.values import CleanId, Product
 
 
@@ -61,9 +73,12 @@ class CatalogOperations(Part):
         return await my_catalogs.after(page.cursor)(self.db, caller.id, limit=page.limit)
 
     @query("/catalogs", name="listPublicCatalogs", allow=authenticated)
-    async def list_public_catalogs(self, page: PageRequest) -> Page[Catalog]:
-        """Public catalogs, newest first."""
-        return await public_catalogs.after(page.cursor)(self.db, limit=page.limit)
+    async def list_public_catalogs(self, page: PageRequest) -> Page[ListedCatalog]:
+        """Public catalogs, newest first, and whose they are."""
+        found = await public_catalogs.after(page.cursor)(self.db, limit=page.limit)
+        owners = await names(self.db, (one.owner_account_id for one in found))
+        shown = [ListedCatalog.of(one, owners.get(one.owner_account_id)) for one in found]
+        return Page(shown, found.cursor)
 
     @mutation("/catalogs/{catalog_id}", name="updateCatalog", allow=authenticated, method="PATCH")
     async def update_catalog(
@@ -80,26 +95,16 @@ class CatalogOperations(Part):
     ) -> Page[SellingSeason]:
         """The seasons that sell from a catalog of yours; they may be anybody's."""
         await self._own_catalog(catalog_id, caller)
-        layout = self.layout
-        found = await layout.seasons.using(catalog_id, page)
+        found = await catalog_uses.after(page.cursor)(self.db, catalog_id, limit=page.limit)
         shown = [SellingSeason(season_id=s.season_id, profile_id=s.profile_id) for s in found]
         return Page(shown, found.cursor)
 
     @mutation("/catalogs/{catalog_id}", name="deleteCatalog", allow=authenticated, method="DELETE")
     async def delete_catalog(self, catalog_id: CleanId, caller: Identity) -> None:
-        """Delete a catalog that no season uses.
-
-        It is closed first: from then on no season can start with it, so what the look at its
-        uses finds is all there will be. In use, it is opened again.
-        """
+        """Delete a catalog that no season uses."""
         found = await self._own_catalog(catalog_id, caller)
-        layout = self.layout
-        closed = await self.db.update(found.ref(), deleting_since=self.db.context.now())
-        used = await layout.seasons.using(catalog_id, PageRequest(limit=1))
-        if used.items:
-            await self.db.update(closed.ref(), deleting_since=None)
+        if not await delete_unused(self.db, found):
             raise Conflict("Seasons sell from this catalog.", code="IN_USE")
-        await self.db.delete(closed.ref())
 
     async def _own_catalog(self, catalog_id: str, caller: Identity) -> Catalog:
         found = there(await catalog(self.db, catalog_id), "catalog")
@@ -113,6 +118,20 @@ def _check_products(products: list[Product]) -> None:
     twice = [name for name, count in times.items() if count > 1]
     if twice:
         raise Invalid("products", f"each product has an id of its own; twice: {', '.join(twice)}")
+
+
+async def delete_unused(db: AsyncDb, found: Catalog) -> bool:
+    """Delete a catalog unless a season uses it.
+
+    It is closed first: from then on no season can start with it, so what the look at its uses
+    finds is all there will be. In use, it is opened again.
+    """
+    await db.update(found.ref(), deleting_since=db.context.now())
+    if await catalog_is_used(db, found.catalog_id):
+        await db.update(found.ref(), deleting_since=None)
+        return False
+    await db.delete(found.ref())
+    return True
 
 
 async def usable(db: AsyncDb, catalog_id: str, caller: Identity) -> Intent:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import get_args
 
 from keyfold import AsyncDb, Entity
-from keyfold_systems.sellers.design import Account, Catalog, Invite, Order, Profile, Season, Share
+from keyfold_systems.sellers.entities import Account, Catalog, Invite, Order, Profile, Season, Share
 from keyfold_systems.sellers.values import LineItem, PaymentMethod, Product
 
 USERS: list[tuple[str, str, list[str]]] = [

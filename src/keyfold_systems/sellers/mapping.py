@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from keyfold import Entity
-from keyfold_systems.sellers import current, design
+from keyfold_systems.sellers import current
+from keyfold_systems.sellers import entities as design
 
 
 def profile(old: current.Profile) -> design.Profile:

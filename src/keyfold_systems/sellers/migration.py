@@ -1,7 +1,8 @@
 """The way from the current design to the proposed one, in the document's order.
 
-Four migrations, one after the other: accounts (unique addresses, `isAdmin` gone), then the
-document's phases 1 (profiles, shares, invites), 2 (seasons) and 3 (orders).
+Five migrations, one after the other: accounts (unique addresses, `isAdmin` gone), the document's
+phases 1 (profiles, shares, invites), 2 (seasons) and 3 (orders), and catalogs (private ones leave
+the public index).
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ from __future__ import annotations
 from keyfold.migrations import (
     CreateTable,
     DropTable,
+    EnableStream,
     EnableTtl,
     Migration,
     drop_attribute,
+    fill_indexes,
     move,
     rebuild,
+    recount,
     transform_attribute,
 )
-from keyfold_systems.sellers import current, design, mapping
+from keyfold_systems.sellers import current, mapping
+from keyfold_systems.sellers import entities as design
 
 accounts = Migration(
     "sellers-accounts",
@@ -24,6 +29,7 @@ accounts = Migration(
         transform_attribute("SellersAccounts", "email", str.casefold),
         rebuild(design.Account),
         drop_attribute("SellersAccounts", "isAdmin"),
+        EnableStream("SellersAccounts", design.STREAM),
     ],
     description="One account for one address; no isAdmin.",
 )
@@ -43,6 +49,7 @@ profiles = Migration(
         move(current.Share, design.Share, forward=mapping.share, backward=mapping.share_back),
         move(current.Invite, design.Invite, forward=mapping.invite, backward=mapping.invite_back),
         EnableTtl("SellersInvites", "expiresAt"),
+        EnableTtl("SellersShares", "expiresAt"),
         DropTable(current.profiles.schema),
     ],
     description="Phase 1: profiles under their owner, shares and invites in tables of their own.",
@@ -63,9 +70,27 @@ orders = Migration(
     [
         CreateTable(design.orders.schema),
         move(current.Order, design.Order, forward=mapping.order, backward=mapping.order_back),
+        recount(design.design, "SeasonTotals.orders", "SeasonTotals.amount"),
         DropTable(current.orders.schema),
     ],
     description="Phase 3: orders under their season.",
 )
 
-migrations = (accounts, profiles, seasons, orders)
+catalogs = Migration(
+    "sellers-catalogs",
+    [
+        fill_indexes(
+            design.Catalog,
+            before={
+                "isPublic-createdAt-index": [
+                    (("true", "{created_at:iso}"), "is_public = true"),
+                    (("false", "{created_at:iso}"), "is_public = false"),
+                ]
+            },
+        ),
+        EnableStream("SellersCatalogs", design.STREAM),
+    ],
+    description="Private catalogs leave the public index.",
+)
+
+migrations = (accounts, profiles, seasons, orders, catalogs)

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
-from keyfold import AsyncDb, Page
-from keyfold.api import Missing, PageRequest
-from keyfold_systems.sellers.layouts import Layout
+from keyfold import AsyncDb, check, exists, missing
+from keyfold.api import Invalid, Missing
+from keyfold.errors import ConditionFailed, NotFound
+from keyfold.runtime import Intent
+from keyfold_systems.sellers.entities import Account, Profile, Season
 
 T = TypeVar("T")
-_PAGE = 200
 
 
 class Part:
     """Operations on one kind of thing."""
 
     db: AsyncDb
-    layout: Layout
-
-
-async def every(read: Callable[[PageRequest], Awaitable[Page[T]]]) -> AsyncIterator[T]:
-    """All items of a list, page after page."""
-    cursor: str | None = None
-    while True:
-        page = await read(PageRequest(limit=_PAGE, cursor=cursor))
-        for item in page:
-            yield item
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def there(found: T | None, what: str) -> T:
@@ -40,7 +29,37 @@ def there(found: T | None, what: str) -> T:
     return found
 
 
-def given(changes: BaseModel) -> dict[str, Any]:
-    """The fields that a caller sent with a value."""
-    sent = {name: getattr(changes, name) for name in changes.model_fields_set}
-    return {name: value for name, value in sent.items() if value is not None}
+def given(changes: BaseModel, *, clears: Iterable[str] = ()) -> dict[str, Any]:
+    """The fields that a caller sent; null takes a value away where there need not be one."""
+    sent = {name: getattr(changes, name) for name in sorted(changes.model_fields_set)}
+    for name, value in sent.items():
+        if value is None and name not in clears:
+            raise Invalid(to_camel(name), "cannot be taken away; leave it out to keep it")
+    return sent
+
+
+def profile_stays(profile_id: str) -> Intent:
+    """A check that nobody deletes the profile meanwhile."""
+    ref = Profile.key(profile_id=profile_id)
+    return check(ref, where=lambda p: exists(p.created_at) & missing(p.deleting_since))
+
+
+def season_stays(season_id: str) -> Intent:
+    """A check that nobody deletes the season meanwhile."""
+    ref = Season.key(season_id=season_id)
+    return check(ref, where=lambda s: exists(s.created_at) & missing(s.deleting_since))
+
+
+async def written(db: AsyncDb, *intents: Any) -> Any:
+    """The first intent's item; a failed check means that what it belongs to is being deleted."""
+    try:
+        return (await db.transact(*intents))[0]
+    except (ConditionFailed, NotFound):
+        raise Missing("What this belongs to is not there any more.") from None
+
+
+async def names(db: AsyncDb, account_ids: Iterable[str | None]) -> dict[str, Account]:
+    """Accounts by their ids, read at once."""
+    wanted = sorted({one for one in account_ids if one})
+    found = await db.get_many([Account.key(account_id=one) for one in wanted])
+    return {one.account_id: one for one in found if one is not None}

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Literal
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
 from keyfold.api import Payload
-from keyfold_systems.sellers.design import Profile, Share
+from keyfold_systems.sellers.entities import (
+    Account,
+    Catalog,
+    Order,
+    Profile,
+    ProfileOfOwner,
+    Season,
+    SeasonOfProfile,
+    SeasonTotals,
+    Share,
+)
 from keyfold_systems.sellers.values import (
     CleanId,
     LineItem,
@@ -24,14 +35,28 @@ Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Phone = Annotated[str, Field(max_length=40)]
 Notes = Annotated[str, Field(max_length=2000)]
-Lines = Annotated[list[LineItem], Field(min_length=1, max_length=200)]
+Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=320)]
 
 
 class NewAccount(Payload):
     """What is known of somebody at sign-up."""
 
-    email: Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=320)]
+    email: Email
     given_name: Annotated[str, Field(max_length=200)] = ""
+
+
+class AccountChanges(Payload):
+    """What is not given stays."""
+
+    email: Email | None = None
+    given_name: Annotated[str, Field(max_length=200)] | None = None
+
+
+class ExportedRecord(Payload):
+    """A record of yours: account, catalog, share, profile, helper, invite, season or order."""
+
+    kind: str
+    record: dict[str, Any]
 
 
 class SellerProfile(Payload):
@@ -39,11 +64,40 @@ class SellerProfile(Payload):
 
     profile_id: str
     owner_account_id: str
+    owner_name: str = ""
+    """The owner's given name, in lists of other people's profiles."""
     seller_name: str
     created_at: Timestamp
     updated_at: Timestamp | None
     is_owner: bool
     permissions: list[Permission]
+
+    def with_owner(self, owner: Account | None) -> Self:
+        return self.model_copy(update={"owner_name": owner.given_name}) if owner else self
+
+
+class Helper(Payload):
+    """Somebody who may use a profile."""
+
+    profile_id: str
+    target_account_id: str
+    given_name: str
+    email: str
+    permissions: list[Permission]
+    created_at: Timestamp
+    created_by_account_id: str
+
+    @classmethod
+    def of(cls, share: Share, account: Account | None) -> Self:
+        return cls(
+            profile_id=share.profile_id,
+            target_account_id=share.target_account_id,
+            given_name=account.given_name if account else "",
+            email=account.email if account else "",
+            permissions=list(share.permissions),
+            created_at=share.created_at,
+            created_by_account_id=share.created_by_account_id,
+        )
 
 
 class NewShare(Payload):
@@ -91,6 +145,49 @@ class SeasonChanges(Payload):
     end_date: date | None = None
 
 
+class ListedSeason(Payload):
+    """A season in a list: with its catalog's name and what it sold."""
+
+    season_id: str
+    profile_id: str
+    season_name: str
+    catalog_id: str
+    catalog_name: str
+    start_date: date
+    end_date: date | None
+    created_at: Timestamp
+    updated_at: Timestamp | None
+    orders: int
+    total_amount: Decimal
+
+    @classmethod
+    def of(
+        cls, season: SeasonOfProfile, catalog: Catalog | None, totals: SeasonTotals | None
+    ) -> Self:
+        shown = {name: one for name, one in season.__dict__.items() if name in cls.model_fields}
+        return cls(
+            **shown,
+            catalog_name=catalog.catalog_name if catalog else "",
+            orders=totals.orders if totals else 0,
+            total_amount=totals.amount if totals else Decimal(0),
+        )
+
+
+class OrderLine(Payload):
+    """Some of one product; a name or a price that is given must be the catalog's."""
+
+    product_id: Text
+    quantity: Annotated[int, Field(ge=1, le=100_000)]
+    product_name: Text | None = None
+    price_per_unit: Decimal | None = None
+
+    def fits(self, name: str, price: Decimal) -> bool:
+        return self.product_name in (None, name) and self.price_per_unit in (None, price)
+
+
+Lines = Annotated[list[OrderLine], Field(min_length=1, max_length=200)]
+
+
 class NewOrder(Payload):
     season_id: CleanId
     customer_name: Stated
@@ -112,6 +209,28 @@ class OrderChanges(Payload):
     notes: Notes | None = None
 
 
+class ListedOrder(Payload):
+    """An order among those of all seasons."""
+
+    order_id: str
+    season_id: str
+    season_name: str
+    profile_id: str
+    customer_name: str
+    customer_phone: str | None
+    line_items: list[LineItem]
+    total_amount: Decimal
+    payment_method: PaymentMethod
+    notes: str | None
+    order_date: date
+    created_at: Timestamp
+    updated_at: Timestamp | None
+
+    @classmethod
+    def of(cls, order: Order, season: Season | None) -> Self:
+        return cls(**order.__dict__, season_name=season.season_name if season else "")
+
+
 class NewCatalog(Payload):
     catalog_name: Stated
     is_public: bool = False
@@ -124,6 +243,24 @@ class CatalogChanges(Payload):
     catalog_name: Stated | None = None
     is_public: bool | None = None
     products: Annotated[list[Product], Field(min_length=1, max_length=500)] | None = None
+
+
+class ListedCatalog(Payload):
+    """A catalog in the public list."""
+
+    catalog_id: str
+    owner_account_id: str
+    owner_name: str
+    catalog_name: str
+    is_public: bool
+    products: list[Product]
+    created_at: Timestamp
+    updated_at: Timestamp | None
+
+    @classmethod
+    def of(cls, catalog: Catalog, owner: Account | None) -> Self:
+        shown = {name: one for name, one in catalog.__dict__.items() if name in cls.model_fields}
+        return cls(**shown, owner_name=owner.given_name if owner else "")
 
 
 class SellingSeason(Payload):
@@ -144,7 +281,7 @@ class ReportFile(Payload):
     content: str
 
 
-def seen_by_owner(profile: Profile) -> SellerProfile:
+def seen_by_owner(profile: Profile | ProfileOfOwner) -> SellerProfile:
     return _seen(profile, is_owner=True, permissions=["READ", "WRITE"])
 
 
@@ -158,14 +295,16 @@ def seen_in_share(share: Share) -> SellerProfile:
         profile_id=share.profile_id,
         owner_account_id=share.owner_account_id or "",
         seller_name=share.seller_name or "",
-        created_at=share.created_at,
-        updated_at=None,
+        created_at=share.profile_created_at or share.created_at,
+        updated_at=share.profile_updated_at,
         is_owner=False,
         permissions=list(share.permissions),
     )
 
 
-def _seen(profile: Profile, *, is_owner: bool, permissions: list[Permission]) -> SellerProfile:
+def _seen(
+    profile: Profile | ProfileOfOwner, *, is_owner: bool, permissions: list[Permission]
+) -> SellerProfile:
     return SellerProfile(
         profile_id=profile.profile_id,
         owner_account_id=profile.owner_account_id,

@@ -10,7 +10,7 @@ from decimal import Decimal
 from xml.sax.saxutils import escape
 
 from keyfold.api import Payload
-from keyfold_systems.sellers.design import Order, Season
+from keyfold_systems.sellers.entities import Order, Season
 
 Cell = str | int | Decimal
 _CENT = Decimal("0.01")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date
+from typing import Any
 
-from keyfold import Page, new_ulid
+from keyfold import AsyncDb, Page, create, missing, new_ulid, update
 from keyfold.api import Identity, Invalid, PageRequest, authenticated, mutation, query
+from keyfold.errors import NotFound
 from keyfold_systems.sellers.access import require, season_for
 from keyfold_systems.sellers.catalogs import usable
-from keyfold_systems.sellers.design import Season
-from keyfold_systems.sellers.layouts import Layout
-from keyfold_systems.sellers.parts import Part, every, given, there
-from keyfold_systems.sellers.payloads import NewSeason, SeasonChanges
+from keyfold_systems.sellers.entities import Catalog, Order, Season, SeasonTotals
+from keyfold_systems.sellers.parts import Part, given, profile_stays, there, written
+from keyfold_systems.sellers.patterns import season_by_id, seasons_of_profile
+from keyfold_systems.sellers.payloads import ListedSeason, NewSeason, SeasonChanges
 from keyfold_systems.sellers.values import CleanId
 
 
@@ -35,41 +37,48 @@ class SeasonOperations(Part):
     async def create_season(self, input: NewSeason, caller: Identity) -> Season:
         """Start selling from a catalog."""
         _check_dates(input.start_date, input.end_date)
-        layout = self.layout
-        found = await require(layout, input.profile_id, caller, "WRITE")
+        await require(self.db, input.profile_id, caller, "WRITE")
         open_catalog = await usable(self.db, input.catalog_id, caller)
         now = self.db.context.now()
         values = input.model_dump()
         new = Season(**values, season_id=new_ulid(), created_at=now, updated_at=now)
-        return await layout.seasons.create(
-            new, layout.profiles.still_there(found.profile), open_catalog
+        made: Season = await written(
+            self.db, create(new), profile_stays(input.profile_id), open_catalog
         )
+        return made
 
     @query("/seasons/{season_id}", name="getSeason", allow=authenticated)
     async def get_season(self, season_id: CleanId, caller: Identity) -> Season:
         """A season."""
-        layout = self.layout
-        season, _ = await season_for(layout, season_id, caller, "READ")
-        return season
+        return await season_for(self.db, season_id, caller, "READ")
 
     @query("/profiles/{profile_id}/seasons", name="listSeasonsByProfile", allow=authenticated)
     async def list_seasons_by_profile(
         self, profile_id: CleanId, page: PageRequest, caller: Identity
-    ) -> Page[Season]:
-        """The seasons of a profile in the order of their creation."""
-        layout = self.layout
-        await require(layout, profile_id, caller, "READ")
-        found = await layout.seasons.of_profile(profile_id, page)
-        return Page([s for s in found if s.deleting_since is None], found.cursor)
+    ) -> Page[ListedSeason]:
+        """The seasons of a profile in the order of their creation, with what they sold."""
+        await require(self.db, profile_id, caller, "READ")
+        found = await seasons_of_profile.after(page.cursor)(self.db, profile_id, limit=page.limit)
+        seasons = [one for one in found if one.deleting_since is None]
+        catalogs = sorted({one.catalog_id for one in seasons})
+        refs: list[Any] = [Catalog.key(catalog_id=one) for one in catalogs]
+        refs += [SeasonTotals.key(season_id=one.season_id) for one in seasons]
+        beside = await self.db.get_many(refs)
+        named = dict(zip(catalogs, beside, strict=False))
+        totals = beside[len(catalogs) :]
+        shown = [
+            ListedSeason.of(one, named[one.catalog_id], sold)
+            for one, sold in zip(seasons, totals, strict=True)
+        ]
+        return Page(shown, found.cursor)
 
     @mutation("/seasons/{season_id}", name="updateSeason", allow=authenticated, method="PATCH")
     async def update_season(
         self, season_id: CleanId, input: SeasonChanges, caller: Identity
     ) -> Season:
-        """Change a season."""
-        changes = given(input)
-        layout = self.layout
-        season, _ = await season_for(layout, season_id, caller, "WRITE")
+        """Change a season; what is not given stays."""
+        changes = given(input, clears=["end_date"])
+        season = await season_for(self.db, season_id, caller, "WRITE")
         _check_dates(
             changes.get("start_date", season.start_date),
             changes.get("end_date", season.end_date),
@@ -77,23 +86,28 @@ class SeasonOperations(Part):
         checks = []
         if "catalog_id" in changes and changes["catalog_id"] != season.catalog_id:
             checks.append(await usable(self.db, changes["catalog_id"], caller))
-        return await layout.seasons.update(season, self.db.context.now(), *checks, **changes)
+        change = update(season.ref(), where=lambda s: missing(s.deleting_since), **changes)
+        changed: Season = await written(self.db, change, *checks)
+        return changed
 
     @mutation("/seasons/{season_id}", name="deleteSeason", allow=authenticated, method="DELETE")
     async def delete_season(self, season_id: CleanId, caller: Identity) -> None:
-        """Delete a season with its orders."""
-        layout = self.layout
-        season = there(await layout.seasons.find(season_id), "season")
-        await require(layout, season.profile_id, caller, "WRITE")
-        await delete_season(layout, season, self.db.context.now())
+        """Delete a season with its orders; one that was cut off goes on when it is repeated."""
+        season = there(await season_by_id(self.db, season_id), "season")
+        await require(self.db, season.profile_id, caller, "WRITE")
+        await delete_season(self.db, season_id)
 
 
-async def delete_season(layout: Layout, season: Season, now: datetime) -> None:
+async def delete_season(db: AsyncDb, season_id: str) -> None:
     """Close it, so that no order can be added; then its orders go, then the season."""
-    await layout.seasons.close(season, now)
-    async for order in every(lambda p: layout.orders.of_season(season.season_id, p)):
-        await layout.orders.delete(order)
-    await layout.seasons.delete(season)
+    ref = Season.key(season_id=season_id)
+    try:
+        await db.update(ref, deleting_since=db.context.now())
+    except NotFound:
+        return  # somebody else was faster
+    await db.delete_collection(Order.key.query(season_id=season_id).consistent())
+    await db.delete(SeasonTotals.key(season_id=season_id))
+    await db.delete(ref)
 
 
 def _check_dates(start: date, end: date | None) -> None:

@@ -1,4 +1,4 @@
-"""All operations of Sellers, on the proposed tables, or on those of today."""
+"""All operations of Sellers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from keyfold.api import Service
 from keyfold_systems.sellers.accounts import AccountOperations
 from keyfold_systems.sellers.catalogs import CatalogOperations
 from keyfold_systems.sellers.design import design
-from keyfold_systems.sellers.layout_proposed import proposed_layout
-from keyfold_systems.sellers.layouts import Layout
+from keyfold_systems.sellers.invites import InviteOperations
 from keyfold_systems.sellers.orders import OrderOperations
+from keyfold_systems.sellers.personal_data import PersonalDataOperations
 from keyfold_systems.sellers.profiles import ProfileOperations
 from keyfold_systems.sellers.seasons import SeasonOperations
+from keyfold_systems.sellers.shares import ShareOperations
 
 
 class Sellers(
     AccountOperations,
+    PersonalDataOperations,
     ProfileOperations,
+    InviteOperations,
+    ShareOperations,
     SeasonOperations,
     OrderOperations,
     CatalogOperations,
@@ -27,10 +31,10 @@ class Sellers(
     """Seller profiles, who shares them, their seasons, orders and catalogs."""
 
     design: ClassVar[Design] = design
+    idempotent = True
 
-    def __init__(self, db: AsyncDb, layout: Layout | None = None) -> None:
+    def __init__(self, db: AsyncDb) -> None:
         self.db = db
-        self.layout = layout or proposed_layout(db)
 
 
 def service(db: AsyncDb) -> Sellers:

@@ -1,4 +1,4 @@
-"""Sellers on its current tables, and on the proposed ones.
+"""Sellers on its proposed tables.
 
 With KEYFOLD_SYSTEMS_ADDRESS it is on that server instead of the embedded engine.
 """
@@ -15,16 +15,21 @@ import pytest
 
 from keyfold import AsyncDb
 from keyfold.api import Identity
-from keyfold.clients import AsyncClient
 from keyfold.clock import ManualClock
-from keyfold_systems.sellers import current, design
-from keyfold_systems.sellers.design import Catalog, Order, Season
-from keyfold_systems.sellers.layout_current import current_layout
-from keyfold_systems.sellers.layout_proposed import proposed_layout
-from keyfold_systems.sellers.payloads import NewCatalog, NewOrder, NewSeason
+from keyfold_systems.sellers import design
+from keyfold_systems.sellers.entities import Catalog, Order, Season
+from keyfold_systems.sellers.patterns import account
+from keyfold_systems.sellers.payloads import (
+    NewAccount,
+    NewCatalog,
+    NewOrder,
+    NewSeason,
+    NewShare,
+    OrderLine,
+)
 from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import LineItem, Product
-from tests.systems.conftest import recording
+from keyfold_systems.sellers.values import Permissions, Product
+from tests.systems.conftest import Recorder, recording
 
 OLGA, MIA, SAM = Identity.of("olga"), Identity.of("mia"), Identity.of("sam")
 ROOT = Identity.of("root", "admin")
@@ -36,6 +41,23 @@ class World:
 
     service: Sellers
     db: AsyncDb
+
+    async def account(self, *people: Identity) -> None:
+        for one in people:
+            name = (one.id or "").title()
+            new = NewAccount(email=f"{one.id}@example.org", given_name=name)
+            await self.service.create_my_account(new, caller=one)
+
+    async def share(
+        self, profile_id: str, target: Identity = MIA, permissions: Permissions = ("READ",)
+    ) -> None:
+        """Share Olga's profile with somebody, who gets an account if there is none."""
+        if await account(self.db, target.id or "") is None:
+            await self.account(target)
+        input = NewShare(
+            profile_id=profile_id, target_account_id=target.id, permissions=permissions
+        )
+        await self.service.share_profile_direct(input, caller=OLGA)
 
     async def profile(self, owner: Identity = OLGA, name: str = "Olga's cookies") -> str:
         return (await self.service.create_seller_profile(name, caller=owner)).profile_id
@@ -60,12 +82,7 @@ class World:
     async def order(
         self, season_id: str, quantity: int = 2, caller: Identity = OLGA, payment: str = "CASH"
     ) -> Order:
-        line = LineItem(
-            product_id="mint",
-            product_name="Thin mint",
-            quantity=quantity,
-            price_per_unit=Decimal("5.50"),
-        )
+        line = OrderLine(product_id="mint", quantity=quantity)
         input = NewOrder.model_validate(
             {
                 "season_id": season_id,
@@ -79,21 +96,12 @@ class World:
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[AsyncClient]:
+async def client() -> AsyncIterator[Recorder]:
     async with recording("SellersAccounts", ManualClock(time.time())) as opened:
         yield opened
 
 
-@pytest.fixture(params=["current", "proposed"])
-async def world(request: pytest.FixtureRequest, client: AsyncClient) -> World:
-    proposed = await design.design.open_async(client)
-    layout = proposed_layout(proposed)
-    if request.param == "current":
-        layout = current_layout(await current.design.open_async(client))
-    return World(Sellers(proposed, layout), proposed)
-
-
 @pytest.fixture
-async def proposed_world(client: AsyncClient) -> World:
+async def world(client: Recorder) -> World:
     db = await design.design.open_async(client)
     return World(Sellers(db), db)

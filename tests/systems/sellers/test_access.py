@@ -1,4 +1,4 @@
-"""Who may do what in Sellers, on the tables of today and on the proposed ones."""
+"""Who may do what in Sellers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 
 from keyfold.api import ANONYMOUS, Identity, PageRequest
-from keyfold_systems.sellers import current, design
-from keyfold_systems.sellers.layout_current import current_layout
-from keyfold_systems.sellers.payloads import NewAccount, NewInvite, NewShare
+from keyfold_systems.sellers import design
+from keyfold_systems.sellers.payloads import NewInvite
 from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import Permissions
 from tests.systems.access import Matrix, Scene, fresh
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
@@ -26,6 +23,9 @@ MATRIX = Matrix(
     operation              anonymous  stranger  reader  writer  owner  admin
     createMyAccount        401        yes       409     409     409    409
     getMyAccount           401        404       yes     yes     yes    yes
+    updateMyAccount        401        404       yes     yes     yes    yes
+    exportMyAccount        401        yes       yes     yes     yes    yes
+    deleteMyAccount        401        404       yes     yes     yes    yes
     getAccount             401        403       403     403     yes    yes
     getAccountByEmail      401        403       403     403     403    yes
 
@@ -42,7 +42,7 @@ MATRIX = Matrix(
     listSharedProfiles     401        yes       yes     yes     yes    yes
 
     createProfileInvite    401        403       403     403     yes    yes
-    redeemProfileInvite    401        yes       yes     yes     409    yes
+    redeemProfileInvite    401        409       yes     yes     409    yes
     revokeProfileInvite    401        403       403     403     yes    yes
     listInvitesByProfile   401        403       403     403     yes    yes
     getInviteDetails       401        yes       yes     yes     yes    yes
@@ -82,12 +82,13 @@ MATRIX = Matrix(
     },
     {
         "createMyAccount": {"input": {"email": "new@example.org"}},
+        "updateMyAccount": {"input": {"givenName": "Somebody"}},
         "createSellerProfile": {"sellerName": "Pies"},
         "updateSellerProfile": {"sellerName": "Cookies and pies"},
         "shareProfileDirect": {
             "input": {
                 "profileId": "{profileId}",
-                "targetAccountId": "sam",
+                "targetAccountId": "rita",
                 "permissions": ["READ"],
             }
         },
@@ -114,14 +115,7 @@ MATRIX = Matrix(
             "input": {
                 "seasonId": "{seasonId}",
                 "customerName": "Mr. Roe",
-                "lineItems": [
-                    {
-                        "productId": "oat",
-                        "productName": "Oat",
-                        "quantity": 1,
-                        "pricePerUnit": "4.00",
-                    }
-                ],
+                "lineItems": [{"productId": "oat", "quantity": 1}],
                 "paymentMethod": "CASH",
                 "orderDate": "2026-03-03",
             }
@@ -140,21 +134,15 @@ MATRIX = Matrix(
 
 
 @asynccontextmanager
-async def selling(tables: str) -> AsyncIterator[Scene]:
+async def selling() -> AsyncIterator[Scene]:
     """Olga's profile, which Rita may read and Wanda write, with a season and all that is in it."""
     async with fresh(design.design, datetime.fromtimestamp(time.time(), UTC)) as db:
-        layout = None
-        if tables == "current":
-            prefix = db.context.table_prefix
-            before = await current.design.open_async(db.client, table_prefix=prefix)
-            layout = current_layout(before)
-        world = World(Sellers(db, layout), db)
+        world = World(Sellers(db), db)
         service = world.service
-        for one in (RITA, WANDA, OLGA, ROOT):
-            await service.create_my_account(NewAccount(email=f"{one.id}@example.org"), caller=one)
+        await world.account(RITA, WANDA, OLGA, ROOT)
         profile = await world.profile()
-        await shared(service, profile, RITA, ("READ",))
-        await shared(service, profile, WANDA, ("WRITE",))
+        await world.share(profile, RITA, ("READ",))
+        await world.share(profile, WANDA, ("WRITE",))
         catalog, private = await world.catalog(public=True), await world.catalog()
         season = await world.season(profile, catalog.catalog_id)
         order = await world.order(season.season_id)
@@ -176,19 +164,13 @@ async def selling(tables: str) -> AsyncIterator[Scene]:
         )
 
 
-async def shared(service: Sellers, profile: str, who: Identity, permissions: Permissions) -> None:
-    input = NewShare(profile_id=profile, target_account_id=who.id, permissions=permissions)
-    await service.share_profile_direct(input, caller=OLGA)
-
-
 def test_every_operation_has_a_row() -> None:
     MATRIX.check_complete(Sellers)
 
 
-@pytest.mark.parametrize("tables", ["current", "proposed"])
 @pytest.mark.parametrize("operation", MATRIX.rows)
-async def test_who_may(operation: str, tables: str) -> None:
-    await MATRIX.check(operation, partial(selling, tables))
+async def test_who_may(operation: str) -> None:
+    await MATRIX.check(operation, selling)
 
 
 async def test_a_catalogs_owner_learns_nothing_of_others_seasons_but_that_they_are(
@@ -203,7 +185,7 @@ async def test_a_catalogs_owner_learns_nothing_of_others_seasons_but_that_they_a
 async def test_nobody_loses_permissions_by_redeeming_a_code(world: World) -> None:
     service = world.service
     profile = await world.profile()
-    await shared(service, profile, WANDA, ("WRITE",))
+    await world.share(profile, WANDA, ("WRITE",))
     new = NewInvite(profile_id=profile, permissions=("READ",))
     code = (await service.create_profile_invite(new, caller=OLGA)).invite_code
     assert (await service.redeem_profile_invite(code, WANDA)).permissions == ["READ", "WRITE"]

@@ -59,8 +59,8 @@ def tokens() -> DevelopmentTokens:
 
 
 @pytest.fixture
-def http(proposed_world: World, tokens: DevelopmentTokens) -> httpx.AsyncClient:
-    app = create_app([proposed_world.service], ApiSettings(development=True, tokens=tokens))
+def http(world: World, tokens: DevelopmentTokens) -> httpx.AsyncClient:
+    app = create_app([world.service], ApiSettings(development=True, tokens=tokens))
     return httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://localhost/sellers"
     )
@@ -70,8 +70,8 @@ def signed_in(tokens: DevelopmentTokens, who: str) -> dict[str, str]:
     return {"authorization": f"Bearer {tokens.issue(who)}"}
 
 
-def test_the_service_has_the_operations_of_the_document(proposed_world: World) -> None:
-    assert set(OPERATIONS) <= set(proposed_world.service.operations)
+def test_the_service_has_the_operations_of_the_document(world: World) -> None:
+    assert set(OPERATIONS) <= set(world.service.operations)
 
 
 async def test_a_season_from_its_start_to_its_report_in_graphql(

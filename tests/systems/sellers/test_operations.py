@@ -1,4 +1,4 @@
-"""Every operation does the same on the tables of today and on the proposed ones."""
+"""What the operations of Sellers do."""
 
 from __future__ import annotations
 
@@ -7,39 +7,38 @@ import base64
 import csv
 import io
 import zipfile
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from xml.etree import ElementTree
 
 import pytest
 
-from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed, PageRequest
-from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.api import Conflict, Invalid, Missing, NotAllowed, PageRequest
+from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import NotFound, UniqueTaken
+from keyfold.maintain import verify
+from keyfold.streams import AsyncConsumer, Consumer
 from keyfold_systems.sellers import design
+from keyfold_systems.sellers.entities import Profile, Share
 from keyfold_systems.sellers.payloads import (
     CatalogChanges,
     NewAccount,
     NewCatalog,
     NewInvite,
+    NewOrder,
     NewShare,
     OrderChanges,
+    OrderLine,
     SeasonChanges,
 )
 from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import LineItem, Permissions, Product
+from keyfold_systems.sellers.values import Permissions, Product
+from tests.systems.conftest import Recorder
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
 
 PAGE = PageRequest()
-
-
-async def share(
-    world: World, profile: str, target: Identity = MIA, permissions: Permissions = ("READ",)
-) -> None:
-    input = NewShare(profile_id=profile, target_account_id=target.id, permissions=permissions)
-    await world.service.share_profile_direct(input, caller=OLGA)
 
 
 async def test_an_account_is_found_by_id_and_by_address_in_any_case(world: World) -> None:
@@ -67,10 +66,70 @@ async def test_my_profiles_come_in_the_order_of_their_creation(world: World) -> 
 
 async def test_a_rename_reaches_those_it_is_shared_with(world: World) -> None:
     profile = await world.profile()
-    await share(world, profile)
+    await world.share(profile)
     await world.service.update_seller_profile(profile, "New name", caller=OLGA)
+    await AsyncConsumer(world.db).drain()
     (shown,) = await world.service.list_shared_profiles(PAGE, MIA)
     assert (shown.seller_name, shown.is_owner, shown.permissions) == ("New name", False, ["READ"])
+
+
+async def test_a_share_given_during_a_rename_gets_the_new_name(world: World) -> None:
+    await world.account(MIA)
+    for number in range(25):
+        profile = await world.profile(name="Old name")
+        rename = world.service.update_seller_profile(profile, f"Name {number}", OLGA)
+        share = world.share(profile)
+        await asyncio.gather(*((rename, share) if number % 2 else (share, rename)))
+    await AsyncConsumer(world.db).drain()
+    shown = [p async for p in world.db.iterate(Share.by_target.query(target_account_id="mia"))]
+    assert sorted(p.seller_name or "" for p in shown) == sorted(f"Name {n}" for n in range(25))
+
+
+async def test_verify_sees_a_share_with_a_former_name() -> None:
+    with Engine.open(":memory:") as engine:
+        db = await design.design.open_async(AsyncEmbeddedClient(engine))
+        world = World(Sellers(db), db)
+        profile = await world.profile()
+        await world.share(profile)
+        await world.service.update_seller_profile(profile, "New name", OLGA)
+        plain = design.design.open(EmbeddedClient(engine))
+        (named, _) = (str(one) for one in verify(plain).drifts)
+        assert named.startswith("copied Share.seller_name")
+        assert named.endswith("expected New name, found Olga's cookies")
+        Consumer(plain).drain()
+        assert verify(plain).clean
+
+
+async def test_shared_profiles_show_the_profiles_own_times_and_whose_they_are(
+    world: World,
+) -> None:
+    await world.account(OLGA)
+    profile = await world.profile()
+    await asyncio.sleep(0.002)
+    await world.share(profile)
+    own = await world.service.get_profile(profile, OLGA)
+    (shown,) = await world.service.list_shared_profiles(PAGE, MIA)
+    assert (shown.created_at, shown.updated_at) == (own.created_at, own.updated_at)
+    assert shown.owner_name == "Olga"
+
+
+async def test_a_list_of_helpers_has_their_names(world: World) -> None:
+    profile = await world.profile()
+    await world.share(profile)
+    (shown,) = await world.service.list_shares_by_profile(profile, PAGE, OLGA)
+    assert (shown.given_name, shown.email) == ("Mia", "mia@example.org")
+
+
+async def test_only_accounts_get_shares(world: World) -> None:
+    profile = await world.profile()
+    new = NewShare(profile_id=profile, target_account_id="ghost", permissions=("READ",))
+    with pytest.raises(Invalid, match="nobody has this account"):
+        await world.service.share_profile_direct(new, OLGA)
+    code = await invite(world, profile)
+    with pytest.raises(Conflict, match="Create your account first"):
+        await world.service.redeem_profile_invite(code, MIA)
+    await world.account(MIA)
+    assert (await world.service.redeem_profile_invite(code, MIA)).profile_id == profile
 
 
 @pytest.mark.parametrize(
@@ -86,7 +145,7 @@ async def test_permissions_decide_about_everything_in_a_profile(
     season = await world.season(profile, catalog.catalog_id)
     order = await world.order(season.season_id)
     if permissions is not None:
-        await share(world, profile, MIA, permissions)
+        await world.share(profile, MIA, permissions)
     reading = [
         lambda: service.get_profile(profile, MIA),
         lambda: service.list_seasons_by_profile(profile, PAGE, MIA),
@@ -128,15 +187,15 @@ async def test_an_administrator_by_group_sees_every_profile(world: World) -> Non
 
 async def test_sharing_twice_leaves_one_share_with_the_last_permissions(world: World) -> None:
     profile = await world.profile()
-    await share(world, profile)
-    await share(world, profile, permissions=("READ", "WRITE"))
+    await world.share(profile)
+    await world.share(profile, permissions=("READ", "WRITE"))
     found = await world.service.list_shares_by_profile(profile, PAGE, OLGA)
-    assert [s.permissions for s in found] == [("READ", "WRITE")]
+    assert [s.permissions for s in found] == [["READ", "WRITE"]]
 
 
 async def test_a_revoked_share_gives_nothing(world: World) -> None:
     profile = await world.profile()
-    await share(world, profile)
+    await world.share(profile)
     await world.service.revoke_share(profile, "mia", OLGA)
     with pytest.raises(NotAllowed):
         await world.service.get_profile(profile, MIA)
@@ -152,9 +211,10 @@ async def invite(world: World, profile: str) -> str:
 
 async def test_an_invite_becomes_a_share_once(world: World) -> None:
     service = world.service
+    await world.account(MIA, SAM)
     profile = await world.profile()
     code = await invite(world, profile)
-    assert (await service.get_invite_details(code, MIA)).seller_name == "Olga's cookies"
+    assert (await service.get_invite_details(code)).seller_name == "Olga's cookies"
     results = await asyncio.gather(
         *(service.redeem_profile_invite(code, who) for who in (MIA, SAM, MIA)),
         return_exceptions=True,
@@ -181,7 +241,7 @@ async def test_a_revoked_invite_is_gone(world: World) -> None:
     code = await invite(world, await world.profile())
     await world.service.revoke_profile_invite(code, OLGA)
     with pytest.raises(Missing):
-        await world.service.get_invite_details(code, MIA)
+        await world.service.get_invite_details(code)
 
 
 async def test_seasons_and_orders_come_in_the_order_of_their_creation(world: World) -> None:
@@ -204,18 +264,104 @@ async def test_seasons_and_orders_come_in_the_order_of_their_creation(world: Wor
     assert everything == [o.order_id for o in orders]
 
 
+async def test_an_order_is_one_get_item_by_its_season_and_two_by_its_id(
+    world: World, client: Recorder
+) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id)
+    for known, requests in ((season.season_id, 1), (None, 2)):
+        client.requests.clear()
+        assert await world.service.get_order(order.order_id, OLGA, known) == order
+        asked = [op for op, one in client.requests if one["TableName"] == "SellersOrdersBySeason"]
+        assert asked == ["GetItem"] * requests
+
+
+async def test_an_order_is_not_found_under_another_season(world: World) -> None:
+    profile, catalog = await world.profile(), (await world.catalog()).catalog_id
+    order = await world.order((await world.season(profile, catalog)).season_id)
+    other = await world.season(profile, catalog, "Summer")
+    with pytest.raises(Missing):
+        await world.service.get_order(order.order_id, OLGA, other.season_id)
+
+
 async def test_an_orders_total_follows_its_lines(world: World) -> None:
     season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
     order = await world.order(season.season_id, 3)
     assert order.total_amount == Decimal("16.50")
-    line = LineItem(
-        product_id="oat", product_name="Oat", quantity=2, price_per_unit=Decimal("4.25")
-    )
-    changed = await world.service.update_order(
-        order.order_id, OrderChanges(line_items=[line]), OLGA
-    )
-    assert changed.total_amount == Decimal("8.50")
+    changes = OrderChanges(line_items=[OrderLine(product_id="oat", quantity=2)])
+    changed = await world.service.update_order(order.order_id, changes, OLGA)
+    assert changed.total_amount == Decimal(8)
     assert await world.service.get_order(order.order_id, OLGA) == changed
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"product_id": "pie"}, "Cookies has no product 'pie'; it has mint, oat"),
+        ({"product_id": "mint", "price_per_unit": "5.00"}, "it is Thin mint at 5.50"),
+        ({"product_id": "mint", "product_name": "Mint"}, "it is Thin mint at 5.50"),
+    ],
+)
+async def test_order_lines_are_those_of_the_catalog(
+    world: World, line: dict[str, str], said: str
+) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id)
+    wrong = OrderLine.model_validate({**line, "quantity": 1})
+    with pytest.raises(Invalid, match=said):
+        await world.service.update_order(order.order_id, OrderChanges(line_items=[wrong]), OLGA)
+    new = NewOrder(
+        season_id=season.season_id,
+        customer_name="Ms. Doe",
+        line_items=[wrong],
+        payment_method="CASH",
+        order_date=date(2026, 3, 2),
+    )
+    with pytest.raises(Invalid, match=said):
+        await world.service.create_order(new, OLGA)
+    assert len(await world.service.list_orders_by_season(season.season_id, PAGE, OLGA)) == 1
+
+
+async def test_a_new_price_leaves_what_was_agreed_on(world: World) -> None:
+    catalog = await world.catalog()
+    season = await world.season(await world.profile(), catalog.catalog_id)
+    order = await world.order(season.season_id)
+    dearer = [Product(product_id="mint", product_name="Thin mint", price=Decimal(7))]
+    await world.service.update_catalog(catalog.catalog_id, CatalogChanges(products=dearer), OLGA)
+    more = OrderChanges(line_items=[OrderLine(product_id="mint", quantity=4)])
+    changed = await world.service.update_order(order.order_id, more, OLGA)
+    assert changed.total_amount == Decimal(22)
+    assert (await world.order(season.season_id, 1)).total_amount == Decimal(7)
+
+
+async def test_null_takes_a_value_away_and_what_is_left_out_stays(world: World) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id)
+    service = world.service
+    await service.update_order(order.order_id, OrderChanges(notes="x", customer_phone="1"), OLGA)
+    changed = await service.update_order(order.order_id, OrderChanges(notes=None), OLGA)
+    assert (changed.notes, changed.customer_phone) == (None, "1")
+    ending = SeasonChanges(end_date=date(2026, 5, 1))
+    assert (await service.update_season(season.season_id, ending, OLGA)).end_date is not None
+    open_again = await service.update_season(season.season_id, SeasonChanges(end_date=None), OLGA)
+    assert open_again.end_date is None
+    with pytest.raises(Invalid, match="seasonName: cannot be taken away"):
+        await service.update_season(season.season_id, SeasonChanges(season_name=None), OLGA)
+
+
+async def test_a_list_of_seasons_has_their_catalog_and_what_they_sold(world: World) -> None:
+    profile = await world.profile()
+    season = await world.season(profile, (await world.catalog()).catalog_id)
+    orders = [await world.order(season.season_id, quantity) for quantity in (1, 2, 4)]
+    await world.service.delete_order(orders[1].order_id, OLGA)
+    (shown,) = await world.service.list_seasons_by_profile(profile, PAGE, OLGA)
+    assert (shown.catalog_name, shown.orders, shown.total_amount) == (
+        "Cookies",
+        2,
+        Decimal("27.50"),
+    )
+    found = await world.service.list_orders_by_profile(profile, PAGE, OLGA)
+    assert [one.season_name for one in found] == ["Spring", "Spring"]
 
 
 async def test_a_seasons_report_has_its_totals(world: World) -> None:
@@ -254,14 +400,17 @@ async def test_deleting_a_profile_leaves_nothing_of_it(world: World) -> None:
     catalog = await world.catalog()
     season = await world.season(profile, catalog.catalog_id)
     order = await world.order(season.season_id)
-    await share(world, profile)
+    await world.share(profile)
     code = await invite(world, profile)
     await service.delete_seller_profile(profile, OLGA)
+    for table in ("ProfilesByOwner", "Shares", "Invites", "SeasonsByProfile", "OrdersBySeason"):
+        answer = await world.db.client.call("Scan", {"TableName": f"Sellers{table}"})
+        assert (table, answer["Items"]) == (table, [])
     for call in (
         service.get_profile(profile, OLGA),
         service.get_season(season.season_id, OLGA),
         service.get_order(order.order_id, OLGA),
-        service.get_invite_details(code, MIA),
+        service.get_invite_details(code),
     ):
         with pytest.raises(Missing):
             await call
@@ -275,9 +424,8 @@ async def test_a_deletion_that_was_cut_off_lets_nothing_in_and_can_be_repeated(
     service = world.service
     profile = await world.profile()
     catalog = await world.catalog()
-    found = await service.layout.profiles.find(profile)
-    assert found is not None
-    await service.layout.profiles.close(found, world.db.context.now())
+    now = world.db.context.now()
+    await world.db.update(Profile.key(profile_id=profile), deleting_since=now)
     with pytest.raises(Missing):
         await world.season(profile, catalog.catalog_id)
     assert list(await service.list_my_profiles(PAGE, OLGA)) == []
@@ -315,9 +463,8 @@ async def test_a_catalog_in_use_is_not_deleted(world: World) -> None:
         await world.service.delete_catalog(other.catalog_id, OLGA)
 
 
-async def test_no_season_ever_sells_from_a_deleted_catalog(proposed_world: World) -> None:
+async def test_no_season_ever_sells_from_a_deleted_catalog(world: World) -> None:
     """Deletions and new seasons at the same time, many times over."""
-    world = proposed_world
     profile = await world.profile()
     for _ in range(25):
         catalog = (await world.catalog()).catalog_id
@@ -341,16 +488,39 @@ async def test_public_catalogs_come_newest_first_and_own_ones_apart(world: World
     assert [c.catalog_id for c in mine] == [own.catalog_id]
 
 
-async def test_lists_are_read_in_one_request_and_shared_profiles_without_the_profiles(
-    proposed_world: World,
-) -> None:
-    world = proposed_world
+async def test_a_catalog_that_becomes_private_leaves_the_public_index(world: World) -> None:
+    catalog = await world.catalog(public=True)
+    private = CatalogChanges(is_public=False)
+    await world.service.update_catalog(catalog.catalog_id, private, OLGA)
+    assert list(await world.service.list_public_catalogs(PAGE)) == []
+    index = {"TableName": "SellersCatalogs", "IndexName": "isPublic-createdAt-index"}
+    assert (await world.db.client.call("Scan", index))["Items"] == []
+    await world.service.update_catalog(catalog.catalog_id, CatalogChanges(is_public=True), OLGA)
+    await world.account(OLGA)
+    (shown,) = await world.service.list_public_catalogs(PAGE)
+    assert (shown.catalog_id, shown.owner_name) == (catalog.catalog_id, "Olga")
+
+
+async def test_shared_profiles_are_read_without_the_profiles(world: World) -> None:
     for number in range(5):
         profile = await world.profile(name=f"P{number}")
-        await share(world, profile)
-    with world.db.work("shared profiles", requests=1):
+        await world.share(profile)
+    with world.db.work("shared profiles", requests=2):
         found = await world.service.list_shared_profiles(PAGE, MIA)
     assert [p.seller_name for p in found] == [f"P{n}" for n in range(5)]
+
+
+async def test_no_invite_outlives_its_profile_although_indexes_lag() -> None:
+    with Engine.open(":memory:", index_lag=3600.0) as engine:
+        db = await design.design.open_async(AsyncEmbeddedClient(engine))
+        world = World(Sellers(db), db)
+        profile = await world.profile()
+        codes = [await invite(world, profile) for _ in range(3)]
+        found = await world.service.list_invites_by_profile(profile, PAGE, OLGA)
+        assert [one.invite_code for one in found] == codes
+        await world.service.delete_seller_profile(profile, OLGA)
+        answer = await db.client.call("Scan", {"TableName": "SellersInvites"})
+        assert answer["Items"] == []
 
 
 async def test_what_the_document_waited_for_is_there_at_once_although_indexes_lag() -> None:
@@ -368,6 +538,7 @@ async def test_what_the_document_waited_for_is_there_at_once_although_indexes_la
     assert [o.order_id for o in orders] == [order.order_id]
     assert await service.get_order(order.order_id, OLGA) == order
     code = await invite(world, profile)
+    await world.account(MIA)
     await service.redeem_profile_invite(code, MIA)
     assert (await service.get_profile(profile, MIA)).permissions == ["READ", "WRITE"]
     await client.close()

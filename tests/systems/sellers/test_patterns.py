@@ -10,8 +10,10 @@ import pytest
 
 from keyfold import AsyncDb, Entity
 from keyfold.clock import ManualClock
-from keyfold_systems.sellers import design as s
-from keyfold_systems.sellers.design import (
+from keyfold_systems.sellers import entities as e
+from keyfold_systems.sellers import patterns as s
+from keyfold_systems.sellers.design import design
+from keyfold_systems.sellers.entities import (
     Account,
     Catalog,
     Invite,
@@ -19,7 +21,6 @@ from keyfold_systems.sellers.design import (
     Profile,
     Season,
     Share,
-    design,
 )
 from keyfold_systems.sellers.values import LineItem, Product
 from tests.systems.conftest import Recorder
@@ -42,6 +43,12 @@ def listed(table: str, partition: str, prefix: str, **more: Any) -> Request:
     return query(table, "#0 = :0 AND begins_with(#1, :1)", ["PK", "SK"], values, **more)
 
 
+def in_order(table: str, partition: str) -> Request:
+    """A consistent query of the local index."""
+    more = {"Limit": 50, "IndexName": "createdAt-index", "ConsistentRead": True}
+    return query(table, "#0 = :0", ["PK"], [{"S": partition}], **more)
+
+
 def indexed(table: str, index: str, attribute: str, value: str, **more: Any) -> Request:
     more = {"Limit": 50, "IndexName": index, **more}
     return query(table, "#0 = :0", [attribute], [{"S": value}], **more)
@@ -52,10 +59,10 @@ def living(request: Request) -> Request:
     operation, asked = request
     return operation, {
         **asked,
-        "FilterExpression": "(attribute_not_exists(#1) OR #1 > :1)",
-        "ExpressionAttributeNames": asked["ExpressionAttributeNames"] | {"#1": "expiresAt"},
+        "FilterExpression": "(attribute_not_exists(#2) OR #2 > :2)",
+        "ExpressionAttributeNames": asked["ExpressionAttributeNames"] | {"#2": "expiresAt"},
         "ExpressionAttributeValues": asked["ExpressionAttributeValues"]
-        | {":1": {"N": str(int(START.timestamp()))}},
+        | {":2": {"N": str(int(START.timestamp()))}},
     }
 
 
@@ -94,12 +101,12 @@ ROWS: dict[str, Row[Stored]] = {
     "profile_by_id": Row(
         lambda db: s.profile_by_id(db, "p1"),
         [get_item("SellersProfilesByOwner", "PROFILE#p1", "PROFILE")],
-        pointer_to(s.ProfileById, "p1"),
+        one("p1"),
     ),
     "my_profiles": Row(
         lambda db: s.my_profiles(db, "olga"),
-        [listed("SellersProfilesByOwner", "ACCOUNT#olga", "PROFILE#")],
-        answer("p1", "p2"),
+        [in_order("SellersProfilesByOwner", "ACCOUNT#olga")],
+        copied(e.ProfileOfOwner, "p1", "p2"),
     ),
     "share": Row(
         lambda db: s.share(db, "p1", "mia"),
@@ -123,43 +130,53 @@ ROWS: dict[str, Row[Stored]] = {
     ),
     "invites_of_profile": Row(
         lambda db: s.invites_of_profile(db, "p1"),
-        [living(indexed("SellersInvites", "profileId-index", "profileId", "p1"))],
-        answer("invite1", "invite2"),
+        [living(listed("SellersShares", "PROFILE#p1", "INVITE#"))],
+        copied(e.InviteOfProfile, "invite1", "invite2"),
     ),
     "season_by_id": Row(
         lambda db: s.season_by_id(db, "s1"),
         [get_item("SellersSeasonsByProfile", "SEASON#s1", "SEASON")],
-        pointer_to(s.SeasonById, "s1"),
+        one("s1"),
     ),
     "seasons_of_profile": Row(
         lambda db: s.seasons_of_profile(db, "p1"),
-        [listed("SellersSeasonsByProfile", "PROFILE#p1", "SEASON#")],
-        answer("s1", "s2"),
+        [in_order("SellersSeasonsByProfile", "PROFILE#p1")],
+        copied(e.SeasonOfProfile, "s2", "s1"),
     ),
     "catalog_uses": Row(
         lambda db: s.catalog_uses(db, "c1"),
         [listed("SellersSeasonsByProfile", "CATALOG#c1", "SEASON#")],
-        copied(s.CatalogUse, "s1", "s2"),
+        copied(e.CatalogUse, "s1", "s2"),
     ),
     "catalog_is_used": Row(
         lambda db: s.catalog_is_used(db, "c1"),
         [listed("SellersSeasonsByProfile", "CATALOG#c1", "SEASON#", Limit=1)],
         lambda _: True,
     ),
+    "order": Row(
+        lambda db: s.order(db, "s1", "o1"),
+        [get_item("SellersOrdersBySeason", "SEASON#s1", "ORDER#o1")],
+        one("o1"),
+    ),
     "order_by_id": Row(
         lambda db: s.order_by_id(db, "o1"),
         [get_item("SellersOrdersBySeason", "ORDER#o1", "ORDER")],
-        pointer_to(s.OrderById, "o1"),
+        pointer_to(e.OrderById, "o1"),
     ),
     "orders_of_season": Row(
         lambda db: s.orders_of_season(db, "s1"),
-        [listed("SellersOrdersBySeason", "SEASON#s1", "ORDER#")],
-        answer("o1", "o2"),
+        [in_order("SellersOrdersBySeason", "SEASON#s1")],
+        answer("o2", "o1"),
+    ),
+    "season_totals": Row(
+        lambda db: s.season_totals(db, "s1"),
+        [get_item("SellersOrdersBySeason", "SEASON#s1", "TOTALS")],
+        lambda _: e.SeasonTotals(season_id="s1", orders=2, amount=Decimal("22.00")),
     ),
     "orders_of_profile": Row(
         lambda db: s.orders_of_profile(db, "p1"),
         [indexed("SellersOrdersBySeason", "profileId-index", "profileId", "p1")],
-        answer("o1", "o2", "o3"),
+        answer("o3", "o2", "o1"),
     ),
     "catalog": Row(
         lambda db: s.catalog(db, "c1"),
@@ -215,7 +232,8 @@ async def stored(db: AsyncDb) -> Stored:
     )
     sold = Product(product_id="mint", product_name="Thin mint", price=Decimal("5.50"))
     made: dict[str, Entity] = {
-        "olga": Account(account_id="olga", email="olga@example.com", given_name="Olga")
+        who: Account(account_id=who, email=f"{who}@example.com", given_name=who.title())
+        for who in ("olga", "mia", "sam")
     }
     for number, profile in ((1, "p1"), (2, "p2")):
         made[profile] = Profile(
@@ -246,7 +264,8 @@ async def stored(db: AsyncDb) -> Stored:
             season_name="Spring",
             catalog_id="c1",
             start_date=date(2031, 3, 1),
-            created_at=at(number),
+            # Later ids were made earlier: order is by creation.
+            created_at=at(10 - number),
         )
     for number, season in ((1, "s1"), (2, "s1"), (3, "s2")):
         made[f"o{number}"] = Order(
@@ -258,7 +277,7 @@ async def stored(db: AsyncDb) -> Stored:
             total_amount=Decimal("11.00"),
             payment_method="CASH",
             order_date=date(2031, 3, 2),
-            created_at=at(number),
+            created_at=at(10 - number),
         )
     for number, (owner, public) in enumerate([("olga", True), ("olga", True), ("mia", False)], 1):
         made[f"c{number}"] = Catalog(

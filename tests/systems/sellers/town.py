@@ -19,13 +19,16 @@ from keyfold_systems.sellers.payloads import (
     NewSeason,
     NewShare,
     OrderChanges,
+    OrderLine,
     SeasonChanges,
 )
 from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import LineItem
+from keyfold_systems.sellers.values import LineItem, Product
+
+from .today import Today
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
-CATALOG = "town"
+CATALOG, PRIVATE = "town", "secret"
 ORDERS_PER_SEASON = 8
 
 
@@ -72,15 +75,16 @@ def history(town: Town, records: int, sellers: int) -> Iterator[Any]:
         yield current.Account(
             account_id=f"ACCOUNT#{who}", email=f"{who}@Example.org", is_admin=number == 0
         )
-    yield current.Catalog(
-        catalog_id=f"CATALOG#{CATALOG}",
-        owner_account_id="town-hall",
-        catalog_name="Town",
-        is_public=True,
-        is_public_str="true",
-        products=[{"product_id": "p", "product_name": "Pie", "price": Decimal(3)}],  # type: ignore[list-item]
-        created_at=START,
-    )
+    for catalog_id, public in ((CATALOG, True), (PRIVATE, False)):
+        yield current.Catalog(
+            catalog_id=f"CATALOG#{catalog_id}",
+            owner_account_id="town-hall",
+            catalog_name=catalog_id.title(),
+            is_public=public,
+            is_public_str=str(public).lower(),
+            products=[Product(product_id="p", product_name="Pie", price=Decimal(3))],
+            created_at=START,
+        )
     number = 0
     while made < records:
         who = f"seller-{number % sellers:02d}"
@@ -160,8 +164,9 @@ async def fill(db: AsyncDb, town: Town, records: int, sellers: int) -> int:
 class Worker:
     """One seller: changes things at random, and sees at once what it did."""
 
-    def __init__(self, service: Sellers, town: Town, who: str, seed: int) -> None:
-        self.service, self.town, self.caller = service, town, Identity.of(who)
+    def __init__(self, service: Sellers | Today, town: Town, who: str, seed: int) -> None:
+        self.service: Any = service
+        self.town, self.caller = town, Identity.of(who)
         self.chance = random.Random(seed)
         self.mine = town.sellers[who]
         self.others = [other for other in town.sellers if other != who]
@@ -279,7 +284,7 @@ class Worker:
             NewOrder(
                 season_id=season_id,
                 customer_name=name,
-                line_items=[_line(2)],
+                line_items=[OrderLine(product_id="p", quantity=2)],
                 payment_method="CASH",
                 order_date=date(2026, 1, 2),
             ),

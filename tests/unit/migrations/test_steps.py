@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Annotated, Any
 
 import pytest
@@ -454,3 +455,31 @@ def test_a_rebuild_makes_all_copies_and_those_of_the_stream(shop: Shop) -> None:
     assert verify(opened).clean
     found = shop.backend.call("Scan", {"TableName": "Chained"})["Items"]
     assert sorted(one["type"]["S"] for one in found) == ["ListOf"] * 2 + ["Song"] + ["SongIn"] * 2
+
+
+def test_a_recount_does_not_wait_for_an_application_that_goes_on_writing(shop: Shop) -> None:
+    """What it writes is copied and not counted, so numbers rest only after the switch."""
+    old = uncounted.open(shop.backend.client)
+    new = counted.open(shop.backend.client)
+    new.create(Shelf(shelf_id="a"))
+    old.create(OldBook(book_id="first", shelf_id="a"))
+    done = threading.Event()
+
+    def write() -> None:
+        for number in range(1000):
+            if done.is_set():
+                return
+            old.create(OldBook(book_id=f"b{number}", shelf_id="a"))
+
+    writer = threading.Thread(target=write)
+    migrator = Migrator(
+        Migration("rewrite", [book_move(), recount(counted)]), shop.backend, without_routers=True
+    )
+    writer.start()
+    try:
+        migrator.apply("verify")
+    finally:
+        done.set()
+        writer.join()
+    migrator.apply("hold")
+    assert new.get(Shelf.key(shelf_id="a")).books == len(list(new.scan(Book)))

@@ -7,6 +7,7 @@
 import collections.abc
 import datetime
 import decimal
+import keyfold.maintain.cascade
 import keyfold.maintain.unique
 import keyfold_systems.sellers.values
 import typing
@@ -17,15 +18,9 @@ from keyfold.design.read import Query
 from keyfold.design.path_change import PathChange
 from keyfold.runtime.changes import Clear, Given, GivenList, GivenNumber
 
-import keyfold_systems.sellers.design as of
+import keyfold_systems.sellers.entities as of
 
 E = TypeVar("E", bound=Entity)
-
-class ByCreatedAt(Query[E]):
-    def after(self, *, created_at: datetime.datetime | None) -> Self: ...
-    def since(self, *, created_at: datetime.datetime | None) -> Self: ...
-    def before(self, *, created_at: datetime.datetime | None) -> Self: ...
-    def until(self, *, created_at: datetime.datetime | None) -> Self: ...
 
 class ByProfileId(Query[E]):
     def after(self, *, profile_id: str | None) -> Self: ...
@@ -34,12 +29,25 @@ class ByProfileId(Query[E]):
     def until(self, *, profile_id: str | None) -> Self: ...
     def begins_with(self, *, profile_id: str | None) -> Self: ...
 
+class ByCreatedAt(Query[E]):
+    def after(self, *, created_at: datetime.datetime | None) -> Self: ...
+    def since(self, *, created_at: datetime.datetime | None) -> Self: ...
+    def before(self, *, created_at: datetime.datetime | None) -> Self: ...
+    def until(self, *, created_at: datetime.datetime | None) -> Self: ...
+
 class ByTargetAccountId(Query[E]):
     def after(self, *, target_account_id: str | None) -> Self: ...
     def since(self, *, target_account_id: str | None) -> Self: ...
     def before(self, *, target_account_id: str | None) -> Self: ...
     def until(self, *, target_account_id: str | None) -> Self: ...
     def begins_with(self, *, target_account_id: str | None) -> Self: ...
+
+class ByInviteCode(Query[E]):
+    def after(self, *, invite_code: str | None) -> Self: ...
+    def since(self, *, invite_code: str | None) -> Self: ...
+    def before(self, *, invite_code: str | None) -> Self: ...
+    def until(self, *, invite_code: str | None) -> Self: ...
+    def begins_with(self, *, invite_code: str | None) -> Self: ...
 
 class BySeasonId(Query[E]):
     def after(self, *, season_id: str | None) -> Self: ...
@@ -66,6 +74,7 @@ class Account(Entity):
     key: ClassVar[Key[AccountKey]]
     by_email: ClassVar[On[AccountByEmail]]
     one_email: ClassVar[keyfold.maintain.unique.Unique]
+    shares: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Account],
@@ -74,6 +83,7 @@ class Account(Entity):
         given_name: Given[str] = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
+        deleting_since: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Account: ...
     def __moves__(
         self,
@@ -83,16 +93,12 @@ class Account(Entity):
         given_name: str = ...,
         created_at: datetime.datetime | None = ...,
         updated_at: datetime.datetime | None = ...,
+        deleting_since: datetime.datetime | None = ...,
     ) -> of.Account: ...
 
 class ProfileKey(KeyOf[of.Profile]):
-    def __call__(self, *, owner_account_id: str, created_at: datetime.datetime, profile_id: str) -> Ref[of.Profile]: ...
-    @overload
-    def query(self, *, owner_account_id: str) -> ByCreatedAt[of.Profile]: ...
-    @overload
-    def query(self, *, owner_account_id: str, created_at: datetime.datetime) -> ByProfileId[of.Profile]: ...
-    @overload
-    def query(self, *, owner_account_id: str, created_at: datetime.datetime, profile_id: str) -> Query[of.Profile]: ...
+    def __call__(self, *, profile_id: str) -> Ref[of.Profile]: ...
+    def query(self, *, profile_id: str) -> Query[of.Profile]: ...
 
 class Profile(Entity):
     key: ClassVar[Key[ProfileKey]]
@@ -100,7 +106,9 @@ class Profile(Entity):
         self,
         *_at: PathChange[of.Profile],
         where: collections.abc.Callable[[of.Profile], object] | None = ...,
+        owner_account_id: Given[str] = ...,
         seller_name: Given[str] = ...,
+        created_at: Given[datetime.datetime] = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
         deleting_since: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Profile: ...
@@ -115,17 +123,29 @@ class Profile(Entity):
         deleting_since: datetime.datetime | None = ...,
     ) -> of.Profile: ...
 
-class ProfileByIdKey(KeyOf[of.ProfileById]):
-    def __call__(self, *, profile_id: str) -> Ref[of.ProfileById]: ...
-    def query(self, *, profile_id: str) -> Query[of.ProfileById]: ...
+class ProfileOfOwnerKey(KeyOf[of.ProfileOfOwner]):
+    def __call__(self, *, owner_account_id: str, profile_id: str) -> Ref[of.ProfileOfOwner]: ...
+    @overload
+    def query(self, *, owner_account_id: str) -> ByProfileId[of.ProfileOfOwner]: ...
+    @overload
+    def query(self, *, owner_account_id: str, profile_id: str) -> Query[of.ProfileOfOwner]: ...
 
-class ProfileById(Entity):
-    key: ClassVar[Key[ProfileByIdKey]]
+class ProfileOfOwnerByCreation(KeyOf[of.ProfileOfOwner]):
+    @overload
+    def query(self, *, owner_account_id: str) -> ByCreatedAt[of.ProfileOfOwner]: ...
+    @overload
+    def query(self, *, owner_account_id: str, created_at: datetime.datetime) -> ByProfileId[of.ProfileOfOwner]: ...
+    @overload
+    def query(self, *, owner_account_id: str, created_at: datetime.datetime, profile_id: str) -> Query[of.ProfileOfOwner]: ...
+
+class ProfileOfOwner(Entity):
+    key: ClassVar[Key[ProfileOfOwnerKey]]
+    by_creation: ClassVar[On[ProfileOfOwnerByCreation]]
     def __changes__(  # type: ignore[override]
         self,
-        *_at: PathChange[of.ProfileById],
-        where: collections.abc.Callable[[of.ProfileById], object] | None = ...,
-    ) -> of.ProfileById: ...
+        *_at: PathChange[of.ProfileOfOwner],
+        where: collections.abc.Callable[[of.ProfileOfOwner], object] | None = ...,
+    ) -> of.ProfileOfOwner: ...
 
 class ShareKey(KeyOf[of.Share]):
     def __call__(self, *, profile_id: str, target_account_id: str) -> Ref[of.Share]: ...
@@ -150,6 +170,8 @@ class Share(Entity):
         permissions: Given[tuple[typing.Literal['READ', 'WRITE'], ...]] = ...,
         owner_account_id: Given[str] | Clear | None = ...,
         seller_name: Given[str] | Clear | None = ...,
+        profile_created_at: Given[datetime.datetime] | Clear | None = ...,
+        profile_updated_at: Given[datetime.datetime] | Clear | None = ...,
         created_at: Given[datetime.datetime] = ...,
         created_by_account_id: Given[str] = ...,
     ) -> of.Share: ...
@@ -161,6 +183,8 @@ class Share(Entity):
         permissions: tuple[typing.Literal['READ', 'WRITE'], ...] = ...,
         owner_account_id: str | None = ...,
         seller_name: str | None = ...,
+        profile_created_at: datetime.datetime | None = ...,
+        profile_updated_at: datetime.datetime | None = ...,
         created_at: datetime.datetime = ...,
         created_by_account_id: str = ...,
     ) -> of.Share: ...
@@ -169,15 +193,8 @@ class InviteKey(KeyOf[of.Invite]):
     def __call__(self, *, invite_code: str) -> Ref[of.Invite]: ...
     def query(self, *, invite_code: str) -> Query[of.Invite]: ...
 
-class InviteByProfile(KeyOf[of.Invite]):
-    @overload
-    def query(self, *, profile_id: str) -> ByCreatedAt[of.Invite]: ...
-    @overload
-    def query(self, *, profile_id: str, created_at: datetime.datetime) -> Query[of.Invite]: ...
-
 class Invite(Entity):
     key: ClassVar[Key[InviteKey]]
-    by_profile: ClassVar[On[InviteByProfile]]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Invite],
@@ -203,14 +220,26 @@ class Invite(Entity):
         used_by_account_id: str | None = ...,
     ) -> of.Invite: ...
 
+class InviteOfProfileKey(KeyOf[of.InviteOfProfile]):
+    def __call__(self, *, profile_id: str, created_at: datetime.datetime, invite_code: str) -> Ref[of.InviteOfProfile]: ...
+    @overload
+    def query(self, *, profile_id: str) -> ByCreatedAt[of.InviteOfProfile]: ...
+    @overload
+    def query(self, *, profile_id: str, created_at: datetime.datetime) -> ByInviteCode[of.InviteOfProfile]: ...
+    @overload
+    def query(self, *, profile_id: str, created_at: datetime.datetime, invite_code: str) -> Query[of.InviteOfProfile]: ...
+
+class InviteOfProfile(Entity):
+    key: ClassVar[Key[InviteOfProfileKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.InviteOfProfile],
+        where: collections.abc.Callable[[of.InviteOfProfile], object] | None = ...,
+    ) -> of.InviteOfProfile: ...
+
 class SeasonKey(KeyOf[of.Season]):
-    def __call__(self, *, profile_id: str, created_at: datetime.datetime, season_id: str) -> Ref[of.Season]: ...
-    @overload
-    def query(self, *, profile_id: str) -> ByCreatedAt[of.Season]: ...
-    @overload
-    def query(self, *, profile_id: str, created_at: datetime.datetime) -> BySeasonId[of.Season]: ...
-    @overload
-    def query(self, *, profile_id: str, created_at: datetime.datetime, season_id: str) -> Query[of.Season]: ...
+    def __call__(self, *, season_id: str) -> Ref[of.Season]: ...
+    def query(self, *, season_id: str) -> Query[of.Season]: ...
 
 class Season(Entity):
     key: ClassVar[Key[SeasonKey]]
@@ -218,10 +247,12 @@ class Season(Entity):
         self,
         *_at: PathChange[of.Season],
         where: collections.abc.Callable[[of.Season], object] | None = ...,
+        profile_id: Given[str] = ...,
         season_name: Given[str] = ...,
         catalog_id: Given[str] = ...,
         start_date: Given[datetime.date] = ...,
         end_date: Given[datetime.date] | Clear | None = ...,
+        created_at: Given[datetime.datetime] = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
         deleting_since: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Season: ...
@@ -239,17 +270,29 @@ class Season(Entity):
         deleting_since: datetime.datetime | None = ...,
     ) -> of.Season: ...
 
-class SeasonByIdKey(KeyOf[of.SeasonById]):
-    def __call__(self, *, season_id: str) -> Ref[of.SeasonById]: ...
-    def query(self, *, season_id: str) -> Query[of.SeasonById]: ...
+class SeasonOfProfileKey(KeyOf[of.SeasonOfProfile]):
+    def __call__(self, *, profile_id: str, season_id: str) -> Ref[of.SeasonOfProfile]: ...
+    @overload
+    def query(self, *, profile_id: str) -> BySeasonId[of.SeasonOfProfile]: ...
+    @overload
+    def query(self, *, profile_id: str, season_id: str) -> Query[of.SeasonOfProfile]: ...
 
-class SeasonById(Entity):
-    key: ClassVar[Key[SeasonByIdKey]]
+class SeasonOfProfileByCreation(KeyOf[of.SeasonOfProfile]):
+    @overload
+    def query(self, *, profile_id: str) -> ByCreatedAt[of.SeasonOfProfile]: ...
+    @overload
+    def query(self, *, profile_id: str, created_at: datetime.datetime) -> BySeasonId[of.SeasonOfProfile]: ...
+    @overload
+    def query(self, *, profile_id: str, created_at: datetime.datetime, season_id: str) -> Query[of.SeasonOfProfile]: ...
+
+class SeasonOfProfile(Entity):
+    key: ClassVar[Key[SeasonOfProfileKey]]
+    by_creation: ClassVar[On[SeasonOfProfileByCreation]]
     def __changes__(  # type: ignore[override]
         self,
-        *_at: PathChange[of.SeasonById],
-        where: collections.abc.Callable[[of.SeasonById], object] | None = ...,
-    ) -> of.SeasonById: ...
+        *_at: PathChange[of.SeasonOfProfile],
+        where: collections.abc.Callable[[of.SeasonOfProfile], object] | None = ...,
+    ) -> of.SeasonOfProfile: ...
 
 class CatalogUseKey(KeyOf[of.CatalogUse]):
     def __call__(self, *, catalog_id: str, season_id: str) -> Ref[of.CatalogUse]: ...
@@ -267,7 +310,13 @@ class CatalogUse(Entity):
     ) -> of.CatalogUse: ...
 
 class OrderKey(KeyOf[of.Order]):
-    def __call__(self, *, season_id: str, created_at: datetime.datetime, order_id: str) -> Ref[of.Order]: ...
+    def __call__(self, *, season_id: str, order_id: str) -> Ref[of.Order]: ...
+    @overload
+    def query(self, *, season_id: str) -> ByOrderId[of.Order]: ...
+    @overload
+    def query(self, *, season_id: str, order_id: str) -> Query[of.Order]: ...
+
+class OrderByCreation(KeyOf[of.Order]):
     @overload
     def query(self, *, season_id: str) -> ByCreatedAt[of.Order]: ...
     @overload
@@ -283,6 +332,7 @@ class OrderByProfile(KeyOf[of.Order]):
 
 class Order(Entity):
     key: ClassVar[Key[OrderKey]]
+    by_creation: ClassVar[On[OrderByCreation]]
     by_profile: ClassVar[On[OrderByProfile]]
     def __changes__(  # type: ignore[override]
         self,
@@ -296,6 +346,7 @@ class Order(Entity):
         payment_method: Given[typing.Literal['CASH', 'CHECK', 'CREDIT_CARD', 'OTHER']] = ...,
         notes: Given[str] | Clear | None = ...,
         order_date: Given[datetime.date] = ...,
+        created_at: Given[datetime.datetime] = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Order: ...
     def __moves__(
@@ -326,6 +377,23 @@ class OrderById(Entity):
         *_at: PathChange[of.OrderById],
         where: collections.abc.Callable[[of.OrderById], object] | None = ...,
     ) -> of.OrderById: ...
+
+class SeasonTotalsKey(KeyOf[of.SeasonTotals]):
+    def __call__(self, *, season_id: str) -> Ref[of.SeasonTotals]: ...
+    def query(self, *, season_id: str) -> Query[of.SeasonTotals]: ...
+
+class SeasonTotals(Entity):
+    key: ClassVar[Key[SeasonTotalsKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.SeasonTotals],
+        where: collections.abc.Callable[[of.SeasonTotals], object] | None = ...,
+    ) -> of.SeasonTotals: ...
+    def __moves__(
+        self,
+        *,
+        season_id: str = ...,
+    ) -> of.SeasonTotals: ...
 
 class CatalogKey(KeyOf[of.Catalog]):
     def __call__(self, *, catalog_id: str) -> Ref[of.Catalog]: ...
