@@ -42,10 +42,16 @@ from keyfold_systems.search_room.entities import Listing, Room
 from keyfold_systems.search_room.payloads import NewListing, NewRoom, RoomChange
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.sellers import design as sellers
-from keyfold_systems.sellers.design import Catalog, Order, Season
-from keyfold_systems.sellers.payloads import NewAccount, NewCatalog, NewOrder, NewSeason
+from keyfold_systems.sellers.entities import Catalog, Order, Season
+from keyfold_systems.sellers.payloads import (
+    NewAccount,
+    NewCatalog,
+    NewOrder,
+    NewSeason,
+    OrderLine,
+)
 from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import LineItem, Product
+from keyfold_systems.sellers.values import Product
 from keyfold_systems.tamafriends import design as tamafriends
 from keyfold_systems.tamafriends.entities import Comment, Post, UserProfile
 from keyfold_systems.tamafriends.payloads import NewPost
@@ -104,13 +110,10 @@ def hangout(town: Town) -> Work:
 
 
 def order(town: Town) -> Work:
-    line = LineItem(
-        product_id="mint", product_name="Mint", quantity=2, price_per_unit=Decimal("5.50")
-    )
     new = NewOrder(
         season_id=town.one(Season, "season_id"),
         customer_name="Ms. Doe",
-        line_items=[line],
+        line_items=[OrderLine(product_id="mint", quantity=2)],
         payment_method="CASH",
         order_date=date(2031, 3, 2),
     )

@@ -110,7 +110,7 @@ async def story(client: GgCoreClient) -> None:
 from datetime import date
 from decimal import Decimal
 
-from sellers_client import LineItem, NewCatalog, NewOrder, NewSeason, Product, SellersClient
+from sellers_client import NewCatalog, NewOrder, NewSeason, OrderLine, Product, SellersClient
 
 
 async def story(client: SellersClient) -> None:
@@ -125,9 +125,7 @@ async def story(client: SellersClient) -> None:
             start_date=date(2030, 3, 1),
         )
     )
-    line = LineItem(
-        product_id="mint", product_name="Mint", quantity=3, price_per_unit=Decimal("5.50")
-    )
+    line = OrderLine(product_id="mint", quantity=3)
     order = await client.create_order(
         NewOrder(
             season_id=season.season_id,

@@ -19,8 +19,7 @@ from keyfold.clients.protocol import AsyncClient
 from keyfold.demo.systems import System, find_systems
 from keyfold.testing import Sandbox
 
-SYSTEMS = [one for one in find_systems() if one.name != "sellers"]
-"""Nothing of the sellers expires."""
+SYSTEMS = find_systems()
 TRIES = 2
 
 

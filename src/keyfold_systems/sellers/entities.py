@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -48,7 +48,7 @@ from keyfold_systems.sellers.values import (
 
 design = Design("sellers", description="Seller profiles with their seasons, orders and helpers.")
 
-STREAM = "NEW_AND_OLD_IMAGES"
+STREAM: Final = "NEW_AND_OLD_IMAGES"
 BY_CREATION = Index(
     "createdAt-index", "PK", "listedAt", local=True, purpose="lists in the order of creation"
 )

@@ -63,8 +63,8 @@ _NEXT: Final[Mapping[str, str]] = {
     "order": "",
 }
 """What comes after the last record of a kind; profiles and seasons come one by one."""
-_OF_ACCOUNT: Final = {"catalog": my_catalogs, "share": shared_with}
-_OF_PROFILE: Final = {"helper": shares_of_profile, "invite": invites_of_profile}
+_OF_ACCOUNT: Final[Mapping[str, Any]] = {"catalog": my_catalogs, "share": shared_with}
+_OF_PROFILE: Final[Mapping[str, Any]] = {"helper": shares_of_profile, "invite": invites_of_profile}
 
 
 async def step(

@@ -93,8 +93,8 @@ class Today:
     async def redeem_profile_invite(self, code: str, caller: Identity) -> None:
         found = await current.invite(self.db, code)
         assert found is not None
-        used = {"used_at": self.db.context.now(), "used_by_account_id": caller.id}
-        await self.db.transact(update(found.ref(), **used))
+        now = self.db.context.now()
+        await self.db.transact(update(found.ref(), used_at=now, used_by_account_id=caller.id))
         new = NewShare(
             profile_id=mapping.invite(found).profile_id,
             target_account_id=caller.id,
