@@ -53,7 +53,8 @@ def _models(annotation: Any) -> list[Any]:
 def candidates(entity: type[Entity], field: str) -> tuple[Any, ...]:
     info = entity.model_fields[field]
     found: list[Any] = []
-    for value in [*_members(info.annotation), *_models(info.annotation), *POOL]:
+    members = _members(info.annotation)
+    for value in [*members, *([one] for one in members), *_models(info.annotation), *POOL]:
         try:
             checked = validate(entity, field, value)
         except (KeyfoldError, ValidationError, TypeError):

@@ -49,15 +49,19 @@ class World:
             await self.service.create_my_account(new, caller=one)
 
     async def share(
-        self, profile_id: str, target: Identity = MIA, permissions: Permissions = ("READ",)
+        self,
+        profile_id: str,
+        target: Identity = MIA,
+        permissions: Permissions = ("READ",),
+        by: Identity = OLGA,
     ) -> None:
-        """Share Olga's profile with somebody, who gets an account if there is none."""
+        """Share a profile with somebody, who gets an account if there is none."""
         if await account(self.db, target.id or "") is None:
             await self.account(target)
         input = NewShare(
             profile_id=profile_id, target_account_id=target.id, permissions=permissions
         )
-        await self.service.share_profile_direct(input, caller=OLGA)
+        await self.service.share_profile_direct(input, caller=by)
 
     async def profile(self, owner: Identity = OLGA, name: str = "Olga's cookies") -> str:
         return (await self.service.create_seller_profile(name, caller=owner)).profile_id

@@ -174,6 +174,22 @@ async def test_every_record_survives_the_restructuring_and_no_request_fails(
     await client.close()
 
 
+async def test_private_catalogs_leave_the_public_index_and_a_rollback_brings_them_back() -> None:
+    with Engine.open(":memory:") as engine:
+        client = AsyncEmbeddedClient(engine)
+        before = await current.design.open_async(client)
+        await fill(before, Town(), 0, 1)
+        index = {"TableName": "SellersCatalogs", "IndexName": "isPublic-createdAt-index"}
+        was = await items(client, "SellersCatalogs")
+        runner = Runner(engine, "catalogs")
+        await runner.apply("hold")
+        (public,) = (await client.call("Scan", index))["Items"]
+        assert public["catalogId"] == {"S": f"CATALOG#{CATALOG}"}
+        await runner.rollback()
+        assert await items(client, "SellersCatalogs") == was
+        assert (await client.call("Scan", index))["Count"] == 2
+
+
 async def check_nothing_is_left_over(client: AsyncEmbeddedClient, town: Town) -> None:
     """Every item of the new tables belongs to something that the town remembers."""
     profiles = {p for mine in town.sellers.values() for p in mine}

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import csv
 import io
+import re
 import zipfile
 from datetime import date, timedelta
 from decimal import Decimal
@@ -542,3 +543,8 @@ async def test_what_the_document_waited_for_is_there_at_once_although_indexes_la
     await service.redeem_profile_invite(code, MIA)
     assert (await service.get_profile(profile, MIA)).permissions == ["READ", "WRITE"]
     await client.close()
+
+
+async def test_a_code_is_ten_hexadecimal_digits(world: World) -> None:
+    code = await invite(world, await world.profile())
+    assert re.fullmatch("[0-9A-F]{10}", code)
