@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from keyfold.streams import AsyncConsumer, Queue
@@ -10,7 +11,7 @@ from keyfold_systems.sellers.payloads import NewInvite, OrderChanges, SeasonChan
 from .conftest import MIA, OLGA, World
 
 
-async def announced(world: World) -> list[tuple[str, dict[str, Any]]]:
+async def announced(world: World) -> list[tuple[str, Mapping[str, Any]]]:
     queue = Queue("news")
     await AsyncConsumer(world.db, sinks=[queue]).drain()
     found = await world.db.run(queue.messages(world.db.context))
