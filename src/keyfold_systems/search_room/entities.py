@@ -106,6 +106,16 @@ class Person(typed.Person, Entity, table=table):
     key = Key("USER#{user_id}", "PROFILE")
 
 
+class Removal(typed.Removal, Entity, table=table):
+    """Somebody is leaving for good; it is there until nothing of theirs is."""
+
+    user_id: Id
+    steps: int = 0
+    requested_at: Annotated[Moment | None, Created()] = None
+
+    key = Key("USER#{user_id}", "REMOVAL")
+
+
 class Room(typed.Room, Entity, table=table):
     """Where a few people search together."""
 

@@ -117,6 +117,27 @@ class Person(Entity):
         created_at: datetime.datetime | None = ...,
     ) -> of.Person: ...
 
+class RemovalKey(KeyOf[of.Removal]):
+    def __call__(self, *, user_id: str) -> Ref[of.Removal]: ...
+    def query(self, *, user_id: str) -> Query[of.Removal]: ...
+
+class Removal(Entity):
+    key: ClassVar[Key[RemovalKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Removal],
+        where: collections.abc.Callable[[of.Removal], object] | None = ...,
+        steps: GivenNumber[int] = ...,
+        requested_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Removal: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        steps: int = ...,
+        requested_at: datetime.datetime | None = ...,
+    ) -> of.Removal: ...
+
 class RoomKey(KeyOf[of.Room]):
     def __call__(self, *, room_id: str) -> Ref[of.Room]: ...
     def query(self, *, room_id: str) -> Query[of.Room]: ...

@@ -126,7 +126,6 @@ class InvitationOperations(RoomOperations):
         room = await self.db.find(Room.key(room_id=room_id))
         if asked is None or asked.status != InvitationStatus.PENDING or room is None:
             raise await self._refusal(room_id, caller)
-        await self._greet(caller)
         joined = Member(room_id=room_id, user_id=caller.id, role=asked.role, room_name=room.name)
         note = self._activity(room_id, "MemberJoined", caller.id)
         place = check(room.ref(), where=lambda r: r.member_count < MOST_MEMBERS)
@@ -184,7 +183,6 @@ class InvitationOperations(RoomOperations):
         room = await self.db.find(Room.key(room_id=room_id))
         if found is None or room is None:
             raise _no_link()
-        await self._greet(caller)
         now = self._now()
         asked = Invitation.key(room_id=room_id, user_id=caller.id)
         joined = Member(room_id=room_id, user_id=caller.id, room_name=room.name)

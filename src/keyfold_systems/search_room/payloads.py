@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -96,6 +96,28 @@ class NewCriteria(Payload):
         if unknown := sorted(set(self.weights) - set(self.criteria)):
             raise ValueError(f"weights: you state no criterion {unknown[0]!r}")
         return self
+
+
+class RoomNews(Payload):
+    """What changed in a room: the kind of item, and which."""
+
+    room_id: str
+    changed: str
+    id: str | None = None
+
+
+class UserNews(Payload):
+    """What changed in somebody's own lists."""
+
+    user_id: str
+    changed: str
+
+
+class ExportedItem(Payload):
+    """Something that is kept of somebody, and what kind of thing it is."""
+
+    kind: str
+    item: dict[str, Any]
 
 
 class RoomView(Payload):

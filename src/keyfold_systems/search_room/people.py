@@ -34,7 +34,7 @@ class PeopleOperations:
         """Your profile, with how many notifications you have not read."""
         return await self.db.get(Person.key(user_id=user_id))
 
-    async def _greet(self, caller: Identity) -> None:
+    async def welcome(self, caller: Identity) -> None:
         """Who comes for the first time has a profile from then on."""
         if await person(self.db, caller.id) is not None:
             return

@@ -36,6 +36,7 @@ from keyfold_systems.search_room.patterns import (
 )
 from keyfold_systems.search_room.payloads import NewRoom, RoomChange, RoomView
 from keyfold_systems.search_room.people import named, named_page
+from keyfold_systems.search_room.removal import another_owner
 
 ATTEMPTS = 5
 
@@ -51,7 +52,6 @@ class RoomOperations(CriteriaOperations):
     )
     async def create_room(self, input: NewRoom, caller: Identity) -> Room:
         """Open a room; you own it."""
-        await self._greet(caller)
         room = Room(room_id=new_ulid(), created_by_user_id=caller.id, **dict(input))
         first = Member(
             room_id=room.room_id, user_id=caller.id, role=Role.OWNER, room_name=room.name
@@ -146,7 +146,7 @@ class RoomOperations(CriteriaOperations):
         note = self._activity(room_id, "RoleChanged", caller.id, role.value, about=user_id)
         writes: list[Intent] = [update(found, role=role), create(note)]
         if role != Role.OWNER:
-            writes.append(_another_owner(room_id))
+            writes.append(another_owner(room_id))
         try:
             changed: Member = (await self.db.transact(*writes))[0]
         except ConditionFailed:
@@ -168,7 +168,7 @@ class RoomOperations(CriteriaOperations):
                 raise Missing("They are not in this room.")
             writes: list[Intent] = [delete(found, must_exist=True), create(note), put(trace)]
             if found.role == Role.OWNER:
-                writes.append(_another_owner(room_id))
+                writes.append(another_owner(room_id))
             try:
                 await self.db.transact(*writes, *await self._wishes_end(room_id, user_id))
             except ConditionFailed:
@@ -190,10 +190,6 @@ class RoomOperations(CriteriaOperations):
         said = latest.criteria_id
         gone = delete(latest.ref(), where=lambda c: c.criteria_id == said)
         return [gone, self._superseded(latest)]
-
-
-def _another_owner(room_id: str) -> Intent:
-    return check(Room.key(room_id=room_id), where=lambda r: r.owner_count > 1)
 
 
 def _last_owner() -> Conflict:

@@ -6,12 +6,16 @@ from typing import ClassVar
 
 from keyfold import AsyncDb, Design
 from keyfold.api import Service
+from keyfold_systems.search_room.departure import DepartureOperations
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.invitations import InvitationOperations
+from keyfold_systems.search_room.live import LiveOperations
 from keyfold_systems.search_room.notifications import NotificationOperations
 
 
-class SearchRoom(InvitationOperations, NotificationOperations, Service):
+class SearchRoom(
+    InvitationOperations, LiveOperations, NotificationOperations, DepartureOperations, Service
+):
     """Rooms in which people look for a home together."""
 
     design: ClassVar[Design] = design

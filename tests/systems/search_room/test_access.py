@@ -30,6 +30,8 @@ MATRIX = Matrix(
     operation             anonymous  stranger  invited  member  owner  copilot  admin
     saveProfile           401        403       403      yes     403    403      403
     profile               401        403       403      yes     403    403      403
+    export                401        403       403      yes     403    403      403
+    deletePerson          401        403       403      yes     403    403      403
     createRoom            401        yes       yes      yes     yes    yes      yes
     room                  401        403       403      yes     yes    yes      403
     roomView              401        403       403      yes     yes    403      403
@@ -100,7 +102,9 @@ async def looking() -> AsyncIterator[Scene]:
     async with fresh(design, NOW) as db:
         home = Home(SearchRoom(db))
         room_id = (await home.open()).room_id
-        await home.meet(Identity.of("sam"))
+        for who in CALLERS.values():
+            if who.id:
+                await home.meet(who)
         await home.service.invite(room_id, INES.id, MIA)
         await home.service.update_room(room_id, RoomChange(has_copilot=True), MIA)
         link = await home.service.create_link(room_id, MIA)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
+from keyfold.api import Identity
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer
 from tests.systems.conftest import Recorder, Web, served
@@ -222,6 +223,7 @@ async def test_bad_input_is_refused_with_what_to_do_and_changes_nothing(
     web: Web, home: Home, client: Recorder
 ) -> None:
     listing = await home.listing("7")
+    await home.meet(Identity.of("sam"))
     await home.service.invite(home.room.room_id, "ines", MIA)
     room = f"/rooms/{home.room.room_id}"
     places = {

@@ -141,6 +141,7 @@ STEPS = [
         "/rooms/{roomId}/members/jonas",
         other="/rooms/none/members/jonas",
     ),
+    Step("deletePerson", "sam", "DELETE", "/users/sam", other="/users/none"),
     Step("deleteRoom", "mia", "DELETE", "/rooms/{roomId}", other="/rooms/none"),
 ]
 

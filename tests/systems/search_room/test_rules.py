@@ -36,6 +36,7 @@ from .conftest import INES, JONAS, MIA, NOW, Home, in_rooms, most
 PAGE = PageRequest(limit=50)
 KEYS = {
     "Person": "USER#{user_id} / PROFILE",
+    "Removal": "USER#{user_id} / REMOVAL",
     "Notification": "USER#{user_id} / NOTIFICATION#{created_at:iso_ms}#{activity_id}",
     "FormerRoom": "USER#{user_id} / LEFT#{room_id}",
     "InvitationLink": "ROOM#{room_id} / LINK#{link_id}",

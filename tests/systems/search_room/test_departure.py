@@ -1,0 +1,140 @@
+"""People who leave for good, and what they take along."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from keyfold import AsyncDb
+from keyfold.api import Identity, PageRequest
+from keyfold.clock import ManualClock
+from keyfold.maintain import verification
+from keyfold.streams import AsyncConsumer
+from keyfold_systems.search_room.entities import Member, Person, Role, Room
+from keyfold_systems.search_room.payloads import NewListing
+from tests.systems.conftest import Recorder
+
+from .conftest import INES, JONAS, MIA, Home
+
+LOFT = NewListing(source_brand="flatfox", title="Loft")
+
+
+async def lived(home: Home, db: AsyncDb) -> None:
+    """Jonas did everything that one can do, in a room he is in and one that he left."""
+    service = home.service
+    for stays in (False, True):
+        await home.open()
+        room_id = home.room.room_id
+        flat = await home.listing("7")
+        mine = await service.add_listing(room_id, LOFT, JONAS)
+        for one in (flat, mine):
+            await service.mark_seen(room_id, one.listing_id, JONAS)
+            await service.vote(room_id, one.listing_id, JONAS, "like")
+        await home.wish(JONAS, price={"max": 2000})
+        await home.wish(MIA, price={"max": 2400})
+        await home.wish(JONAS, price={"max": 2100})
+        await service.combine_criteria(room_id, "mixed", JONAS)
+        await service.compute_compatibility(room_id, JONAS)
+        for number in range(30):
+            await service.say(room_id, f"Hi {number}", JONAS)
+        await service.change_role(room_id, JONAS.id, Role.OWNER, MIA)
+        await service.invite(room_id, INES.id, JONAS)
+        await service.create_link(room_id, JONAS)
+        if not stays:
+            await service.leave(room_id, JONAS.id, JONAS)
+    await AsyncConsumer(db).drain()
+
+
+async def traces(client: Recorder) -> list[str]:
+    """Where somebody's id still stands."""
+    return [one["SK"]["S"] for one in await client.items() if "jonas" in str(one)]
+
+
+async def test_nothing_of_somebody_who_left_stays(
+    home: Home, db: AsyncDb, client: Recorder
+) -> None:
+    await lived(home, db)
+    assert await traces(client) != []
+    await home.service.delete_person(JONAS.id)
+    await AsyncConsumer(db).drain()
+    assert await traces(client) == []
+    assert (await db.run(verification(db.context))).clean
+    assert {one.user_id async for one in db.scan(Member)} == {"mia"}
+
+
+async def test_rooms_are_handed_over_or_go(home: Home, db: AsyncDb) -> None:
+    room_id = home.room.room_id
+    alone = await Home.open(other := Home(home.service))
+    await home.service.leave(alone.room_id, JONAS.id, JONAS)
+    await home.service.delete_person(MIA.id)
+    await AsyncConsumer(db).drain()
+    assert await db.find(Room.key(room_id=other.room.room_id)) is None
+    handed = await db.get(Member.key(room_id=room_id, user_id=JONAS.id))
+    assert handed.role == Role.OWNER
+    assert (await db.run(verification(db.context))).clean
+
+
+async def test_a_departure_that_was_cut_off_goes_on_by_the_stream(
+    home: Home,
+    db: AsyncDb,
+    client: Recorder,
+    clock: ManualClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await lived(home, db)
+    call, left = client.call, 3
+
+    async def failing(operation: str, request: Any) -> dict[str, Any]:
+        nonlocal left
+        left -= operation == "TransactWriteItems"
+        if left < 0:
+            raise asyncio.CancelledError
+        return await call(operation, request)
+
+    monkeypatch.setattr(client, "call", failing)
+    with pytest.raises(asyncio.CancelledError):
+        await home.service.delete_person(JONAS.id)
+    monkeypatch.undo()
+    assert await traces(client) != []
+    clock.advance(3600)
+    await AsyncConsumer(db).drain()
+    assert await traces(client) == []
+
+
+async def test_who_comes_back_begins_anew(home: Home, db: AsyncDb) -> None:
+    await home.service.delete_person(JONAS.id)
+    await home.service.welcome(JONAS)
+    assert (await db.get(Person.key(user_id="jonas"))).unread_count == 0
+    assert (await home.service.rooms(JONAS.id, PageRequest(50))).items == []
+
+
+async def exported(home: Home, who: Identity, limit: int) -> list[tuple[str, dict[str, Any]]]:
+    found: list[tuple[str, dict[str, Any]]] = []
+    cursor: str | None = None
+    while True:
+        page = await home.service.export(who.id, PageRequest(limit, cursor))
+        found += [(one.kind, one.item) for one in page]
+        cursor = page.cursor
+        if cursor is None:
+            return found
+
+
+async def test_an_export_has_all_that_is_kept_whatever_the_pages(home: Home, db: AsyncDb) -> None:
+    await lived(home, db)
+    found = await exported(home, JONAS, 7)
+    assert found == await exported(home, JONAS, 100)
+    kinds = {kind for kind, _ in found}
+    assert kinds == {
+        "Person",
+        "UserRoom",
+        "FormerRoom",
+        "Notification",
+        "UserCriteria",
+        "Activity",
+        "Listing",
+    }
+    said = [item["text"] for kind, item in found if kind == "Activity"]
+    assert sum(text.startswith("Hi ") for text in said) == 60
+    assert {item["userId"] for kind, item in found if kind == "UserCriteria"} == {"jonas"}
