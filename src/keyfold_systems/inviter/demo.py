@@ -6,7 +6,16 @@ import random
 from datetime import timedelta
 
 from keyfold import AsyncDb, create
-from keyfold_systems.inviter.entities import Answer, Group, Hangout, Membership, Response, User
+from keyfold_systems.inviter.entities import (
+    Answer,
+    Group,
+    GroupInvitation,
+    Hangout,
+    Response,
+    User,
+)
+from keyfold_systems.inviter.operations.groups import member_of
+from keyfold_systems.inviter.spelling import spelt
 
 USERS: list[tuple[str, str, list[str]]] = [
     ("ada", "Ada Lang", []),
@@ -93,25 +102,30 @@ _WHAT = (
 async def fill(db: AsyncDb) -> int:
     """Write the demo's data; gives how many items were made, pointers not counted."""
     dice = random.Random(7)
-    people = [User(user_id=user, name=name) for user, name, _ in USERS]
+    people = [User(user_id=user, **spelt(name)) for user, name, _ in USERS]
     for number in range(157):
         name = f"{dice.choice(_FIRST)} {dice.choice(_LAST)}"
-        people.append(User(user_id=f"u{number:03d}", name=name))
+        people.append(User(user_id=f"u{number:03d}", **spelt(name)))
     for person in people:
         await db.create(person)
     made = len(people)
     groups = []
     for number, name in enumerate(_GROUPS):
         members = people[:3] if number < 4 else []
-        members = members + dice.sample(people[3:], dice.randint(8, 30))
-        group = Group(group_id=f"g{number:02d}", name=name, owner_id=members[0].user_id)
+        members = members + dice.sample(people[3:], dice.randint(8, 20))
+        owner = members[number % 3].user_id
+        group = Group(
+            group_id=f"g{number:02d}", name=name, owner_id=owner, private=number in (3, 9)
+        )
         groups.append((group, members))
-        joins = [_member(group, one) for one in members]
+        joins = [member_of(group, one) for one in members]
         await db.transact(create(group), *(create(join) for join in joins))
         made += 1 + len(members)
-    for number in range(260):
+    for number in range(140):
         made += await _hangout(db, dice, number, groups)
-    return made
+    for group, members in groups[9:11]:
+        await db.create(_invitation(group, members[0], people[0]))
+    return made + 2
 
 
 async def _hangout(
@@ -119,29 +133,41 @@ async def _hangout(
 ) -> int:
     group, members = dice.choice(groups)
     host = dice.choice(members)
-    starts = db.context.now() + timedelta(hours=dice.randint(-200, 900))
-    friends = {one.user_id for one in dice.sample(members, 2)} - {host.user_id}
+    starts = db.context.now() + timedelta(hours=dice.randint(-200, 400))
+    friends = {one.user_id for one in dice.sample(members, 2)}
     hangout = Hangout(
         hangout_id=f"h{number:03d}",
         host_id=host.user_id,
+        host_name=host.name,
         title=dice.choice(_WHAT),
         place=dice.choice(_PLACES),
         description="Bring something to share.",
         starts_at=starts,
         ends_at=starts + timedelta(hours=dice.randint(1, 6)),
         group_ids={group.group_id},
-        user_ids=friends,
+        user_ids={*friends, host.user_id},
         cancelled=dice.random() < 0.04,
     )
     await db.create(hangout)
     guests = dice.sample(members, dice.randint(2, len(members) // 2))
     for one in guests:
-        answer = dice.choices(list(Answer), [6, 2, 2])[0]
-        await db.create(Response(hangout_id=hangout.hangout_id, user_id=one.user_id, answer=answer))
+        response = Response(
+            hangout_id=hangout.hangout_id,
+            user_id=one.user_id,
+            user_name=one.name,
+            answer=dice.choices(list(Answer), [6, 2, 2])[0],
+            group_id=group.group_id,
+        )
+        await db.create(response)
     return 1 + len(guests)
 
 
-def _member(group: Group, user: User) -> Membership:
-    return Membership(
-        group_id=group.group_id, user_id=user.user_id, group_name=group.name, user_name=user.name
+def _invitation(group: Group, by: User, user: User) -> GroupInvitation:
+    return GroupInvitation(
+        group_id=group.group_id,
+        user_id=user.user_id,
+        group_name=group.name,
+        user_name=user.name,
+        invited_by=by.user_id,
+        invited_by_name=by.name,
     )

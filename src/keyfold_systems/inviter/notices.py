@@ -35,6 +35,8 @@ async def of_hangout(old: Hangout | None, new: Hangout | None, delivery: Deliver
     """New guests learn of it; those who come learn of changes."""
     if new is None or (old is not None and _notable(old) == _notable(new)):
         return []
+    if new.ends_at <= delivery.record.at:
+        return []  # nobody can come any more
     note_id = new_ulid()
     before = (set[str](), set[str]()) if old is None else (old.group_ids, old.user_ids)
     told = await _to(
@@ -58,7 +60,7 @@ async def of_answer(old: Response | None, new: Response, delivery: Delivery) -> 
     if old is not None and old.answer == new.answer:
         return []
     hangout = await delivery.find(Hangout.key(hangout_id=new.hangout_id))
-    if hangout is None or hangout.host_id == new.user_id:
+    if hangout is None or hangout.host_id == new.user_id or hangout.ends_at <= delivery.record.at:
         return []
     about = _about(hangout) | {"actor_id": new.user_id, "actor_name": new.user_name}
     kind = NoticeKind.ANSWERED
