@@ -39,7 +39,7 @@ class Recorder:
     def __init__(
         self, client: AsyncClient, table: str, engine: Engine | None = None, prefix: str = ""
     ) -> None:
-        self._client, self._table, self._engine = client, table, engine
+        self._client, self._table, self.engine = client, table, engine
         self.prefix = prefix
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
 
@@ -53,8 +53,8 @@ class Recorder:
 
     def catch_up(self) -> None:
         """Let lagging indexes see everything that was written."""
-        if self._engine is not None:
-            self._engine.release_indexes()
+        if self.engine is not None:
+            self.engine.release_indexes()
 
     async def items(self) -> list[dict[str, Any]]:
         """All that is in the system's table, by key."""

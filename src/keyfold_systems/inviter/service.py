@@ -11,9 +11,10 @@ from keyfold_systems.inviter.operations.hangouts import Hangouts
 from keyfold_systems.inviter.operations.inbox import Inbox
 from keyfold_systems.inviter.operations.live import Live
 from keyfold_systems.inviter.operations.people import People
+from keyfold_systems.inviter.operations.relations import Relations
 
 
-class Inviter(People, Groups, Hangouts, Inbox, Live):
+class Inviter(People, Groups, Hangouts, Inbox, Live, Relations):
     """Hangouts, groups and who comes."""
 
     design: ClassVar[Design] = design

@@ -9,11 +9,16 @@ from typing import Any
 
 import httpx
 import orjson
+import pytest
 
+from keyfold.api import Identity, PageRequest
+from keyfold.errors import NotFound
 from keyfold_systems.inviter.entities import Answer
-from tests.systems.conftest import Web, served
+from tests.systems.conftest import Recorder, Web, served
 
 from .conftest import Town
+
+PAGE = PageRequest(limit=50)
 
 
 @asynccontextmanager
@@ -73,3 +78,50 @@ async def test_strangers_hear_nothing(town: Town) -> None:
             async with heard(web, "cleo", query, id=id) as queue:
                 answer = await next_of(queue)
                 assert answer["errors"][0]["extensions"]["code"] == "NOT_ALLOWED"
+
+
+RELATED = """
+query ($user: String!, $hangout: String!) {
+  myHangouts(userId: $user) {
+    edges { node { title host { name } group { name members } myAnswer } }
+  }
+  hangout(hangoutId: $hangout) { host { name } groups { name } guests { name } }
+}
+"""
+
+
+async def test_a_question_goes_along_relations_without_a_request_for_each(
+    town: Town, client: Recorder
+) -> None:
+    group = await town.settle()
+    for hour in range(6):
+        hangout = await town.hangout(group, hours=hour + 1, user_ids={"cleo"})
+    async with served(town.service) as web:
+        client.requests.clear()
+        variables = {"user": "ben", "hangout": hangout.hangout_id}
+        answer = await web["ben"].post("/graphql", json={"query": RELATED, "variables": variables})
+    assert "errors" not in answer.json(), answer.text
+    data = answer.json()["data"]
+    assert data["myHangouts"]["edges"][0]["node"] == {
+        "title": "Run",
+        "host": {"name": "Ada A"},
+        "group": {"name": "Runners", "members": 2},
+        "myAnswer": None,
+    }
+    assert data["hangout"] == {
+        "host": {"name": "Ada A"},
+        "groups": [{"name": "Runners"}],
+        "guests": [{"name": "Cleo A"}],
+    }
+    assert len(client.requests) <= 12
+
+
+async def test_a_first_sign_in_makes_the_profile_under_the_issuers_name(town: Town) -> None:
+    named = Identity.of("eve", name=" Eve Novak ")
+    for _ in range(2):
+        await town.service.welcome(named)
+    await town.service.welcome(Identity.of("nameless"))
+    assert (await town.service.user("eve")).name == "Eve Novak"
+    assert [one.user_id for one in await town.service.people("eve n", PAGE)] == ["eve"]
+    with pytest.raises(NotFound):
+        await town.service.user("nameless")

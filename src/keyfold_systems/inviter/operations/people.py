@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyfold import Page, put, update
 from keyfold.api import (
     Conflict,
+    Identity,
     Invalid,
     PageRequest,
     authenticated,
@@ -23,6 +24,14 @@ from keyfold_systems.inviter.spelling import folded, spelt
 
 class People(Part):
     """Profiles."""
+
+    async def welcome(self, caller: Identity) -> None:
+        """A first sign-in makes the profile, under the name that the issuer knows."""
+        if isinstance(name := caller.claims.get("name"), str) and name.strip():
+            try:
+                await self.db.create(User(user_id=caller.id, **spelt(name.strip()[:200])))
+            except AlreadyExists:
+                return
 
     @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Ada"})
     async def save_user(self, user_id: str, name: Stated) -> User:
