@@ -195,3 +195,19 @@ async def test_the_index_leads_to_the_design_document(system: System, service: S
         document = await client.get(f"/{link}")
         assert document.status_code == 200
         assert all(table in document.text for table in system.design.tables)
+
+
+def test_every_mutation_takes_an_idempotency_key_unless_its_answer_must_not_be_kept(
+    system: System, db: AsyncDb
+) -> None:
+    operations = type(system.serve(db)).operations.values()
+    # Tokens and links that expire are for one moment.
+    momentary = {"token", "url"}
+    without = [
+        one.name
+        for one in operations
+        if one.kind == "mutation"
+        and not one.takes_request_id
+        and not momentary & set(getattr(one.result, "model_fields", ()))
+    ]
+    assert without == []

@@ -36,14 +36,14 @@ class Service:
 
     `relations` are what ids of answers lead to in GraphQL, as `keyfold.api.relation` says it.
 
-    Where `idempotent` is set, every mutation takes an Idempotency-Key: a repeated request gets the
-    first one's result, which is kept in `db`.
+    Every mutation of a service with a design takes an Idempotency-Key: a repeated request gets the
+    first one's result, which is kept in `db`. `idempotent = False` does without.
     """
 
     name: ClassVar[str] = "service"
     title: ClassVar[str] = "Service"
     design: ClassVar[Design]
-    idempotent: ClassVar[bool] = False
+    idempotent: ClassVar[bool | None] = None
     db: AsyncDb
     operations: ClassVar[dict[str, Operation]] = {}
     related: ClassVar[list[RelatedField]] = []
@@ -60,10 +60,12 @@ class Service:
         if "title" not in vars(cls):
             cls.title = words
         cls.operations, cls.related, cls.subscriptions = {}, list(cls.relations), {}
+        if cls.idempotent is None:
+            cls.idempotent = hasattr(cls, "design")
         routes: dict[tuple[str, str], str] = {}
         for attribute in _attributes(cls):
             if hasattr(attribute, "__operation__"):
-                operation = read_operation(attribute, idempotent=cls.idempotent)
+                operation = read_operation(attribute, idempotent=bool(cls.idempotent))
                 _claim(cls.operations, routes, operation)
             elif hasattr(attribute, "__related__"):
                 cls.related.append(read_related(attribute))

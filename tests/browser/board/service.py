@@ -52,7 +52,6 @@ class Board(Service):
     """Notes among neighbours."""
 
     design: ClassVar[Design] = design
-    idempotent = True
 
     def __init__(self, db: AsyncDb) -> None:
         self.db = db

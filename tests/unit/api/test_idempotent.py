@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import ClassVar
 
 import httpx
 import pytest
@@ -39,7 +40,7 @@ async def owner(service: Notes, caller: Identity, arguments: Arguments) -> bool:
 class Notes(Service):
     """Notes of people."""
 
-    idempotent = True
+    design: ClassVar[Design] = design
 
     def __init__(self, db: AsyncDb) -> None:
         self.db = db
