@@ -27,7 +27,7 @@ _NOTE: Final = 2
 
 
 @dataclass
-class Work:
+class JobEstimate:
     """What a phase does with the items of one table."""
 
     phase: str
@@ -73,7 +73,7 @@ class _Looked:
     transacted: int = 0
 
 
-def estimate(migration: Migration, backend: Backend) -> list[Work]:
+def estimate(migration: Migration, backend: Backend) -> list[JobEstimate]:
     """What backfill and verify will take, by phase and table. Nothing is written."""
     known = backend.knowing(migration.tables)
     keys = {table.name: table.key_attributes for table in migration.tables}
@@ -93,7 +93,7 @@ def _there(backend: Backend, tables: Iterable[str]) -> set[str]:
     return {table for table in tables if backend.describe(table) is not None}
 
 
-def _work(migration: Migration, sides: Sides, table: str) -> Iterator[Work]:
+def _work(migration: Migration, sides: Sides, table: str) -> Iterator[JobEstimate]:
     described = sides.backend.describe(table)
     if described is None:
         return
@@ -106,7 +106,7 @@ def _work(migration: Migration, sides: Sides, table: str) -> Iterator[Work]:
     share = items / looked.items if looked.items else 0.0
     pages, outputs = ceil(items / PAGE), round(looked.outputs * share)
     scanned = size / 4096
-    yield Work(
+    yield JobEstimate(
         "backfill",
         table,
         items,
@@ -119,7 +119,7 @@ def _work(migration: Migration, sides: Sides, table: str) -> Iterator[Work]:
     moved = any(move.forward.source == table for move in migration.moves)
     back = outputs if moved else 0
     compared = looked.output_blocks * share
-    yield Work(
+    yield JobEstimate(
         "verify",
         table,
         items,
@@ -160,9 +160,9 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
     return found
 
 
-def words_of(work: Iterable[Work], rate: float) -> Iterator[str]:
+def words_of(work: Iterable[JobEstimate], rate: float) -> Iterator[str]:
     """An estimate in lines; with a rate, how long the scans take at it."""
-    total = Work("all", "")
+    total = JobEstimate("all", "")
     for each in work:
         yield each.words()
         total.requests += each.requests
@@ -176,7 +176,7 @@ def words_of(work: Iterable[Work], rate: float) -> Iterator[str]:
     )
 
 
-def compared(work: Iterable[Work], done: Mapping[str, Progress]) -> Iterator[str]:
+def compared(work: Iterable[JobEstimate], done: Mapping[str, Progress]) -> Iterator[str]:
     """What was expected beside what it took, for the jobs of a run."""
     for each in work:
         took = done.get(f"{each.phase} {each.table}")

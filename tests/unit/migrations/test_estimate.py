@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyfold.errors import MigrationError
-from keyfold.migrations.estimate import Work, compared, estimate, words_of
+from keyfold.migrations.estimate import JobEstimate, compared, estimate, words_of
 
 from .conftest import Shop
 
@@ -42,7 +42,7 @@ def test_items_that_cannot_be_copied_do_not_stop_an_estimate(shop: Shop) -> None
 
 
 def test_a_hundred_million_items_are_estimated_on_paper() -> None:
-    work = Work("backfill", "Orders", 10**8, 10**11, 10**8, 2 * 10**6, 2.5e7, 4e8)
+    work = JobEstimate("backfill", "Orders", 10**8, 10**11, 10**8, 2 * 10**6, 2.5e7, 4e8)
     *_, last = words_of([work], rate=2_000)
     assert last == (
         "in all: about 2,000,000 requests, 25,000,000 read units, 400,000,000 write units, "

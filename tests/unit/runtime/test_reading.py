@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from keyfold import Db, Design, Entity, First, Get, Id, Index, Key, On, Projected, Query, get
 from keyfold.clients.embedded import EmbeddedClient
+from keyfold.design.schema import PatternSchema
 from keyfold.engine import Engine
 from keyfold.errors import DeclarationError, Undecodable
 
@@ -194,4 +195,6 @@ def test_everything_of_a_projected_read(db: Db) -> None:
 def test_an_eventual_get_asks_for_no_consistency(db: Db, client: Recorded) -> None:
     assert note(db, "u", "n1") is not None
     assert "ConsistentRead" not in client.requests[0][1]
-    assert not note.describe().consistent
+    described = note.describe()
+    assert isinstance(described, PatternSchema)
+    assert not described.consistent
