@@ -57,6 +57,8 @@ _PAGES = ("docs", "redoc", "graphql", "design", "openapi.json")
 RESERVED_NAMES = (
     "app",
     "assets",
+    "events",
+    "events.json",
     "health",
     "media",
     "metrics",

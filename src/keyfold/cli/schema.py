@@ -1,10 +1,10 @@
-"""`keyfold schema`: the languages of design files and workload files, for editors."""
+"""`keyfold schema`: the languages of design files, workload files and domain events."""
 
 from __future__ import annotations
 
 import argparse
 
-HELP = "Print the JSON Schema of design files or workload files, for editors."
+HELP = "Print the JSON Schema of design files, workload files or domain events."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -12,7 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "of",
         nargs="?",
-        choices=("design", "workload"),
+        choices=("design", "workload", "event"),
         default="design",
         help="the language (default: %(default)s)",
     )
@@ -37,10 +37,14 @@ def _schema(args: argparse.Namespace) -> dict[str, object]:
         from keyfold.review.cost.json_schema import workload_file_schema
 
         return workload_file_schema(load_schema(args.target) if args.target else None)
-    from keyfold.design.json_schema import design_file_schema
-
     if args.target:
         from keyfold.errors import KeyfoldError
 
         raise KeyfoldError("--for goes with workload: keyfold schema workload --for DESIGN")
+    if args.of == "event":
+        from keyfold.streams.event import event_schema
+
+        return event_schema()
+    from keyfold.design.json_schema import design_file_schema
+
     return design_file_schema()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from keyfold.demo.journal import PATH as EVENTS
 from keyfold.demo.systems import System
 
 REGION = "us-east-1"
@@ -21,6 +22,7 @@ Served = Sequence[tuple[System, str]]
 def overview(systems: Served, start: str, web: str, dynamodb: str, data: Path) -> str:
     """The table of addresses, then the examples."""
     rows = [("Start page", start, ""), ("Services", f"{web}/services", "")]
+    rows += [("Events", f"{web}{EVENTS}", "")]
     rows += [("DynamoDB", dynamodb, "")]
     rows += [("", "", ""), ("System", "REST", "GraphQL")] if systems else []
     rows += [

@@ -25,6 +25,7 @@ from keyfold.api.media import LocalMedia
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.demo.data import catch_up, fill, open_data, unfilled
 from keyfold.demo.examples import REGION, overview
+from keyfold.demo.journal import Journal
 from keyfold.demo.studio import studio_system
 from keyfold.demo.systems import System, find_systems
 from keyfold.demo.visitors import VisitorTokens
@@ -101,7 +102,8 @@ async def _serve(
 
     addresses = _address(web), _address(dynamodb)
     served = [(system, service.name) for system, service in zip(systems, services, strict=True)]
-    app, gate = create_app(services, settings), Gate()
+    app, gate, journal = create_app(services, settings), Gate(), Journal()
+    app.router.routes[:0] = journal.routes()
     shown = EmbeddedClient(client.engine)
     start_with_studio(
         app,
@@ -116,7 +118,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, page.stop)
-    async with following(databases):
+    async with following(databases, [journal]):
         await page.serve(sockets=[web])
     await database.drain()
     if not page.started:

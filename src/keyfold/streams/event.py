@@ -9,6 +9,7 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 import orjson
+from pydantic import TypeAdapter
 
 from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
@@ -29,18 +30,24 @@ class Event:
 
     id: str
     name: str
+    """What happened, in the past tense: HangoutCreated."""
     payload: Mapping[str, Any]
+    """Whom and what it concerns: ids, and what changed."""
     at: datetime
+    """When it was written."""
     key: str
     """Events with one key reach a sink in order."""
     order: str
     """Sorts the events of one key."""
+    source: str = ""
+    """The design that it happened in."""
 
     def body(self) -> bytes:
         """The event as JSON."""
         return orjson.dumps(
             {
                 "id": self.id,
+                "source": self.source,
                 "name": self.name,
                 "at": self.at.isoformat(),
                 "key": self.key,
@@ -55,7 +62,14 @@ def read_event(item: Mapping[str, Any]) -> Event:
     """The event that a support item holds."""
     body = orjson.loads(item["event"]["S"])
     at = datetime.fromisoformat(body["at"])
-    return Event(body["id"], body["name"], body["payload"], at, body["key"], body["order"])
+    source = body.get("source", "")
+    return Event(body["id"], body["name"], body["payload"], at, body["key"], body["order"], source)
+
+
+def event_schema() -> dict[str, Any]:
+    """The JSON Schema of an event's body, whichever design and sink."""
+    found = TypeAdapter(Event).json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
 
 
 @dataclass
@@ -94,6 +108,7 @@ class Delivery:
             at=self.record.at,
             key=key or self.record.address,
             order=f"{self.record.sequence:>040}-{len(self.events):03d}",
+            source=self.db.context.design.name,
         )
         event.body()
         self.events.append(event)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from keyfold.streams.event import event_schema
 
 START_SECONDS = 120
 
@@ -79,9 +83,30 @@ def running(runs: Runs) -> list[str]:
 
 def test_the_start_page_and_the_endpoint_answer(running: list[str]) -> None:
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    for label in ("Start page", "Services", "DynamoDB"):
+    for label in ("Start page", "Services", "Events", "DynamoDB"):
         with browser.open(address(running, label)) as answer:
             assert answer.status == 200
+
+
+def test_events_are_taken_and_shown(running: list[str]) -> None:
+    site = address(running, "Services").removesuffix("/services")
+    request = urllib.request.Request(
+        f"{site}/inviter/users/zoe",
+        b'{"name": "Zoe"}',
+        {"authorization": "Bearer zoe", "content-type": "application/json"},
+        method="PUT",
+    )
+    urllib.request.urlopen(request).close()
+    deadline = time.monotonic() + 60
+    while True:
+        with urllib.request.urlopen(f"{address(running, 'Events')}.json?source=inviter") as answer:
+            events = json.load(answer)["events"]
+        if found := [one for one in events if one["payload"].get("userId") == "zoe"]:
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert found[-1].keys() == event_schema()["properties"].keys()
+    assert (found[-1]["source"], found[-1]["name"]) == ("inviter", "UserCreated")
 
 
 def test_every_address_in_the_table_answers(running: list[str]) -> None:

@@ -178,6 +178,17 @@ def _naming(frame: Frame) -> str:
     )
 
 
+def events() -> str:
+    """The demo's page of domain events, newest first."""
+    body = """<nav class="bar"><a href="services">keyfold</a> <b>domain events</b></nav>
+<main class="wide"><p><b id="taken">0</b> events were taken since the start. The newest:</p>
+<p id="sources" class="choices"></p>
+<div class="scroll" tabindex="0"><table><thead><tr><th>At</th><th>Source</th><th>Event</th>
+<th>Payload</th></tr></thead><tbody id="rows"></tbody></table></div></main>
+<script src="assets/events.js"></script>"""
+    return _page("keyfold: domain events", body)
+
+
 def _person(one: Identity) -> str:
     groups = escape(" ".join(sorted(one.groups)))
     id = escape(one.id)

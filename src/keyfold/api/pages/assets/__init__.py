@@ -15,6 +15,7 @@ _OURS: Final = {
     "site.css": "text/css",
     "theme.js": "text/javascript",
     "docs.js": "text/javascript",
+    "events.js": "text/javascript",
     "explorer.js": "text/javascript",
     "sign-in.js": "text/javascript",
     "who.js": "text/javascript",
