@@ -55,6 +55,11 @@ class Follows:
     """The source's field that lists its targets."""
     when: Condition | None = None
     sums: str = ""
+    by: str = ""
+    """The source's field that says which of many is the best: the largest, or the smallest."""
+    smallest: bool = False
+    shows: tuple[tuple[str, str], ...] = ()
+    """The target's field that shows one of the best's, and that one."""
     normalise: str = ""
     creates: bool = False
     """The first count makes the target."""

@@ -236,11 +236,14 @@ def _added(before: Schema, after: Schema, new: Follows) -> Iterator[SchemaChange
     elif new.fact == "shown" and old_entity is not None:
         words = f"{new.source}.{', '.join(new.writes)} shows what {new.target} has"
         yield SchemaChange("structure added", new.source, words, None, new, new.name)
+    elif new.fact == "best" and old_entity is not None:
+        words = f"{new.name} is kept of {new.source}, in {', '.join(new.writes)} of {new.target}"
+        yield SchemaChange("structure added", new.target, words, None, new, new.name)
 
 
 _COMPARED: Final = (
     *("source", "target", "writes", "adds", "via", "each", "when", "sums", "normalise"),
-    *("creates", "shards", "sync", "overflow", "fields"),
+    *("by", "smallest", "shows", "creates", "shards", "sync", "overflow", "fields"),
 )
 
 

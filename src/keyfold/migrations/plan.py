@@ -288,7 +288,7 @@ class _Writer:
         """A structure that is otherwise: what was due and is no more goes, too."""
         if new.fact == "amount":
             yield self._call("recount", "new", _quoted(new.name.removeprefix("counter ")))
-        elif new.fact in ("copy", "claim", "shown") and not self._is_moved(new.source):
+        elif new.fact in ("copy", "claim", "shown", "best") and not self._is_moved(new.source):
             old = change.old
             later = isinstance(old, Follows) and replace(old, sync=new.sync) == replace(
                 new, at_once=old.at_once

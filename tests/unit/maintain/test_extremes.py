@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import random
+import sys
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -28,9 +31,15 @@ from keyfold import (
     update,
 )
 from keyfold.clients.embedded import EmbeddedClient
+from keyfold.design import file
 from keyfold.engine import Engine
 from keyfold.errors import DeclarationError, KeyfoldError, PlanError, TransactionConflict
 from keyfold.maintain import rebuild, repair, verify
+from keyfold.migrations import Backend, Migrator, load
+from keyfold.migrations.plan import draft
+from keyfold.review.docs import document
+from keyfold.review.docs.markdown import markdown
+from keyfold.review.infra import cloudformation
 from keyfold.streams import Consumer
 
 design = Design("extremes")
@@ -294,3 +303,79 @@ def _declared(**owner: Any) -> None:
 def test_a_declaration_that_cannot_be_kept_is_refused(declared: Any, words: str) -> None:
     with pytest.raises(DeclarationError, match=words):
         _declared(declared=declared())
+
+
+def test_a_design_file_says_and_gives_back_what_is_kept() -> None:
+    text = file.dumps(design.schema)
+    again = file.loads(text, file="extremes.yaml")
+    kept = [one for one in design.schema.follows if one.kind in ("latest", "extreme", "average")]
+    assert len(kept) >= 3
+    assert [one for one in again.follows if one.kind in ("latest", "extreme", "average")] == kept
+
+
+def test_documents_and_exports_know_what_is_kept() -> None:
+    text = markdown(document(design.schema), pictures="pictures")
+    assert "`lastText`" in text
+    assert "latest Room.late" in text
+    assert "keyfold_streams" in cloudformation.render(design.schema)
+
+
+ROOMS = """
+from keyfold import Design, Entity, Extreme, Id, Key, Latest
+
+design = Design("rooms")
+table = design.table("Rooms")
+
+
+class Message(Entity, table=table):
+    room_id: Id
+    message_id: Id
+    sent: int
+    key = Key("ROOM#{room_id}", "MESSAGE#{message_id}")
+
+
+class Room(Entity, table=table):
+    room_id: Id
+    last_id: str | None = None
+    last_sent: int | None = None
+    moves: int = 0
+    key = Key("ROOM#{room_id}", "ROOM")
+"""
+LARGEST, SMALLEST = (
+    f"""
+    last = {kind}("Message", by="sent", shows=dict(last_id="message_id", last_sent="sent"),
+        moves="moves"{more})
+"""
+    for kind, more in (("Latest", ""), ("Extreme", ", smallest=True"))
+)
+
+
+@pytest.mark.parametrize(("was", "now", "shows"), [("", LARGEST, 2), (LARGEST, SMALLEST, 0)])
+def test_a_migration_that_adds_or_changes_it_leaves_verify_clean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, was: str, now: str, shows: int
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    client = EmbeddedClient(Engine.open(":memory:"))
+    before = _rooms(tmp_path, "rooms_before", was)
+    old = before.open(client)
+    for name in ("r1", "r2"):
+        old.create(before.entities["Room"](room_id=name))
+        for sent in range(3):
+            old.create(before.entities["Message"](room_id=name, message_id=f"m{sent}", sent=sent))
+    after = _rooms(tmp_path, "rooms_after", now)
+    made = draft("newest", before.schema, after.schema, design="rooms_after:design")
+    migration = load(made.save(tmp_path))
+    sys.modules.pop("rooms_after", None)
+    Migrator(migration, Backend(client), without_routers=True).apply("contract")
+    db = after.open(client, create_tables=False)
+    found: Any = db.get(after.entities["Room"].key(room_id="r1"))
+    assert found.last_sent == shows
+    assert verify(db).drifts == []
+
+
+def _rooms(folder: Path, name: str, extra: str) -> Any:
+    (folder / f"{name}.py").write_text(ROOMS + extra)
+    try:
+        return importlib.import_module(name).design
+    finally:
+        del sys.modules[name]

@@ -7,7 +7,20 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Counter, Design, Edge, Entity, Index, Key, Mirror, On, Pointer, Unique
+from keyfold import (
+    Average,
+    Counter,
+    Design,
+    Edge,
+    Entity,
+    Index,
+    Key,
+    Latest,
+    Mirror,
+    On,
+    Pointer,
+    Unique,
+)
 from keyfold.design.shorthand import effect
 from keyfold.maintain import Cascade
 from keyfold.review.cost import EntityLoad, Workload
@@ -85,6 +98,32 @@ class Visit(Entity, table=table):
     site_id: str
     key = Key("VISIT#{visit_id}", "VISIT")
     by_site = On("ByTag", "SITE#{site_id}", "VISIT#{visit_id}")
+
+
+class Auction(Entity, table=table):
+    auction_id: str
+    best_id: str | None = None
+    best_amount: int | None = None
+    moves: int = 0
+    offered: Annotated[int, Counter("Bid", sums="amount")] = 0
+    bids: Annotated[int, Counter("Bid")] = 0
+    key = Key("AUCTION#{auction_id}", "AUCTION")
+    best = Latest(
+        "Bid",
+        by="amount",
+        shows={"best_id": "bid_id", "best_amount": "amount"},
+        moves="moves",
+        through="by_amount",
+    )
+    mean = Average("offered", "bids")
+
+
+class Bid(Entity, table=table):
+    auction_id: str
+    bid_id: str
+    amount: int
+    key = Key("AUCTION#{auction_id}", "BID#{bid_id}")
+    by_amount = On("ByTag", "BIDS#{auction_id}", "{amount:08d}#{bid_id}")
 
 
 CLUB = Club(club_id="c1", name="chess", tag="games", text="x" * 1500, city_ids=("a", "b"))
@@ -193,3 +232,10 @@ def test_a_cascade_over_an_index_pays_for_its_items_and_their_entries(db: Any) -
     db.create(Visit(visit_id="v", site_id="s"))
     expected = modelled(db, "delete Site")
     assert paid(db, lambda: db.delete(Site.key(site_id="s"))) == expected
+
+
+def test_a_candidate_pays_for_the_owner_that_shows_the_best(db: Any) -> None:
+    db.create(Auction(auction_id="a"))
+    units = paid(db, lambda: db.create(Bid(auction_id="a", bid_id="b", amount=5)))
+    assert units == modelled(db, "create Bid")
+    assert db.get(Auction.key(auction_id="a")).best_amount == 5
