@@ -44,7 +44,7 @@ def _measured(stack: ExitStack, budget: Budget, curve: Curve) -> Iterator[Outcom
     gets: list[Side] = []
     queries: list[Side] = []
     for size in curve.sizes:
-        engine = _filled(stack, size, curve.key)
+        engine = filled(stack, size, curve.key)
         numbers = [n * 7919 % size for n in range(2000)]
         pages = [curve.key(n - n % curve.page) for n in numbers]
         for sides, operation, requests in (
@@ -85,7 +85,7 @@ def _call(engine: Engine, operation: str, bodies: itertools.cycle[bytes]) -> Any
     return lambda: engine.call_bytes(operation, next(bodies))
 
 
-def _filled(stack: ExitStack, size: int, key_of: Callable[[int], dict[str, Any]]) -> Engine:
+def filled(stack: ExitStack, size: int, key_of: Callable[[int], dict[str, Any]]) -> Engine:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     engine = stack.enter_context(Engine.open(str(folder / "growth.db"), durability="relaxed"))
     plain = {k: v for k, v in TABLE.items() if k != "GlobalSecondaryIndexes"}

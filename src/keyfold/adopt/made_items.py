@@ -19,9 +19,9 @@ from keyfold.design.markers import Created, Ttl, Updated, Version
 from keyfold.design.schema import Schema
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
-from keyfold.maintain.counter import Counter
 from keyfold.review.draft import names
 from keyfold.review.references import References
+from keyfold.runtime.guard import is_counted
 from keyfold.values.size import item_size
 
 CHILDREN = 6
@@ -187,8 +187,8 @@ class ItemMaker:
 
     def _left_out(self, specced: FieldSpec) -> bool:
         """What keyfold sets itself."""
-        marks = (Version, Counter, Created, Updated, Ttl)
-        return not specced.required and any(specced.mark(mark) is not None for mark in marks)
+        own = any(specced.mark(mark) is not None for mark in (Version, Created, Updated, Ttl))
+        return not specced.required and (own or is_counted(specced))
 
     def _skewed(self, among: list[Entity]) -> Entity:
         """Few of them have much, as everywhere."""

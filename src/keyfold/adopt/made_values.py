@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from keyfold.design.entity import EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.markers import AtMost, Ttl
+from keyfold.design.states import States
 from keyfold.errors import KeyfoldError
 from keyfold.review.draft import names
 
@@ -53,6 +54,9 @@ class ValueMaker:
         words = names.words(field.name)
         if field.mark(Ttl) is not None:
             created = NOW + LASTS
+        states = field.mark(States)
+        if states is not None and states.start:
+            return self.random.choice(states.start)
         adapter = self._adapter(spec, field)
         for value in self._tries(words, info.annotation, marks, number, created):
             try:

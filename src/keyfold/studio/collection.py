@@ -17,8 +17,8 @@ from keyfold.studio.view import PageMissing
 
 ROWS = 100
 """Items of a page."""
-LOOKS = 4
-"""So many pages of a scan are read for one page of an entity's items."""
+LOOKS = (ROWS, 5 * ROWS, 5 * ROWS, 5 * ROWS)
+"""So many items are looked at, one request after the other, for one page of an entity's items."""
 
 
 @dataclass
@@ -89,7 +89,6 @@ def entity_page(
     request: dict[str, Any] = {
         "TableName": system.physical(table),
         "ReturnConsumedCapacity": "TOTAL",
-        "Limit": 5 * ROWS,
     }
     if entity is not None and table.type_attribute is not None and system.design is not None:
         name = entity.type_name or entity.name
@@ -98,12 +97,15 @@ def entity_page(
         only.add_to(request)
     page = ItemPage()
     wanted = entity.name if entity is not None else "undeclared"
-    for _ in range(LOOKS):
-        _read(system, table, "Scan", request, page, after)
+    for limit in LOOKS:
+        _read(system, table, "Scan", {**request, "Limit": limit}, page, after)
         page.items = [item for item in page.items if item.kind == wanted]
         after = page.after
         if not after or len(page.items) >= ROWS:
             break
+    if len(page.items) > ROWS:
+        del page.items[ROWS:]
+        page.after = sealed(page.items[-1].key)
     return page
 
 

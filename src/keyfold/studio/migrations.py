@@ -6,12 +6,15 @@ from starlette.responses import RedirectResponse, Response
 
 from keyfold.errors import KeyfoldError
 from keyfold.migrations import PHASES, Migration, MigrationStatus, Migrator, backend_of
-from keyfold.studio.markup import Child, Html, el
+from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.migration_run import MigrationRun
 from keyfold.studio.notation import count
 from keyfold.studio.parts import banner, empty, grid, head, state, stats
 from keyfold.studio.system import StudioSystem
 from keyfold.studio.view import PageMissing, PageView
+
+SHOWN = 8
+"""So many problems of a migration stand on the page."""
 
 
 def migrations(view: PageView) -> Html:
@@ -68,9 +71,7 @@ def _migration(view: PageView, one: Migration) -> Html:
         stats(_figures(status, run), inset=True),
         banner("bad", run.problem) if run.problem else None,
         _segments(status),
-        grid([("Problem", False)], ((str(p),) for p in status.problems))
-        if status.problems
-        else None,
+        _problems(status),
         el("footer", _acts(view, one, run, at, status)),
         class_="panel",
         aria_label=one.name,
@@ -104,6 +105,17 @@ def _segments(status: MigrationStatus) -> Child:
     return grid([("Segment", False), ("Items", True), ("State", False)], rows)
 
 
+def _problems(status: MigrationStatus) -> Child:
+    """Items that could not be copied: the first of them, and how many there are."""
+    if not status.problems:
+        return None
+    rows = ((str(one),) for one in status.problems[:SHOWN])
+    listed = grid([("Problem", False)], rows)
+    left = len(status.problems) - SHOWN
+    more = el("p", f"and {left:,} more", class_="pad small muted") if left > 0 else None
+    return text(listed, more)
+
+
 def _acts(
     view: PageView, one: Migration, run: MigrationRun, at: int, status: MigrationStatus
 ) -> list[Html]:
@@ -129,7 +141,8 @@ def _button(
             "input",
             type="text",
             name="sure",
-            class_="narrow mono",
+            class_="mono",
+            size=len(one.name) + 6,
             placeholder=f"type {one.name}",
             aria_label=f"Type {one.name} to confirm: {words}",
         )

@@ -18,7 +18,6 @@ from keyfold.design.file import loads
 from keyfold.design.target import load_design
 from keyfold.maintain import verify
 from keyfold.runtime import Design
-from keyfold.streams import Consumer
 from keyfold.values.size import item_size
 
 SHOP = """\
@@ -230,5 +229,5 @@ def test_items_of_a_design_in_python_are_taken_by_it_and_consistent(system: str)
     with design.open(":memory:") as db:
         items = list(ItemMaker(design, seed=3).make(40))
         assert put(db, items) == len(items) >= 20
-        Consumer(db).catch_up()
-        assert [str(one) for one in verify(db).drifts] == []
+        at_once = {one.name for one in design.schema.follows if one.sync == "transaction"}
+        assert [str(one) for one in verify(db).drifts if one.structure in at_once] == []

@@ -188,7 +188,9 @@ async def test_sample_items_are_shown_and_only_with_the_flag_stored(backend: str
         stored = await ask(client, "store_items", items=30, seed=7)
         assert stored["stored"] == len(made["items"])
         assert stored["units"] > 0
-        assert (await ask(client, "verify"))["clean"]
+        checked = await ask(client, "verify")
+        assert checked["items"] > stored["stored"], "with what follows from them"
+        assert checked["undeclared"] == 0
         assert "Another seed" in await refusal(client, "store_items", items=30, seed=7)
 
 

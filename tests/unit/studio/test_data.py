@@ -192,3 +192,20 @@ def test_a_page_asks_no_more_of_a_table_five_times_as_large(db: Db, system: Stud
     add(range(5_000, 25_000))
     assert {path: requests(path) for path in PAGES} == small
     assert max(small.values()) <= 8
+
+
+def test_items_of_an_entity_come_in_pages_and_none_is_lost(browser: TestClient, db: Db) -> None:
+    for number in range(730):
+        item = {"PK": {"S": f"CLUB#x{number}"}, "SK": {"S": "CLUB"}, "type": {"S": "Club"}}
+        held = {"name": {"S": "x"}, "club_id": {"S": f"x{number}"}, "version": {"N": "1"}}
+        db.client.call("PutItem", {"TableName": "Clubs", "Item": {**item, **held}})
+    found: list[str] = []
+    path = "/s/clubs/data?entity=Club"
+    while path:
+        page = browser.get(path).text
+        rows = re.findall(r'ipk=CLUB%23(\w+)[^>]*class="row', page)
+        assert len(rows) <= 100
+        found += rows
+        more = re.search(r'href="([^"]*after=[^"]*)"[^>]*>Next page', page)
+        path = html.unescape(more[1]) if more else ""
+    assert len(found) == len(set(found)) == 732

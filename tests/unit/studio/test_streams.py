@@ -113,7 +113,9 @@ def test_a_feed_says_who_is_pushed_who_is_pulled_and_why() -> None:
     feeding = load_design("keyfold_systems.gg_core.design:design")
     assert isinstance(feeding, Design)
     with feeding.open(":memory:") as db:
-        put(db, ItemMaker(feeding, seed=1).make(60))
+        maker = ItemMaker(feeding, seed=1)
+        wanted = {"User": 3, "Follow": 2, "Activity": 2}
+        put(db, maker.make(7, {name: wanted.get(name, 0) for name in maker.specs}))
         Consumer(db).catch_up()
         system = StudioSystem(
             slug="gg",
