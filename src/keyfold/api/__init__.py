@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from keyfold.api.operation import mutation, query, related
     from keyfold.api.paging import PageRequest
     from keyfold.api.passwords import Password, PasswordFields, Passwords
+    from keyfold.api.personal import Belonging, PersonalData
     from keyfold.api.problems import (
         Conflict,
         FieldError,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANONYMOUS",
     "Arguments",
+    "Belonging",
     "Conflict",
     "FieldError",
     "Identity",
@@ -48,6 +50,7 @@ __all__ = [
     "PasswordFields",
     "Passwords",
     "Payload",
+    "PersonalData",
     "Refused",
     "Rule",
     "Service",
@@ -85,6 +88,7 @@ _HOMES = {
     ),
     "keyfold.api.paging": ("PageRequest",),
     "keyfold.api.passwords": ("Password", "PasswordFields", "Passwords"),
+    "keyfold.api.personal": ("Belonging", "PersonalData"),
     "keyfold.api.problems": (
         "Conflict",
         "FieldError",
