@@ -33,6 +33,13 @@ RARE = {
     "urllib.request",
     "pydantic",
     "numpy",
+    "calendar",
+    "pkgutil",
+    "random",
+    "shutil",
+    "tempfile",
+    "encodings.idna",
+    "keyfold.clients.address",
     "keyfold.engine.policies.decision",
     "keyfold.engine.partiql.parser",
 }

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import pkgutil
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Protocol, cast
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 from keyfold.errors import KeyfoldError, TableNotFound
 from keyfold.settings import nearest
@@ -40,6 +40,27 @@ class Command(Protocol):
     def configure(self, parser: argparse.ArgumentParser) -> None: ...
 
     def run(self, args: argparse.Namespace) -> int: ...
+
+
+class _Help(argparse.HelpFormatter):
+    """argparse's own, which would load much of the standard library for the terminal's width."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, **{"width": _columns() - 2, **options})
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help is quick to make, and that of its subcommands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Help, **options})
+
+
+def _columns() -> int:
+    try:
+        return int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns or 80
+    except (ValueError, OSError):
+        return 80
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,9 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def command_names() -> list[str]:
     """All commands, sorted."""
     return sorted(
-        module.name.replace("_", "-")
-        for module in pkgutil.iter_modules(__path__)
-        if not module.name.startswith("_")
+        path.stem.replace("_", "-")
+        for path in Path(__file__).parent.glob("*.py")
+        if not path.name.startswith("_")
     )
 
 
@@ -85,7 +106,7 @@ def command(name: str) -> Command:
 def command_parser(name: str) -> argparse.ArgumentParser:
     """The parser of one command, complete with its subcommands."""
     chosen = command(name)
-    parser = argparse.ArgumentParser(prog=f"keyfold {name}", description=chosen.HELP)
+    parser = _Parser(prog=f"keyfold {name}", description=chosen.HELP)
     chosen.configure(parser)
     return parser
 

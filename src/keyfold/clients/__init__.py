@@ -2,68 +2,35 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
-
-from keyfold.clients.address import Embedded, parse
-from keyfold.clients.protocol import AsyncClient, Client
-from keyfold.clients.request import ClientOptions
-from keyfold.clock import Clock
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from keyfold.engine import Engine
-    from keyfold.engine.sweeping import Sweeper
+    from keyfold.clients.backend import connect, connect_async
+    from keyfold.clients.protocol import AsyncClient, Client
+    from keyfold.clients.request import ClientOptions
 
 __all__ = ["AsyncClient", "Client", "ClientOptions", "connect", "connect_async"]
 
-
-def connect(
-    backend: str | Any, options: ClientOptions | None = None, *, clock: Clock | None = None
-) -> Client:
-    """A client for an address or the path of a data file, or for a boto3 client or session.
-
-    An embedded engine deletes what has expired by itself. With a clock of your own it follows that
-    clock, and sweeps when you tell it to.
-    """
-    if isinstance(backend, PathLike):
-        backend = fspath(backend)
-    if not isinstance(backend, str):
-        from keyfold.clients.boto import BotoClient
-
-        return BotoClient(backend)
-    address = parse(backend)
-    if isinstance(address, Embedded):
-        from keyfold.clients.embedded import EmbeddedClient
-
-        return EmbeddedClient(*_opened(address, clock))
-    from keyfold.clients.http import HttpClient
-
-    return HttpClient(address, options)
+# A server verifies signatures with this package's signer and needs nothing else of it: the parts
+# are imported when they are first named.
+_PARTS = {
+    "AsyncClient": "protocol",
+    "Client": "protocol",
+    "ClientOptions": "request",
+    "connect": "backend",
+    "connect_async": "backend",
+}
 
 
-def connect_async(
-    backend: str | Any, options: ClientOptions | None = None, *, clock: Clock | None = None
-) -> AsyncClient:
-    """The same for an event loop."""
-    if isinstance(backend, PathLike):
-        backend = fspath(backend)
-    if not isinstance(backend, str):
-        from keyfold.clients.boto import AsyncBotoClient
-
-        return AsyncBotoClient(backend)
-    address = parse(backend)
-    if isinstance(address, Embedded):
-        from keyfold.clients.embedded import AsyncEmbeddedClient
-
-        return AsyncEmbeddedClient(*_opened(address, clock))
-    from keyfold.clients.async_http import AsyncHttpClient
-
-    return AsyncHttpClient(address, options)
+def __getattr__(name: str) -> object:
+    part = _PARTS.get(name)
+    if part is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{part}"), name)
+    globals()[name] = value
+    return value
 
 
-def _opened(address: Embedded, clock: Clock | None) -> tuple[Engine, Sweeper | None]:
-    from keyfold.engine import Engine
-    from keyfold.engine.sweeping import Sweeper
-
-    engine = Engine.open(address.path, clock=clock)
-    return engine, Sweeper(engine) if clock is None else None
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

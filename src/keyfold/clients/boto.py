@@ -12,7 +12,7 @@ import botocore.exceptions
 from botocore import xform_name
 
 from keyfold.clients.address import AddressError
-from keyfold.clients.request import STREAM_OPERATIONS
+from keyfold.clients.target import STREAM_OPERATIONS
 from keyfold.errors import KeyfoldError, Timeout, Unreachable, from_wire
 
 _NEVER_SENT = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
@@ -12,11 +12,8 @@ from keyfold.clients.address import Endpoint, Remote
 from keyfold.clients.credentials import CredentialSource
 from keyfold.clients.retry import RetryPolicy
 from keyfold.clients.signer import Credentials, Signer
+from keyfold.clients.target import STREAM_OPERATIONS, target
 from keyfold.clock import Clock, SystemClock
-
-STREAM_OPERATIONS: Final = frozenset(
-    {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +55,9 @@ class RequestWriters(dict[str, RequestWriter]):
 
     def __missing__(self, operation: str) -> RequestWriter:
         remote = self._remote
-        endpoint, api = (
-            (remote.streams_endpoint, "DynamoDBStreams")
-            if operation in STREAM_OPERATIONS
-            else (remote.endpoint, "DynamoDB")
-        )
-        made = RequestWriter(endpoint, remote.region, f"{api}_20120810.{operation}")
+        is_stream = operation in STREAM_OPERATIONS
+        endpoint = remote.streams_endpoint if is_stream else remote.endpoint
+        made = RequestWriter(endpoint, remote.region, target(operation))
         return self.setdefault(operation, made)
 
 

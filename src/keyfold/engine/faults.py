@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from threading import Lock
@@ -71,7 +70,9 @@ class Faults:
         ):
             if not 0.0 <= value <= 1.0:
                 raise ValueError(f"{name} is a probability between 0 and 1: {value!r}")
-        self._random = random.Random(seed)
+        from random import Random
+
+        self._random = Random(seed)
         self._lock = Lock()
         self._throttle, self._conflict = throttle, conflict
         self._unprocessed, self._lose_answer = unprocessed, lose_answer

@@ -6,13 +6,16 @@ holds the item as it was, and index reads put it in the place of what the file s
 
 from __future__ import annotations
 
-import random
 from collections import deque
+from functools import cached_property
 from threading import Lock
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from keyfold.clock import Clock
 from keyfold.engine.tables import TableDefinition
+
+if TYPE_CHECKING:
+    from random import Random
 
 LagSetting: TypeAlias = float | tuple[float, float] | Literal["held"] | None
 
@@ -24,7 +27,14 @@ class Lag:
 
     def __init__(self, setting: LagSetting, seed: int = 0) -> None:
         self._setting = _checked(setting)
-        self._random = random.Random(seed)
+        self._seed = seed
+
+    @cached_property
+    def _random(self) -> Random:
+        # Few engines draw lots, and all start.
+        from random import Random
+
+        return Random(self._seed)
 
     def delay(self) -> float:
         match self._setting:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +23,8 @@ def shared_memory(folder: Path = FOLDER) -> Iterator[Path]:
     that ends, so that the next server knows what was left behind.
     """
     import fcntl
+    import shutil
+    import tempfile
 
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise ServeError(
@@ -45,6 +45,7 @@ def shared_memory(folder: Path = FOLDER) -> Iterator[Path]:
 def remove_leftovers(folder: Path) -> None:
     """Remove what servers left that could not tidy up."""
     import fcntl
+    import shutil
 
     for left in folder.glob(f"{_PREFIX}*"):
         # Another user's, or one that another server removes: not ours to complain about.

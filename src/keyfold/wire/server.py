@@ -140,7 +140,9 @@ def _return_memory() -> None:
 def bind(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
     """A socket bound to the settings' host and port; `shared` with other workers."""
     try:
-        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        # As bytes: of text, Python would load its tables for names in all scripts.
+        host = settings.host.encode() if settings.host.isascii() else settings.host
+        found = socket.getaddrinfo(host, settings.port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
         raise ServeError(f"no address for host {settings.host}: {error.strerror}") from error
     listener = socket.socket(found[0], socket.SOCK_STREAM)

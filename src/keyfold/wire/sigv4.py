@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import calendar
 import hmac
 import re
 import time
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
@@ -265,10 +265,15 @@ def _same(expected: str, given: str) -> bool:
     return hmac.compare_digest(expected.encode(), given.encode())
 
 
+_is_timestamp = re.compile(r"[0-9]{8}T[0-9]{6}Z").fullmatch
+
+
 @lru_cache(maxsize=256)
 def _seconds(timestamp: str) -> int | None:
+    if not _is_timestamp(timestamp):
+        return None
     try:
-        return calendar.timegm(time.strptime(timestamp, "%Y%m%dT%H%M%SZ"))
+        return int(datetime.fromisoformat(timestamp).timestamp())
     except ValueError:
         return None
 

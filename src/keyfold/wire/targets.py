@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, NamedTuple
 
-from keyfold.clients.request import STREAM_OPERATIONS
+from keyfold.clients.target import STREAM_OPERATIONS, target
 from keyfold.engine import operations
 
 
@@ -38,12 +38,7 @@ def _target(operation: str, slot: int) -> Target:
     )
 
 
-def _header(operation: str) -> bytes:
-    api = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
-    return f"{api}_20120810.{operation}".encode()
-
-
 TARGETS: Final = {
-    _header(operation): _target(operation, slot)
+    target(operation).encode(): _target(operation, slot)
     for slot, operation in enumerate(sorted(operations.NAMES))
 }

@@ -1,0 +1,67 @@
+"""A client for whatever an address, a path or an object of boto3's names."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from keyfold.clients.address import Embedded, parse
+from keyfold.clients.protocol import AsyncClient, Client
+from keyfold.clients.request import ClientOptions
+from keyfold.clock import Clock
+
+if TYPE_CHECKING:
+    from keyfold.engine import Engine
+    from keyfold.engine.sweeping import Sweeper
+
+
+def connect(
+    backend: str | Any, options: ClientOptions | None = None, *, clock: Clock | None = None
+) -> Client:
+    """A client for an address or the path of a data file, or for a boto3 client or session.
+
+    An embedded engine deletes what has expired by itself. With a clock of your own it follows that
+    clock, and sweeps when you tell it to.
+    """
+    if isinstance(backend, PathLike):
+        backend = fspath(backend)
+    if not isinstance(backend, str):
+        from keyfold.clients.boto import BotoClient
+
+        return BotoClient(backend)
+    address = parse(backend)
+    if isinstance(address, Embedded):
+        from keyfold.clients.embedded import EmbeddedClient
+
+        return EmbeddedClient(*_opened(address, clock))
+    from keyfold.clients.http import HttpClient
+
+    return HttpClient(address, options)
+
+
+def connect_async(
+    backend: str | Any, options: ClientOptions | None = None, *, clock: Clock | None = None
+) -> AsyncClient:
+    """The same for an event loop."""
+    if isinstance(backend, PathLike):
+        backend = fspath(backend)
+    if not isinstance(backend, str):
+        from keyfold.clients.boto import AsyncBotoClient
+
+        return AsyncBotoClient(backend)
+    address = parse(backend)
+    if isinstance(address, Embedded):
+        from keyfold.clients.embedded import AsyncEmbeddedClient
+
+        return AsyncEmbeddedClient(*_opened(address, clock))
+    from keyfold.clients.async_http import AsyncHttpClient
+
+    return AsyncHttpClient(address, options)
+
+
+def _opened(address: Embedded, clock: Clock | None) -> tuple[Engine, Sweeper | None]:
+    from keyfold.engine import Engine
+    from keyfold.engine.sweeping import Sweeper
+
+    engine = Engine.open(address.path, clock=clock)
+    return engine, Sweeper(engine) if clock is None else None
