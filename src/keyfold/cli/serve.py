@@ -22,6 +22,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="tables of their own for each region that callers sign for; for global tables",
     )
     add(
+        "--accounts",
+        action="store_true",
+        help="the same for each account, too: that of a caller's principal, or an access key of "
+        "twelve digits",
+    )
+    add(
         "--credentials",
         type=Path,
         metavar="FILE",
@@ -102,6 +108,7 @@ def run(args: argparse.Namespace) -> int:
         workers=args.workers,
         region=args.region,
         regions=args.regions,
+        accounts=args.accounts,
         dialect=args.dialect,
         durability=args.durability,
         credentials=read_credentials(args.credentials, os.environ),

@@ -41,7 +41,7 @@ from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.lane import WouldStall, here, may_wait
 from keyfold.engine.operations import Operation
-from keyfold.engine.policies.principal import Principal
+from keyfold.engine.policies.principal import HOME_ACCOUNT, Principal
 from keyfold.errors import (
     Corrupt,
     OperationError,
@@ -87,7 +87,7 @@ class Engine:
         faults: Faults | None = None,
         dialect: Dialect = "current",
         region: str = "us-east-1",
-        account: str = "123456789012",
+        account: str = HOME_ACCOUNT,
         stream_shards: int = 1,
         buckets: str | PathLike[str] | None = None,
         hot: HotItems | None = None,
@@ -147,12 +147,23 @@ class Engine:
         """Whether it is one of several regions."""
         return self._database.regions is not None
 
-    def of_region(self, region: str) -> Engine:
-        """The engine of a region; this one, where there is no other."""
+    def of_caller(self, account: str, region: str) -> Engine:
+        """The engine of a caller's account and region; this one, where there is no other."""
         regions = self._database.regions
-        if regions is None or region == self._database.region or region not in regions.known:
+        if regions is None:
             return self
-        return regions.engine(region)
+        if region not in regions.known:
+            region = self._database.region
+        if regions.accounts is not None and account != self._database.account:
+            return regions.accounts.engine(account, region)
+        return self if region == self._database.region else regions.engine(region)
+
+    def company(self) -> list[Engine]:
+        """This engine, and those of the other regions and accounts that are open beside it."""
+        regions = self._database.regions
+        if regions is None:
+            return [self]
+        return (regions.accounts or regions).opened()
 
     @property
     def database(self) -> Database:

@@ -32,7 +32,7 @@ class Sweeper:
         reported = ""
         while not self._stopped.wait(self._seconds) and (engine := self._engine()) is not None:
             try:
-                engine.sweep()
+                _sweep(engine)
                 reported = ""
             except StorageError as error:
                 # A full disk, a busy file: the next sweep may find it otherwise. One line for
@@ -44,3 +44,8 @@ class Sweeper:
                 if not self._stopped.is_set():
                     logger.exception("cannot delete what has expired")
             del engine
+
+
+def _sweep(engine: Engine) -> None:
+    for each in engine.company():
+        each.sweep()

@@ -14,7 +14,13 @@ from typing import TypeVar
 from keyfold.clock import Clock
 from keyfold.engine.commit_group import GuardedEngine, Result, Writes, bare
 from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall, here
-from keyfold.engine.policies.principal import Principal
+from keyfold.engine.policies.principal import (
+    HOME_ACCOUNT,
+    Principal,
+    account_of,
+    account_of_key,
+)
+from keyfold.engine.rollouts import REGIONS
 from keyfold.errors import (
     InternalFailure,
     OperationError,
@@ -103,7 +109,7 @@ class FrontDoor:
         if target is None:
             self._finish(request, None, started, UnknownOperation())
             return
-        if self._regions and self._serving(request)[0] is not self._engine:
+        if self._regions and not self._is_at_home(request):
             self._in_thread(request, target, started)
             return
         if len(request.body) > _LARGE or target.run is _THREAD:
@@ -153,7 +159,7 @@ class FrontDoor:
                     return None
                 body, caller = self._opened(request)
                 with Taken(ThreadLane(lambda: connection.gone)):
-                    engine = self._serving(request)[0]
+                    engine = self._serving(request)
                     result = self._result(target.operation, body, caller, engine)
             except OperationError as refusal:
                 result = bare(refusal)
@@ -215,7 +221,7 @@ class FrontDoor:
 
     def _check_signature(self, request: WireRequest) -> Principal | None:
         headers = request.headers
-        verifier = self._serving(request)[1]
+        verifier = self._verifier_of(request)
         if verifier is not None:
             method = request.method.decode("latin-1")
             known = verifier.verify(method, request.url, headers, request.body)
@@ -237,21 +243,40 @@ class FrontDoor:
             self._signed_alike.add(header[:-64])
         return None
 
-    def _serving(
-        self, request: WireRequest
-    ) -> tuple[GuardedEngine, sigv4.SignatureVerifier | None]:
-        """Who answers a request, and checks its signature: where there are regions, its own."""
+    def _is_at_home(self, request: WireRequest) -> bool:
+        """Whether a request is for the account and region that the server was started for."""
+        access_key, region = sigv4.scope_of(request.url, request.headers)
+        is_here = region not in REGIONS or region == self._settings.region
+        return is_here and self._account(access_key) == HOME_ACCOUNT
+
+    def _serving(self, request: WireRequest) -> GuardedEngine:
+        """Who answers a request: where there are regions and accounts, its own."""
         if not self._regions:
-            return self._engine, self._verifier
-        region = sigv4.region_of(request.url, request.headers)
-        engine = self._engine.of_region(region)
-        if engine is self._engine or self._verifier is None:
-            return engine, self._verifier
+            return self._engine
+        access_key, region = sigv4.scope_of(request.url, request.headers)
+        return self._engine.of_caller(self._account(access_key), region)
+
+    def _verifier_of(self, request: WireRequest) -> sigv4.SignatureVerifier | None:
+        """Who checks a signature, before anything is opened for it: signatures name a region."""
+        if not self._regions or self._verifier is None:
+            return self._verifier
+        _, region = sigv4.scope_of(request.url, request.headers)
+        if region not in REGIONS or region == self._settings.region:
+            return self._verifier
         if region not in self._verifiers:
             self._verifiers[region] = sigv4.SignatureVerifier(
                 self._settings.credentials, region, self._clock
             )
-        return engine, self._verifiers[region]
+        return self._verifiers[region]
+
+    def _account(self, access_key: str) -> str:
+        """The account of whoever has an access key."""
+        if not self._settings.accounts:
+            return HOME_ACCOUNT
+        for known in self._settings.credentials:
+            if known.access_key == access_key and known.principal is not None:
+                return account_of(known.principal)
+        return account_of_key(access_key)
 
     def _result(
         self,

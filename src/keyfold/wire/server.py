@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 from keyfold.clock import Clock, SystemClock
 from keyfold.engine import Engine
 from keyfold.engine.item_cache import HotItems, Marks
+from keyfold.engine.policies.principal import HOME_ACCOUNT
 from keyfold.engine.sweeping import Sweeper
 from keyfold.wire.front import FrontDoor
 from keyfold.wire.log import RequestLines, RequestLog, SpanLog
@@ -217,6 +218,12 @@ def run_worker(
         "kinesis": settings.kinesis,
         "delays": settings.delays,
     }
+    if settings.accounts:
+        from keyfold.engine.replication import Accounts
+
+        with Accounts(settings.data, **options) as accounts:
+            loop_runner()(serve(accounts.engine(HOME_ACCOUNT, settings.region)))
+        return
     if settings.regions:
         from keyfold.engine.replication import Regions
 

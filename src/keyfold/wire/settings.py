@@ -10,6 +10,7 @@ from typing import Literal
 
 from keyfold.clients.signer import Credentials
 from keyfold.engine.engine import Dialect, Durability
+from keyfold.engine.policies.principal import HOME_ACCOUNT
 from keyfold.errors import KeyfoldError
 from keyfold.limits import KB, MB, REQUEST_BYTES
 from keyfold.wire.cors import LOOPBACK_ORIGINS
@@ -51,6 +52,8 @@ class ServerSettings:
     region: str = "us-east-1"
     regions: bool = False
     """Whether each region that callers sign for has tables of its own."""
+    accounts: bool = False
+    """Whether each account that callers come from has tables of its own, in each region."""
     dialect: Dialect = "current"
     durability: Durability = "full"
     credentials: tuple[Credentials, ...] = ()
@@ -77,8 +80,9 @@ class ServerSettings:
             raise ServeError(f"port {self.port} is not between 0 and 65535")
         if self.workers < 1:
             raise ServeError(f"{self.workers} workers cannot answer; use --workers 1 or more")
-        if self.regions and self.workers > 1:
-            raise ServeError("--regions needs one worker: changes go between regions in a process")
+        if (self.regions or self.accounts) and self.workers > 1:
+            option = "--regions" if self.regions else "--accounts"
+            raise ServeError(f"{option} needs one worker: changes go between regions in a process")
         if self.workers > 1 and not hasattr(socket, "SO_REUSEPORT"):
             raise ServeError("this system cannot share a port between workers: use --workers 1")
         if bool(self.tls_certificate) != bool(self.tls_key):
@@ -143,4 +147,4 @@ def _from_file(file: Path) -> tuple[Credentials, ...]:
 
 def _principal(name: str) -> str:
     """Who somebody is that no ARN was given for: a user of the server's account."""
-    return f"arn:aws:iam::123456789012:user/{name}"
+    return f"arn:aws:iam::{HOME_ACCOUNT}:user/{name}"

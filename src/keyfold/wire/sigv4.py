@@ -75,13 +75,13 @@ def read(url: bytes, headers: Mapping[bytes, bytes]) -> Signed:
     return _from_query(query)
 
 
-_SCOPE = re.compile(rb"Credential=[^/,\s]+/\d{8}/([a-z0-9-]+)/").search
+_SCOPE = re.compile(rb"Credential=([^/,\s]+)/\d{8}/([a-z0-9-]+)/").search
 
 
-def region_of(url: bytes, headers: Mapping[bytes, bytes]) -> str:
-    """The region that a request is signed for, right or wrong; empty if it does not say."""
+def scope_of(url: bytes, headers: Mapping[bytes, bytes]) -> tuple[str, str]:
+    """The access key and region that a request is signed with, right or wrong; empty if not."""
     found = _SCOPE(headers.get(b"authorization", b"")) or _SCOPE(url.replace(b"%2F", b"/"))
-    return found[1].decode() if found else ""
+    return (found[1].decode("latin-1"), found[2].decode()) if found else ("", "")
 
 
 def _from_header(text: str, headers: Mapping[bytes, bytes]) -> Signed:

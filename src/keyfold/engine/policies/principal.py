@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+HOME_ACCOUNT: Final = "123456789012"
+"""The account of a database that was told no other."""
 
 
 class Principal(NamedTuple):
@@ -14,6 +17,15 @@ class Principal(NamedTuple):
     @property
     def account(self) -> str:
         return account_of(self.principal)
+
+
+def is_account(text: str) -> bool:
+    return len(text) == 12 and text.isascii() and text.isdecimal()
+
+
+def account_of_key(access_key: str) -> str:
+    """The account of a caller of whom nothing else is known: twelve digits are its number."""
+    return access_key if is_account(access_key) else HOME_ACCOUNT
 
 
 def account_of(principal: str) -> str:

@@ -21,6 +21,7 @@ from keyfold.engine.tables import TableDefinition
 if TYPE_CHECKING:
     from keyfold.engine.database import Database
     from keyfold.engine.engine import Engine
+    from keyfold.engine.replication.accounts import Accounts
     from keyfold.engine.write import Prepared
 
 KNOWN = tuple(sorted(REGIONS))
@@ -44,9 +45,12 @@ class Regions:
         lag: LagSetting = None,
         scales_writes: bool = False,
         clock: Clock | None = None,
+        accounts: Accounts | None = None,
         **options: Any,
     ) -> None:
+        """`accounts` are those that its own account is one of."""
         self._path, self._options = fspath(path), options
+        self.accounts = accounts
         self._clock = clock or SystemClock()
         self._lag = Lag(lag)
         self.scales_writes = scales_writes
@@ -80,6 +84,10 @@ class Regions:
                 engine.on_commit(self._news.set)
                 self._engines[region] = engine
             return self._engines[region]
+
+    def opened(self) -> list[Engine]:
+        """The engines of the regions that were asked for so far."""
+        return list(self._engines.values())
 
     def database(self, region: str) -> Database:
         return self.engine(region).database
