@@ -15,6 +15,7 @@ from keyfold_systems.tamafriends.entities import (
     Like,
     Post,
     UserProfile,
+    home,
 )
 
 USERS: list[tuple[str, str, list[str]]] = [
@@ -71,7 +72,7 @@ async def fill(db: AsyncDb) -> int:
                 edges.add((person.user_id, star))
                 popular += [star, dice.choice(people).user_id]
     for follower, followee in sorted(edges):
-        await db.create(Follow(follower_id=follower, followee_id=followee))
+        await db.transact(*home.following(Follow(follower_id=follower, followee_id=followee)))
     posts = [await _post(db, dice, person) for person in people for _ in range(dice.randint(0, 5))]
     posts += [await _post(db, dice, person) for person in people[:3] for _ in range(6)]
     reactions = 0

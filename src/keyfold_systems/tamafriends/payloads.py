@@ -180,6 +180,17 @@ class Notice(Payload):
     created_at: Timestamp
 
 
+What = Literal["new", "changed", "gone"]
+
+
+class PostChange(Payload):
+    """A post that is new, different or gone."""
+
+    post_id: str
+    user_id: str
+    what: What
+
+
 class Unread(Payload):
     """How much you have not read."""
 

@@ -1,0 +1,40 @@
+"""What people hear of while it happens; they hear what changed, and read it as they may."""
+
+from __future__ import annotations
+
+from keyfold.api import authenticated, itself, subscription
+from keyfold.streams import Change
+from keyfold_systems.tamafriends.entities import Comment, Follow, Inbox, Post
+from keyfold_systems.tamafriends.operations.access import Part
+from keyfold_systems.tamafriends.payloads import PostChange, Unread, What
+
+
+class Live(Part):
+    """Changes of feeds, posts and notifications."""
+
+    @subscription(Post, allow=itself("reader_id"))
+    async def home_changed(self, change: Change[Post], reader_id: str) -> PostChange | None:
+        """A post of somebody you follow, or of yours, is new, different or gone."""
+        post = change.new or change.old
+        assert post is not None, "a change has an item before or after"
+        edge = Follow.key(follower_id=reader_id, followee_id=post.user_id)
+        if post.user_id != reader_id and await self.db.find(edge) is None:
+            return None
+        what: What = "changed" if change.old is not None else "new"
+        if change.new is None:
+            what = "gone"
+        return PostChange(post_id=post.post_id, user_id=post.user_id, what=what)
+
+    @subscription(Post, Comment, allow=authenticated)
+    async def post_changed(self, change: Change[Post | Comment], post_id: str) -> PostChange:
+        """A post, or what is said about it, changed."""
+        item = change.new or change.old
+        assert item is not None, "a change has an item before or after"
+        gone = isinstance(item, Post) and change.new is None
+        what: What = "gone" if gone else "changed"
+        return PostChange(post_id=post_id, user_id=item.user_id, what=what)
+
+    @subscription(Inbox, allow=itself("user_id"))
+    async def notified(self, change: Change[Inbox], user_id: str) -> Unread:  # noqa: ARG002
+        """Something happened to you, or you have read it."""
+        return Unread(unread=change.new.unread if change.new is not None else 0)

@@ -1,0 +1,323 @@
+import {
+  $, $$, Problem, become, chooseWho, doing, face, form, h, list, me, onPerson, onSignIn, path, rest, route, say, show, subscribe, when,
+} from "../../assets/app.js";
+
+const HOME = "subscription ($readerId: String!) { homeChanged(readerId: $readerId) { postId userId what } }";
+const POST = "subscription ($postId: String!) { postChanged(postId: $postId) { postId what } }";
+const NOTIFIED = "subscription ($userId: String!) { notified(userId: $userId) { unread } }";
+const view = $("#view");
+
+/* ---------- parts ---------- */
+
+const profileOf = (person) => `#/people/${encodeURIComponent(person.handle)}`;
+const portrait = (person, size = "") => face(person.displayName, { picture: person.picture?.url || "", size });
+
+/** Text in which @handles lead to people. */
+function words(text) {
+  const parts = text.split(/(@\w{2,30})/).map((one) => (one[0] === "@" && one.length > 2 ? h("a", { href: `#/people/${one.slice(1)}` }, one) : one));
+  return h("p.words", parts);
+}
+
+const nothing = (title, text, ...more) => () => h(".empty.panel", h("b", title), h("p", text), ...more);
+
+function heart(post, change) {
+  const press = doing(async () => {
+    if (!me()) return chooseWho();
+    const liked = !post.liked;
+    if (liked) await rest.post(path`/posts/${post.postId}/likes`);
+    else await rest.delete(path`/posts/${post.postId}/likes/mine`);
+    change({ ...post, liked, likes: Math.max(0, post.likes + (liked ? 1 : -1)) });
+  });
+  return h("button.btn.quiet.small", { type: "button", "aria-pressed": String(post.liked), ariaLabel: `Like, ${post.likes} so far`, onclick: press },
+    h("span.sign.heart", { "aria-hidden": "true" }), String(post.likes));
+}
+
+function postCard(post, change) {
+  const mine = post.userId === me()?.id, open = `#/posts/${encodeURIComponent(post.postId)}`;
+  const until = post.expiresAt ? h("span.tag.warn", "until ", when(post.expiresAt)) : null;
+  const card = h("article.card.post",
+    h(".line", h("a", { href: profileOf(post.author), ariaLabel: post.author.displayName }, portrait(post.author)),
+      h(".by", h("a", { href: profileOf(post.author) }, h("b", post.author.displayName)),
+        h("small", `@${post.author.handle} · `, h("a", { href: open }, when(post.createdAt)), post.updatedAt && post.version > 1 ? " · edited" : "")), until),
+    post.text && words(post.text),
+    post.images.some((one) => one.url) && h(".pictures", post.images.filter((one) => one.url).map((one) => h("img", { src: one.url, alt: one.alt, loading: "lazy" }))),
+    h(".react", heart(post, change),
+      h("a.btn.quiet.small", { href: open, ariaLabel: `Comments, ${post.comments} so far` }, h("span.sign.chat", { "aria-hidden": "true" }), String(post.comments)),
+      mine && h("button.btn.quiet.small.last", { type: "button", onclick: () => editing(card, post, change) }, "Edit"),
+      mine && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.delete(path`/posts/${post.postId}`); change(null); say("Deleted"); }) }, "Delete"),
+      !mine && me() && h("button.btn.quiet.small.last", { type: "button", onclick: () => report({ kind: "post", targetId: post.postId }) }, "Report")));
+  return card;
+}
+
+function editing(card, post, change) {
+  const made = form(h("form.stack", h(".field", h("label", { htmlFor: "edit" }, "Your words"), h("textarea", { id: "edit", name: "text", required: true, maxLength: 2000 }, post.text)),
+    h(".acts", h("button.btn.main.small", "Save"), h("button.btn.quiet.small", { type: "button", onclick: () => change(post) }, "Leave it"))),
+  async (values) => change(await rest.patch(path`/posts/${post.postId}`, values, { headers: { "if-match": `"${post.version}"` } })), { done: "Changed" });
+  $(".words", card)?.remove();
+  card.children[0].after(made);
+  $("textarea", made).focus();
+}
+
+function followButton(person, changed) {
+  if (!me() || person.userId === me().id) return null;
+  const press = doing(async () => {
+    const all = path`/users/${me().id}/following`;
+    if (person.followed) await rest.delete(all + path`/${person.userId}`);
+    else await rest.post(all, { followeeId: person.userId });
+    changed();
+  });
+  return h(person.followed ? "button.btn.small" : "button.btn.main.small", { type: "button", onclick: press }, person.followed ? "Following" : "Follow");
+}
+
+async function showPeople(title, url) {
+  const load = async () => {
+    const { items } = await rest.get(url);
+    list($("#people-rows"), items, (one) => one.user.userId, ({ user, since }) => h("div",
+      portrait(user), h("a.what", { href: profileOf(user), onclick: () => $("#people-list").close() }, h("b", user.displayName), h("small", `@${user.handle} · `, when(since))), followButton(user, load)),
+    () => h(".empty", h("p", "Nobody yet.")));
+  };
+  $("#list-title").textContent = title;
+  $("#people-rows").replaceChildren();
+  await load();
+  $("#people-list").showModal();
+}
+
+let reported = null;
+function report(what) {
+  reported = what;
+  $("#ask-why").showModal();
+}
+form($("#why"), async (values) => {
+  await rest.post("/reports", { ...reported, ...values });
+  $("#ask-why").close();
+}, { done: "Thank you. A moderator will look at it." });
+
+async function upload(file) {
+  const link = await rest.post("/images", { contentType: file.type });
+  const body = Object.keys(link.fields).length ? Object.entries({ ...link.fields, file }).reduce((all, [name, value]) => (all.append(name, value), all), new FormData()) : file;
+  const sent = await fetch(link.url, { method: link.method, headers: link.headers, body });
+  if (!sent.ok) throw new Problem({ status: sent.status, detail: "The picture could not be sent." });
+  return link.key;
+}
+
+/* ---------- lists of posts ---------- */
+
+/** Posts of a URL, page after page; what changes is read again one by one. */
+function timeline(url, { empty, take = (one) => one }) {
+  const container = h(".posts"), more = h("button.btn.wide", { type: "button", hidden: true, onclick: doing(() => next()) }, "Show more");
+  let posts = [], cursor = null;
+  const draw = () => {
+    list(container, posts, (one) => one.postId, (one) => postCard(one, (now) => set(one.postId, now)), empty);
+    more.hidden = !cursor;
+  };
+  function set(id, now) {
+    posts = now ? posts.map((one) => (one.postId === id ? { ...now, shown: Math.random() } : one)) : posts.filter((one) => one.postId !== id);
+    draw();
+  }
+  async function next() {
+    const page = await rest.get(`${url}?limit=20${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
+    const found = page.items.map(take), known = new Set(found.map((one) => one.postId));
+    posts = [...posts.filter((one) => !known.has(one.postId)), ...found];
+    cursor = page.cursor;
+    draw();
+  }
+  return {
+    element: h("div.stack", container, more),
+    load: () => { posts = []; cursor = null; return next(); },
+    add: (post) => { posts = [post, ...posts.filter((one) => one.postId !== post.postId)]; draw(); },
+    async changed({ postId, what }) {
+      const known = posts.some((one) => one.postId === postId);
+      if (what === "gone") return set(postId, null);
+      if (what === "changed" && !known) return undefined;
+      const post = await rest.get(path`/posts/${postId}`).catch((error) => { if (error.status !== 404) show(error); });
+      if (!post) return undefined;
+      if (known) posts = posts.map((one) => (one.postId === postId ? post : one));
+      else posts = [post, ...posts];
+      return draw();
+    },
+  };
+}
+
+/* ---------- views ---------- */
+
+const welcome = () => view.replaceChildren(h(".welcome.panel",
+  h("h1", "TamaFriends"), h("p", "Small news of those you like, and of whoever lives with them."),
+  h(".acts", h("button.btn.main", { type: "button", onclick: () => account("join") }, "Join"), h("button.btn", { type: "button", onclick: () => chooseWho() }, "Sign in"))));
+
+function composer(posted) {
+  const chosen = h(".chosen"), files = h("input", { type: "file", id: "pictures", multiple: true, accept: "image/png,image/jpeg,image/webp,image/gif", onchange: () => {
+    chosen.replaceChildren(...[...files.files].slice(0, 4).map((one) => h("img", { src: URL.createObjectURL(one), alt: one.name })));
+  } });
+  const made = h("form.card.compose", { dataset: { reset: "" } },
+    h(".field", h("label.hide", { htmlFor: "say" }, "What is new?"), h("textarea", { id: "say", name: "text", maxLength: 2000, placeholder: "What is new?", dataset: { keyPress: "n" } })), chosen,
+    h(".line.wrap.apart", h(".line.wrap", files, h("button.btn.small", { type: "button", onclick: () => files.click() }, "Pictures"),
+      h("label.check", h("input", { type: "checkbox", name: "short" }), "For a day only")), h("button.btn.main", "Post")));
+  return form(made, async ({ text = "", short }) => {
+    const images = [];
+    for (const file of [...files.files].slice(0, 4)) images.push({ key: await upload(file), alt: "" });
+    posted(await rest.post("/posts", { text, images, ...(short ? { hours: 24 } : {}) }));
+    chosen.replaceChildren();
+  }, { done: "Posted" });
+}
+
+function home() {
+  if (!me()) return welcome();
+  const posts = timeline(path`/users/${me().id}/home`, { empty: nothing("It is quiet here", "Follow somebody, and what they post appears here by itself.", h("a.btn.main", { href: "#/find" }, "Find people")) });
+  view.replaceChildren(h("h1.hide", "Home"), composer((post) => posts.add(post)), posts.element);
+  return subscribe(HOME, { readerId: me().id }, { open: () => posts.load().catch(show), next: ({ homeChanged }) => posts.changed(homeChanged) });
+}
+
+function commentRow(postId, said, change) {
+  const mine = said.userId === me()?.id, url = path`/posts/${postId}/comments/${said.commentId}`;
+  const row = h(".comment", portrait(said.author, "small"), h(".what", h(".line.wrap", h("a", { href: profileOf(said.author) }, h("b", said.author.displayName)), h("small", when(said.createdAt), said.version > 1 ? " · edited" : "")), words(said.text),
+    h(".line.wrap.react", mine && h("button.btn.quiet.small", { type: "button", onclick: () => {
+      const made = form(h("form.write", h("textarea.one", { name: "text", required: true, ariaLabel: "Your comment" }, said.text), h("button.btn.small", "Save")), async (values) => { await rest.patch(url, values); change(); });
+      $(".words", row).replaceWith(made);
+      $("textarea", made).focus();
+    } }, "Edit"),
+    mine && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.delete(url); change(); }) }, "Delete"),
+    !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: () => report({ kind: "comment", targetId: said.commentId, postId }) }, "Report"))));
+  return row;
+}
+
+function post({ id }) {
+  const card = h(".posts"), comments = h(".panel"), likers = h("button.btn.quiet.small", { type: "button", onclick: doing(() => showPeople("Who likes it", path`/posts/${id}/likes`)) }, "Who likes it");
+  const write = form(h("form.write", { dataset: { reset: "" } }, h("textarea.one", { name: "text", required: true, maxLength: 2000, ariaLabel: "Your comment", placeholder: "Say something nice" }), h("button.btn.main", "Send")),
+    async (values) => { await rest.post(path`/posts/${id}/comments`, values); await load(); });
+  async function load() {
+    try {
+      const [shown, said] = await Promise.all([rest.get(path`/posts/${id}`), rest.get(path`/posts/${id}/comments?limit=${200}`)]);
+      list(card, [shown], (one) => one.postId, (one) => postCard(one, (now) => (now ? load() : location.replace("#/"))));
+      list(comments, said.items, (one) => one.commentId, (one) => commentRow(id, one, load), () => h(".empty", h("p", "Nobody has said anything yet.")));
+    } catch (error) {
+      if (![403, 404].includes(error.status)) throw error;
+      view.replaceChildren(nothing("It is not here", error.message)());
+    }
+  }
+  view.replaceChildren(h("h1.hide", "A post"), card, h(".line.apart", h("h2", "Comments"), likers), comments, write);
+  return subscribe(POST, { postId: id }, { open: () => load().catch(show), next: () => load().catch(show) });
+}
+
+async function person({ handle }) {
+  const shown = await rest.get(path`/handles/${handle}`).catch((error) => {
+    if (![403, 404].includes(error.status)) throw error;
+    view.replaceChildren(nothing(error.status === 403 ? "Out of sight" : "Nobody is called so", error.message, h("a.btn", { href: "#/find" }, "Find people"))());
+  });
+  if (!shown) return undefined;
+  const mine = shown.userId === me()?.id, again = () => person({ handle });
+  const posts = timeline(path`/users/${shown.userId}/posts`, { empty: nothing("No posts yet", mine ? "Say what is new." : "Come back later.") });
+  const liked = mine && timeline(path`/users/${shown.userId}/likes`, { empty: nothing("Nothing yet", "What you like is kept here."), take: (one) => one.post });
+  const places = h("div", posts.element);
+  const tab = (title, what) => h("button", { type: "button", "aria-pressed": String(what === posts), onclick: (event) => {
+    for (const one of $$("button", event.target.parentElement)) one.setAttribute("aria-pressed", String(one === event.target));
+    places.replaceChildren(what.element);
+    what.load().catch(show);
+  } }, title);
+  const count = (number, title, url) => h("button", { type: "button", onclick: doing(() => showPeople(title, url)) }, h("b", String(number)), ` ${title.toLowerCase()}`);
+  view.replaceChildren(
+    h("section.card", h(".person", portrait(shown, "large"), h(".what", h("h1", shown.displayName), h("p.muted", `@${shown.handle}`, shown.followsYou ? h("span", " · follows you") : "", shown.role !== "member" ? h("span.tag.on", shown.role) : "")),
+      h(".acts", followButton(shown, again), mine && h("button.btn", { type: "button", onclick: doing(openSettings) }, "Settings"),
+        !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: () => report({ kind: "user", targetId: shown.userId }) }, "Report"),
+        !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.post(path`/users/${me().id}/blocks`, { blockedId: shown.userId }); say(`@${shown.handle} is kept away`); location.hash = "#/"; }) }, "Block"))),
+    shown.bio && words(shown.bio),
+    h(".counts", count(shown.followers, "Followers", path`/users/${shown.userId}/followers`), count(shown.following, "Following", path`/users/${shown.userId}/following`))),
+    liked && h(".tabs", { role: "group", ariaLabel: "What to show" }, tab("Posts", posts), tab("Liked", liked)), places);
+  await posts.load();
+  return undefined;
+}
+
+async function you() {
+  if (!me()) return welcome();
+  const account = await rest.get(path`/users/${me().id}/account`);
+  return person({ handle: account.handle });
+}
+
+const KINDS = { like: "likes your post", comment: "says", follow: "follows you", removal: "A moderator removed something of yours:" };
+
+function activity() {
+  if (!me()) return welcome();
+  const rows = h(".rows.panel"), all = path`/users/${me().id}/notifications`;
+  const load = async () => {
+    const { items } = await rest.get(all);
+    list(rows, items, (one) => one.notificationId, (one) => h(one.read ? "a" : "a.unread", { href: one.postId ? `#/posts/${encodeURIComponent(one.postId)}` : one.actor ? profileOf(one.actor) : "#/activity" },
+      one.actor ? portrait(one.actor) : face("!"), h("span.what", h("span", one.actor && h("b", one.actor.displayName), ` ${KINDS[one.kind]}`, one.text ? ` “${one.text}”` : ""), h("small", when(one.createdAt)))),
+    nothing("Nothing yet", "Likes, comments and followers appear here."));
+  };
+  view.replaceChildren(h(".line.apart", h("h1", "Activity"), h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.post(`${all}/read`, {}); await load(); }) }, "Mark all as read")), rows);
+  return subscribe(NOTIFIED, { userId: me().id }, { open: () => load().catch(show), next: () => load().catch(show) });
+}
+
+function find() {
+  const made = form(h("form.card.stack", h(".field", h("label", { htmlFor: "handle" }, "Who?"), h("input", { id: "handle", name: "handle", required: true, placeholder: "@yuki", autocapitalize: "none", autocomplete: "off" }), h("span.hint", "Their handle, with or without the @."))
+    , h(".acts", h("button.btn.main", "Show me"))), async ({ handle }) => { location.hash = `#/people/${encodeURIComponent(handle.replace(/^@/, ""))}`; });
+  const known = h(".rows.panel");
+  view.replaceChildren(h("h1", "Find people"), made);
+  if (!me()) return;
+  view.append(h("h2", "You follow"), known);
+  rest.get(path`/users/${me().id}/following`).then(({ items }) => list(known, items, (one) => one.user.userId, ({ user }) => h("a", { href: profileOf(user) }, portrait(user), h("span.what", h("b", user.displayName), h("small", `@${user.handle}`))), () => h(".empty", h("p", "Nobody yet.")))).catch(show);
+}
+
+/* ---------- accounts ---------- */
+
+function account(what) {
+  for (const one of ["join", "enter", "forgot"]) $(`#${one}`).hidden = one !== what;
+  for (const one of $$("[data-show]")) one.setAttribute("aria-pressed", String(one.dataset.show === what));
+  if (!$("#account").open) $("#account").showModal();
+}
+for (const one of $$("[data-show]")) one.addEventListener("click", () => account(one.dataset.show));
+onSignIn(() => account("enter"));
+
+async function enter(signed) {
+  become({ id: signed.userId, name: "", token: signed.token });
+  const mine = await rest.get(path`/users/${signed.userId}/account`);
+  become({ id: signed.userId, name: mine.displayName, token: signed.token });
+  $("#account").close();
+}
+/** Who may not come in is told where the password stands. */
+function atPassword(error) {
+  throw new Problem({ code: error.code, errors: error.errors.length ? error.errors : [{ path: "password", message: error.message }] });
+}
+const device = navigator.userAgent.slice(0, 200);
+form($("#join"), async (values) => enter(await rest.post("/accounts", { ...values, device })));
+form($("#enter"), async (values) => enter(await rest.post("/sessions", { ...values, device }).catch(atPassword)));
+form($("#ask"), (values) => rest.post("/password-resets", values), { done: "If there is such an account, a code is on its way." });
+form($("#renew"), async (values) => { await rest.post("/password-resets/completion", values); account("enter"); }, { done: "Now sign in with it." });
+
+async function openSettings() {
+  const mine = await rest.get(path`/users/${me().id}/account`), fields = $("#profile").elements;
+  for (const name of ["displayName", "handle", "bio"]) fields[name].value = mine[name];
+  $("#settings").showModal();
+}
+form($("#profile"), async (values) => {
+  const [file] = $("#profile-picture").files;
+  if (file) values.picture = { key: await upload(file), alt: "" };
+  const mine = await rest.patch(path`/users/${me().id}`, values);
+  $("#settings").close();
+  become({ ...me(), name: mine.displayName });
+}, { done: "Saved" });
+form($("#password"), async (values) => {
+  const signed = await rest.put(path`/users/${me().id}/password`, values);
+  become({ ...me(), token: signed.token });
+}, { done: "Changed. You are signed out everywhere else." });
+$("#everywhere").addEventListener("click", doing(async () => { await rest.delete(path`/users/${me().id}/sessions`); $("#settings").close(); become(null); }));
+$("#leave").addEventListener("click", doing(async () => { await rest.delete(path`/users/${me().id}`); $("#settings").close(); become(null); say("Goodbye."); }));
+$("#blocked").addEventListener("toggle", async function load() {
+  if (!this.open || !me()) return;
+  const all = path`/users/${me().id}/blocks`, { items } = await rest.get(all);
+  list($("#blocks"), items, (one) => one.user.userId, ({ user }) => h("div", portrait(user, "small"), h("span.what", h("b", user.displayName), h("small", `@${user.handle}`)),
+    h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.delete(all + path`/${user.userId}`); await load.call(this); }) }, "Let near again")),
+  () => h("p.muted", "Nobody."));
+});
+
+/* ---------- what stays ---------- */
+
+let ending = null;
+onPerson((one) => {
+  ending?.();
+  const badge = $("#unread");
+  badge.hidden = true;
+  if (!one) return;
+  const tell = ({ unread }) => { badge.textContent = unread > 99 ? "99+" : unread; badge.hidden = !unread; };
+  ending = subscribe(NOTIFIED, { userId: one.id }, { open: () => rest.get(path`/users/${one.id}/notifications/unread`).then(tell).catch(show), next: ({ notified }) => tell(notified) });
+});
+route({ "": home, activity, find, you, "posts/:id": post, "people/:handle": person });

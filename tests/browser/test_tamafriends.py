@@ -1,0 +1,175 @@
+"""TamaFriends as its people use it: one at a desk, one on a phone, at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from starlette.applications import Starlette
+
+from keyfold.api import Identity
+from keyfold.api.app import ApiSettings, create_app
+from keyfold.api.consumers import following
+from keyfold.api.media import LocalMedia
+from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.entities import UserProfile
+from keyfold_systems.tamafriends.payloads import NewPost
+from keyfold_systems.tamafriends.service import TamaFriends
+
+from .conftest import served
+
+PEOPLE = {"yuki": "Yuki Tanaka", "omar": "Omar Haddad"}
+APP = "/tama-friends/app/"
+PLACES = {
+    "#/": "#view .empty, #view article >> nth=0",
+    "#/activity": "#view .rows > * >> nth=0",
+    "#/find": "#view .rows > * >> nth=0",
+    "#/you": "#view article >> nth=0",
+}
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63"
+    "60f8cfc0f01f0005050102b0c0aa0b0000000049454e44ae426082"
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("media")
+    known = [Identity.of(one, name=name) for one, name in PEOPLE.items()]
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Starlette]:
+        async with await design.open_async(":memory:") as db, following([db]):
+            service = TamaFriends(db)
+            for one, name in PEOPLE.items():
+                values = {"email": f"{one}@example.com", "username": one, "handle": one}
+                profile = {"user_id": one, "display_name": name, **values}
+                await db.create(UserProfile.model_validate(profile))
+            hen = "Marta the hen has laid her first egg. @omar owes me a cake."
+            await service.create_post(NewPost(text=hen), caller=known[0])
+            settings = ApiSettings(
+                development=True, people={service.name: known}, media=LocalMedia(folder)
+            )
+            yield create_app([service], settings)
+
+    with served(opened) as address:
+        yield address
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 380, "height": 780})
+    yield page
+    page.close()
+
+
+def sign_in(page: Page, who: str) -> None:
+    page.click("#who")
+    page.click(f"#people [data-id={who}]")
+    expect(page.locator("#who .clip")).to_have_text(PEOPLE[who])
+
+
+def join(page: Page, name: str) -> None:
+    page.click("text=Join")
+    page.fill("#join-name", name.title())
+    page.fill("#join-handle", name)
+    page.fill("#join-username", name)
+    page.fill("#join-email", f"{name}@example.com")
+    page.fill("#join-password", "correct horse")
+    page.locator("#join button").click()
+    expect(page.locator("#who .clip")).to_have_text(name.title())
+
+
+def test_two_people_meet_post_and_react(page: Page, phone: Page, site: str, tmp_path: Path) -> None:
+    phone.goto(f"{site}{APP}")
+    sign_in(phone, "yuki")
+    page.goto(f"{site}{APP}")
+    join(page, "mia")
+
+    page.goto(f"{site}{APP}#/people/yuki")
+    page.get_by_role("button", name="Follow", exact=True).click()
+    expect(page.get_by_role("button", name="Following", exact=True)).to_be_visible()
+    expect(phone.locator("#unread")).to_have_text("1")
+    page.goto(f"{site}{APP}#/")
+    expect(page.locator("article")).to_have_count(1)
+
+    (tmp_path / "hen.png").write_bytes(PIXEL)
+    phone.fill("#say", "Look, Marta!")
+    phone.set_input_files("#pictures", tmp_path / "hen.png")
+    phone.get_by_role("button", name="Post", exact=True).click()
+    expect(page.locator("article")).to_have_count(2)
+    new = page.locator("article", has_text="Look, Marta!")
+    expect(new.locator(".pictures img")).to_be_visible()
+
+    new.get_by_label("Like,").click()
+    expect(phone.locator("article").get_by_label("Like, 1 so far")).to_be_visible()
+    new.get_by_label("Comments,").click()
+    page.get_by_label("Your comment").fill("So rund")
+    page.get_by_role("button", name="Send").click()
+    expect(phone.locator("#unread")).to_have_text("3")
+
+    phone.click("text=Activity")
+    expect(phone.locator(".rows a").first).to_contain_text("says “So rund”")
+    phone.locator(".rows a").first.click()
+    expect(phone.locator(".comment .words")).to_have_text("So rund")
+    page.locator(".comment").get_by_role("button", name="Edit").click()
+    page.locator(".comment textarea").fill("So round!")
+    page.locator(".comment").get_by_role("button", name="Save").click()
+    expect(phone.locator(".comment .words")).to_have_text("So round!")
+
+
+def test_a_block_keeps_away_until_it_is_taken_back(page: Page, phone: Page, site: str) -> None:
+    for screen, who, other in ((page, "omar", "yuki"), (phone, "yuki", "omar")):
+        screen.goto(f"{site}{APP}")
+        sign_in(screen, who)
+        screen.goto(f"{site}{APP}#/people/{other}")
+    phone.get_by_role("button", name="Block").click()
+    page.reload()
+    expect(page.locator(".empty")).to_contain_text("blocked")
+    phone.goto(f"{site}{APP}#/you")
+    phone.get_by_role("button", name="Settings").click()
+    phone.click("text=Whom you keep away")
+    phone.get_by_role("button", name="Let near again").click()
+    expect(phone.locator("#blocks")).to_contain_text("Nobody")
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Yuki Tanaka")
+
+
+def test_who_signs_out_everywhere_comes_back_by_handle_and_password(page: Page, site: str) -> None:
+    page.goto(f"{site}{APP}")
+    join(page, "lena")
+    page.goto(f"{site}{APP}#/you")
+    page.get_by_role("button", name="Settings").click()
+    page.click("text=Password and sessions")
+    page.click("text=Sign out everywhere")
+    expect(page.locator("#who")).to_have_text("Sign in")
+    page.goto(f"{site}{APP}#/")
+    page.click("text=Join")
+    page.locator("#account [data-show=enter]").click()
+    page.fill("#enter-login", "@lena")
+    page.fill("#enter-password", "wrong horse")
+    page.locator("#enter button").click()
+    expect(page.locator("#enter .err")).to_have_text("Login or password is wrong.")
+    page.fill("#enter-password", "correct horse")
+    page.locator("#enter button").click()
+    expect(page.locator("#who .clip")).to_have_text("Lena")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+def test_everybody_can_read_it_on_a_phone_and_on_a_desk(
+    page: Page, site: str, width: int, theme: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{site}{APP}?theme={theme}#/")
+    sign_in(page, "yuki")
+    for place, shown in PLACES.items():
+        page.goto(f"{site}{APP}?theme={theme}{place}")
+        expect(page.locator(shown)).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
+        assert found.response["violations"] == []
