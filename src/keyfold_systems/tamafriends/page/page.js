@@ -145,7 +145,7 @@ const welcome = () => view.replaceChildren(h(".welcome.panel",
   h(".acts", h("button.btn.main", { type: "button", onclick: () => account("join") }, "Join"), h("button.btn", { type: "button", onclick: () => chooseWho() }, "Sign in"))));
 
 function composer(posted) {
-  const chosen = h(".chosen"), files = h("input", { type: "file", id: "pictures", multiple: true, accept: "image/png,image/jpeg,image/webp,image/gif", onchange: () => {
+  const chosen = h(".chosen"), files = h("input", { type: "file", id: "pictures", ariaLabel: "Choose pictures", tabIndex: -1, multiple: true, accept: "image/png,image/jpeg,image/webp,image/gif", onchange: () => {
     chosen.replaceChildren(...[...files.files].slice(0, 4).map((one) => h("img", { src: URL.createObjectURL(one), alt: one.name })));
   } });
   const made = h("form.card.compose", { dataset: { reset: "" } },
