@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from keyfold_systems.gg_core import events, notices, oversight, patterns, quests, rooms
+from keyfold_systems.gg_core import departure, events, notices, oversight, patterns, quests, rooms
 from keyfold_systems.gg_core.entities import design, home, table
 
 __all__ = [
+    "departure",
     "design",
     "events",
     "home",

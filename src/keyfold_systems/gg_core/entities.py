@@ -83,6 +83,20 @@ class User(typed.User, Entity, table=table):
     by_email = On("GSI3", "EMAIL#{email:lower}", "PROFILE#{id}")
     one_nickname = Unique("nickname", normalise=str.casefold)
     one_email = Unique("email", normalise=str.casefold)
+    following = Cascade("Follow", via={"id": "follower_id"}, sync="stream")
+    followed = Cascade("Follow", through="followers", via={"id": "followee_id"}, sync="stream")
+    blocks = Cascade("Block", via={"id": "user_id"}, sync="stream")
+    blocked = Cascade("Block", through="blockers", via={"id": "blocked_id"}, sync="stream")
+    groups = Cascade("GroupMember", through="by_user", via={"id": "user_id"}, sync="stream")
+    goals = Cascade("Goal", via={"id": "user_id"}, sync="stream")
+    quests = Cascade("Quest", via={"id": "user_id"}, sync="stream")
+    awards = Cascade("Award", via={"id": "user_id"}, sync="stream")
+    notices = Cascade("Notice", via={"id": "user_id"}, sync="stream")
+    told = Cascade("Notice", through="by_sender", via={"id": "from_id"}, sync="stream")
+    reports = Cascade("Report", via={"id": "reporter_id"}, sync="stream")
+    followers_counter = Cascade("FollowersCounter", via={"id": "user_id"}, sync="stream")
+    following_counter = Cascade("FollowingCounter", via={"id": "user_id"}, sync="stream")
+    unread_counter = Cascade("UnreadCounter", via={"id": "user_id"}, sync="stream")
 
 
 class Follow(typed.Follow, Entity, table=table):

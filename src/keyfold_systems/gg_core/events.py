@@ -49,6 +49,7 @@ ANNOUNCED = [
         User,
         ("id", "nickname"),
         insert="UserCreated",
+        remove="UserDeleted",
         modify="UserChanged",
         watched=("nickname", "email", "full_name", "language", "tags", "tier", "suspended"),
     ),
@@ -113,7 +114,7 @@ ANNOUNCED = [
     ),
     Announced(
         Report,
-        ("reportId", "subjectType", "subjectId", "status"),
+        ("reporterId", "subjectType", "subjectId", "status"),
         insert="ReportMade",
         modify="ReportHandled",
         watched=("status",),

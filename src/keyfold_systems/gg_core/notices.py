@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from keyfold import Counter, Entity, Id, Key, Timestamp, Ttl, missing, put
+from keyfold import Counter, Entity, Id, Key, On, Timestamp, Ttl, missing, put
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
 from keyfold_systems.gg_core import notices_types as typed
@@ -33,6 +33,12 @@ class Notice(typed.Notice, Entity, table=table):
     expires_at: Annotated[Timestamp | None, Ttl(days=NOTICE_DAYS, after="created_at")] = None
 
     key = Key("USER#{user_id}", "NOTICE#{created_at:iso}#{notice_id}")
+    by_sender = On(
+        "GSI1",
+        "USER#{from_id}",
+        "TOLD#{created_at:iso}#{notice_id}",
+        when="from_id",
+    )
 
 
 class UnreadCounter(typed.UnreadCounter, Entity, table=table):

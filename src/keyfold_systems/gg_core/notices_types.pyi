@@ -9,7 +9,7 @@ import datetime
 import typing
 from typing import ClassVar, Self, TypeVar, overload
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Key, KeyOf, Ref
+from keyfold.design.keys import Key, KeyOf, On, Ref
 from keyfold.design.read import Query
 from keyfold.design.path_change import PathChange
 from keyfold.runtime.changes import Clear, Given
@@ -40,8 +40,17 @@ class NoticeKey(KeyOf[of.Notice]):
     @overload
     def query(self, *, user_id: str, created_at: datetime.datetime, notice_id: str) -> Query[of.Notice]: ...
 
+class NoticeBySender(KeyOf[of.Notice]):
+    @overload
+    def query(self, *, from_id: str) -> ByCreatedAt[of.Notice]: ...
+    @overload
+    def query(self, *, from_id: str, created_at: datetime.datetime) -> ByNoticeId[of.Notice]: ...
+    @overload
+    def query(self, *, from_id: str, created_at: datetime.datetime, notice_id: str) -> Query[of.Notice]: ...
+
 class Notice(Entity):
     key: ClassVar[Key[NoticeKey]]
+    by_sender: ClassVar[On[NoticeBySender]]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Notice],

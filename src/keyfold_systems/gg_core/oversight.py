@@ -20,7 +20,6 @@ LOCKED_FOR: Final = timedelta(minutes=15)
 class Report(typed.Report, Entity, table=table):
     """Somebody finds that something should not be here; one report of each about a thing."""
 
-    report_id: Id
     reporter_id: Id
     subject_type: SubjectType
     subject_id: Id
@@ -34,11 +33,11 @@ class Report(typed.Report, Entity, table=table):
     note: str = ""
     created_at: Timestamp
 
-    key = Key("REPORT#{report_id}", "REPORT#{report_id}")
+    key = Key("USER#{reporter_id}", "REPORT#{subject_type}#{subject_id}")
     by_status = On(
         "GSI1",
         "REPORTS#{status}",
-        "ENTITY#Report#{created_at:iso}#{report_id}",
+        "ENTITY#Report#{created_at:iso}#{subject_id}#{reporter_id}",
         silence=(("X8", "people report by hand, and moderators read by hand"),),
     )
 

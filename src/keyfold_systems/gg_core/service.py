@@ -13,11 +13,12 @@ from keyfold_systems.gg_core.operations.groups import Groups
 from keyfold_systems.gg_core.operations.moderation import Moderation
 from keyfold_systems.gg_core.operations.notices import Notices
 from keyfold_systems.gg_core.operations.people import People
+from keyfold_systems.gg_core.operations.person import Persons
 from keyfold_systems.gg_core.operations.quests import Quests
 from keyfold_systems.gg_core.operations.reach import Reaches
 
 
-class GgCore(People, Feeds, Reaches, Groups, Goals, Quests, Chat, Notices, Moderation):
+class GgCore(People, Feeds, Reaches, Groups, Goals, Quests, Chat, Notices, Moderation, Persons):
     """Goals, groups, quests, chat and a feed."""
 
     design: ClassVar[Design] = design

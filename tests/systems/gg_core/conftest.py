@@ -5,6 +5,7 @@ With KEYFOLD_SYSTEMS_ADDRESS it is on that server instead.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -53,6 +54,7 @@ class World:
     sandbox: Sandbox
     backend: str = "embedded"
     queue: Queue = field(default_factory=lambda: Queue("events"))
+    indexes_lag: bool = False
 
     @property
     def clock(self) -> ManualClock:
@@ -102,8 +104,12 @@ class World:
         return await self.service.quest(quest.user_id, quest.id)
 
     async def settle(self) -> None:
-        """Let the stream's consequences come about."""
-        await AsyncConsumer(self.db, sinks=[self.queue]).drain()
+        """Let the stream's consequences come about; indexes that lag need time for it."""
+        drained = asyncio.ensure_future(AsyncConsumer(self.db, sinks=[self.queue]).drain())
+        while self.indexes_lag and not drained.done():
+            self.clock.advance(0.5)
+            await asyncio.sleep(0.005)
+        await drained
         assert await self.db.run(letters(self.db.context)) == []
 
     async def announced(self) -> list[str]:

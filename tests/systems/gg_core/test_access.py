@@ -44,6 +44,8 @@ MATRIX = Matrix(
     createUser            401        yes       409   409     409         409    409    409
     updateUser            401        403       403   403     403         yes    403    403
     changeTier            401        403       403   403     403         403    yes    403
+    deleteUser            401        403       403   403     403         yes    yes    403
+    exportUser            401        403       403   403     403         yes    yes    403
     user                  401        yes       yes   yes     yes         yes    yes    yes
     account               401        403       403   403     403         yes    403    403
     userByNickname        401        yes       yes   yes     yes         yes    yes    yes
@@ -227,7 +229,7 @@ async def living() -> AsyncIterator[Scene]:
         hall_id = (await service.create_room(hall, caller=OLGA)).room_id
         shouted = await service.send_message(hall_id, "Hi", caller=MIA)
         bad = NewReport(subject_type="user", subject_id="zoe", reason="Spam")
-        report = await service.report(bad, caller=OLGA)
+        await service.report(bad, caller=OLGA)
         notice = Notice(user_id="olga", notice_id="n", kind="followed", created_at=START)
         await db.create(notice)
         yield Scene(
@@ -249,7 +251,9 @@ async def living() -> AsyncIterator[Scene]:
                 "messageId": message.message_id,
                 "hallId": hall_id,
                 "hallMessageId": shouted.message_id,
-                "reportId": report.report_id,
+                "reporterId": "olga",
+                "subjectType": "user",
+                "subjectId": "zoe",
                 "noticeId": "n",
                 "noticeCreatedAt": START.isoformat(),
             },

@@ -254,7 +254,7 @@ async def test_counters_quests_groups_and_feeds_are_right_after_any_history(
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_the_same_where_indexes_are_behind(sandbox: Sandbox, seed: int) -> None:
     async with opened(design, sandbox, "embedded") as db:
-        world = World(GgCore(db), db, sandbox)
+        world = World(GgCore(db), db, sandbox, indexes_lag=True)
         await history(world, seed)
         await assert_exact(world, 3 + seed % 5)
 

@@ -23,6 +23,10 @@ async def reported(world: World, kind: SubjectType = "user", one: str = "sam") -
     return await world.service.report(input, caller=OLGA)
 
 
+def named(report: Report) -> tuple[str, SubjectType, str]:
+    return report.reporter_id, report.subject_type, report.subject_id
+
+
 async def trail(world: World) -> list[tuple[str, str, str]]:
     return [(one.by, one.action, one.subject) for one in await world.service.audit(FIRST)]
 
@@ -31,14 +35,14 @@ async def test_a_report_is_listed_until_it_is_handled(world: World) -> None:
     report = await reported(world)
     with pytest.raises(Conflict, match="already"):
         await reported(world)
-    assert [one.report_id for one in await world.service.reports(FIRST)] == [report.report_id]
-    handled = await world.service.handle_report(report.report_id, "dismissed", MO, "No spam")
+    assert [named(one) for one in await world.service.reports(FIRST)] == [named(report)]
+    handled = await world.service.handle_report(*named(report), "dismissed", MO, "No spam")
     assert (handled.status, handled.handled_by, handled.note) == ("dismissed", "mo", "No spam")
     assert (await world.service.reports(FIRST)).items == []
     [kept] = await world.service.reports(FIRST, "dismissed")
-    assert kept.report_id == report.report_id
+    assert named(kept) == named(report)
     with pytest.raises(Conflict, match="handled"):
-        await world.service.handle_report(report.report_id, "removed", MARA)
+        await world.service.handle_report(*named(report), "removed", MARA)
     await world.settle()
     [notice] = await world.service.notices("olga", FIRST)
     assert (notice.kind, notice.text) == ("report_handled", "dismissed")
@@ -75,7 +79,7 @@ async def test_a_decision_removes_posts_messages_and_groups(world: World) -> Non
             }
         )
         report = await world.service.report(input, caller=OLGA)
-        await world.service.handle_report(report.report_id, "removed", MO)
+        await world.service.handle_report(*named(report), "removed", MO)
     await world.settle()
     assert (await world.service.activities("sam", FIRST, caller=OLGA)).items == []
     assert (await world.service.messages(room.room_id, FIRST, caller=OLGA)).items == []
@@ -85,29 +89,29 @@ async def test_a_decision_removes_posts_messages_and_groups(world: World) -> Non
 
 async def test_one_moderator_at_a_time_looks_into_a_report(world: World) -> None:
     report = await reported(world)
-    claims = [world.service.claim_report(report.report_id, caller=one) for one in MODERATORS]
+    claims = [world.service.claim_report(*named(report), caller=one) for one in MODERATORS]
     outcomes = await asyncio.gather(*claims, return_exceptions=True)
     [held] = [one for one in outcomes if isinstance(one, Lock)]
     holder, *others = sorted(MODERATORS, key=lambda one: one.id != held.holder_id)
     with pytest.raises(Conflict, match="Another"):
-        await world.service.handle_report(report.report_id, "dismissed", others[0])
-    again = await world.service.claim_report(report.report_id, caller=holder)
+        await world.service.handle_report(*named(report), "dismissed", others[0])
+    again = await world.service.claim_report(*named(report), caller=holder)
     assert again.holder_id == holder.id
     # It ends by itself, also before what is over is removed.
     world.clock.advance(15 * 60 + 1)
-    taken = await world.service.claim_report(report.report_id, caller=others[0])
+    taken = await world.service.claim_report(*named(report), caller=others[0])
     assert taken.holder_id == others[0].id
     world.clock.advance(15 * 60 + 1)
     await sweep(world.db, world.sandbox, "gg_core")
     keys = [item["PK"]["S"] for item in await stored(world.db, "gg_core")]
     assert not any(key.startswith("LOCK#") for key in keys)
-    await world.service.handle_report(report.report_id, "dismissed", others[1])
+    await world.service.handle_report(*named(report), "dismissed", others[1])
 
 
 async def test_who_is_suspended_reads_and_does_not_write(world: World) -> None:
     room = await world.service.create_room(NewRoom(scope="dm", members={"sam"}), caller=OLGA)
     report = await reported(world)
-    await world.service.handle_report(report.report_id, "removed", MO)
+    await world.service.handle_report(*named(report), "removed", MO)
     callers = {"sam": SAM, "olga": OLGA}
     for method, arguments, before in (
         ("post_activity", {}, 403),

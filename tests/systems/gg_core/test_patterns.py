@@ -306,7 +306,6 @@ async def stored(db: AsyncDb) -> Stored:
     made["notice"] = Notice(user_id="ann", notice_id="n", kind="followed", created_at=at(1))
     made["unread"] = UnreadCounter(user_id="ann", count=1)
     made["report"] = Report(
-        report_id="r",
         reporter_id="ann",
         subject_type="user",
         subject_id="cem",

@@ -37,6 +37,7 @@ MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
         *("PUT", "/users/olga/tier", {"tier": "pro"}, "root"),
         *("/users/olga/tier", {"tier": "plus"}),
     ),
+    "deleteUser": ("DELETE", "/users/mia", None, "mia", "/users/olga", None),
     "followUser": ("POST", "/following/sam", None, "olga", "/following/mia", None),
     "unfollowUser": ("DELETE", "/following/mia", None, "olga", "/following/sam", None),
     "blockUser": ("POST", "/blocks/mia", None, "olga", "/blocks/sam", None),
@@ -126,10 +127,17 @@ MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
         *("POST", "/reports", SPAM, "olga"),
         *("/reports", SPAM | {"reason": "Rude"}),
     ),
-    "claimReport": ("PUT", "/reports/{report}/lock", None, "root", "/reports/x/lock", None),
+    "claimReport": (
+        "PUT",
+        "/reports/sam/user/olga/lock",
+        None,
+        "root",
+        "/reports/x/user/y/lock",
+        None,
+    ),
     "handleReport": (
-        *("POST", "/reports/{report}/decision", {"decision": "dismissed"}, "root"),
-        *("/reports/{report}/decision", {"decision": "removed"}),
+        *("POST", "/reports/sam/user/olga/decision", {"decision": "dismissed"}, "root"),
+        *("/reports/sam/user/olga/decision", {"decision": "removed"}),
     ),
     "suspendUser": (
         *("PUT", "/users/mia/suspension", {"suspended": True}, "root"),
@@ -141,6 +149,7 @@ ANNOUNCED = {
     "createUser": "UserCreated",
     "updateUser": "UserChanged",
     "changeTier": "UserChanged",
+    "deleteUser": "UserDeleted",
     "followUser": "UserFollowed",
     "unfollowUser": "UserUnfollowed",
     "blockUser": "UserBlocked",
@@ -194,7 +203,7 @@ async def ids(world: World) -> dict[str, str]:
     activity = await world.post(OLGA)
     message = await service.send_message(room.room_id, "Hi", caller=OLGA)
     rude = NewReport(subject_type="user", subject_id="olga", reason="Rude")
-    report = await service.report(rude, caller=SAM)
+    await service.report(rude, caller=SAM)
     notice = Notice(user_id="mia", notice_id="n", kind="followed", created_at=START)
     await world.db.create(notice)
     return {
@@ -207,7 +216,6 @@ async def ids(world: World) -> dict[str, str]:
         "room": room.room_id,
         "message": message.message_id,
         "sent": _text(message.created_at),
-        "report": report.report_id,
         "notice": notice.notice_id,
         "noticed": _text(START),
     }

@@ -158,6 +158,11 @@ class Feed(Generic[I]):
         ]
         return [Delete(activity.ref(), must_exist=True), *listed]
 
+    def forgetting(self, who: str) -> list[Intent]:
+        """The writes after which nothing counts how somebody who is gone read and posted."""
+        hint: Ref[Any] = Ref(self.support.hint, {"source": who})
+        return [Delete(self.reader_ref(who)), Delete(hint)]
+
     def ends(self, edge: Entity) -> tuple[str, str]:
         """The reader and the source of an edge."""
         declared = self.edges[type(edge)]

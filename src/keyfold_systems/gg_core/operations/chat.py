@@ -125,6 +125,10 @@ class Chat(Part):
                 raise Conflict("Nobody else is here any more.", code="ALONE")
             await self.refuse_blocked(caller.id, room.members)
         now = self.db.context.now()
+        mark = RoomMark(user_id=caller.id, room_id=room_id, read_at=now)
+        if await self.db.find(mark.ref()) is None:
+            # It also says where somebody wrote, for when they leave.
+            await self.db.put(mark)
         message = Message(
             room_id=room_id,
             message_id=new_ulid(),

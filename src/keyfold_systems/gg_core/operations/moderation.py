@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ from keyfold.api import (
 )
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Activity, Group, User, home
-from keyfold_systems.gg_core.operations.access import Part, id_of, moderator, registered
+from keyfold_systems.gg_core.operations.access import Part, moderator, registered
 from keyfold_systems.gg_core.oversight import (
     LOCKED_FOR,
     AuditEntry,
@@ -26,11 +26,13 @@ from keyfold_systems.gg_core.oversight import (
     Lock,
     Report,
     ReportStatus,
+    SubjectType,
 )
 from keyfold_systems.gg_core.patterns import audit_trail, reports_by_status
 from keyfold_systems.gg_core.payloads import NewReport
 from keyfold_systems.gg_core.rooms import Message
 
+ONE: Final = "/reports/{reporter_id}/{subject_type}/{subject_id}"
 Note = Annotated[str, Field(max_length=1000)]
 
 
@@ -47,7 +49,6 @@ class Moderation(Part):
     async def report(self, input: NewReport, caller: Identity) -> Report:
         """Tell the moderators of something that should not be here; once for each thing."""
         report = Report(
-            report_id=id_of("report", caller.id, input.subject_type, input.subject_id),
             reporter_id=caller.id,
             subject_type=input.subject_type,
             subject_id=input.subject_id,
@@ -68,18 +69,30 @@ class Moderation(Part):
         """Reports, oldest first."""
         return await reports_by_status.after(page.cursor)(self.db, status, limit=page.limit)
 
-    @mutation("/reports/{report_id}/lock", name="claimReport", method="PUT", allow=moderator)
-    async def claim_report(self, report_id: str, caller: Identity) -> Lock:
+    @mutation(f"{ONE}/lock", name="claimReport", method="PUT", allow=moderator)
+    async def claim_report(
+        self, reporter_id: str, subject_type: SubjectType, subject_id: str, caller: Identity
+    ) -> Lock:
         """Look into a report alone for a quarter of an hour."""
-        report = await self.db.get(Report.key(report_id=report_id))
+        report = await self.db.get(
+            Report.key(reporter_id=reporter_id, subject_type=subject_type, subject_id=subject_id)
+        )
         return await self._hold(report, caller)
 
-    @mutation("/reports/{report_id}/decision", name="handleReport", allow=moderator)
+    @mutation(f"{ONE}/decision", name="handleReport", allow=moderator)
     async def handle_report(
-        self, report_id: str, decision: Decision, caller: Identity, note: Note = ""
+        self,
+        reporter_id: str,
+        subject_type: SubjectType,
+        subject_id: str,
+        decision: Decision,
+        caller: Identity,
+        note: Note = "",
     ) -> Report:
         """Dismiss a report, or remove what it is about: a user is suspended, all else deleted."""
-        report = await self.db.get(Report.key(report_id=report_id))
+        report = await self.db.get(
+            Report.key(reporter_id=reporter_id, subject_type=subject_type, subject_id=subject_id)
+        )
         await self._hold(report, caller)
         handled = update(
             report.ref(),
@@ -93,7 +106,7 @@ class Moderation(Part):
         entry = self.audited(caller, f"report {decision}", subject, note)
         gone = await self._removal(report) if decision == "removed" else []
         try:
-            await self.db.transact(handled, entry, *gone, delete(_lock(report)))
+            await self.db.transact(handled, entry, *gone, delete(Lock.key(name=_lock(report))))
         except (ConditionFailed, NotFound):
             raise Conflict("It was handled just now.", code="HANDLED") from None
         return await self.db.get(report.ref())
@@ -117,9 +130,7 @@ class Moderation(Part):
         if report.status != "open":
             raise Conflict("It is handled already.", code="HANDLED")
         now = self.db.context.now()
-        lock = Lock(
-            name=f"report-{report.report_id}", holder_id=caller.id, expires_at=now + LOCKED_FOR
-        )
+        lock = Lock(name=_lock(report), holder_id=caller.id, expires_at=now + LOCKED_FOR)
         try:
             return await self.db.put(
                 lock,
@@ -165,5 +176,5 @@ def _subject(report: Report) -> Any:
     )
 
 
-def _lock(report: Report) -> Any:
-    return Lock.key(name=f"report-{report.report_id}")
+def _lock(report: Report) -> str:
+    return f"report {report.subject_type} {report.subject_id} by {report.reporter_id}"

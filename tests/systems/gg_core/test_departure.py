@@ -1,0 +1,177 @@
+"""A person takes their data along, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import random
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from keyfold.api import Conflict, Identity, Invalid, Missing, PageRequest
+from keyfold.errors import NotFound
+from keyfold.streams import AsyncConsumer, ConsumerOptions
+from keyfold.streams.policy import TRANSIENT
+from keyfold.testing import Sandbox
+from keyfold_systems.gg_core.design import design
+from keyfold_systems.gg_core.entities import Group, Role
+from keyfold_systems.gg_core.payloads import NewReport, NewRoom
+from keyfold_systems.gg_core.service import GgCore
+from tests.systems.opening import LATER, opened, stored
+
+from .conftest import FIRST, MIA, OLGA, SAM, World
+from .test_histories import Crash, Interleaved
+
+pytestmark = LATER
+
+
+async def lived(world: World) -> dict[str, str]:
+    """Olga has done something of everything, with others and alone."""
+    service = world.service
+    for one, other in ((OLGA, "mia"), (MIA, "olga"), (SAM, "olga")):
+        await service.follow_user(other, caller=one)
+    await world.register(Identity.of("zoe"), Identity.of("yan"))
+    await service.block_user("zoe", caller=OLGA)
+    await service.block_user("olga", caller=Identity.of("yan"))
+    shared, alone = await world.found(OLGA), await world.found(OLGA)
+    for one in (MIA, SAM):
+        await service.join_group(shared.group_id, caller=one)
+    await service.change_role(shared.group_id, "sam", Role.ADMIN)
+    hall = NewRoom(scope="group", group_id=shared.group_id)
+    rooms = [
+        await service.create_room(NewRoom(scope="dm", members={"mia"}), caller=OLGA),
+        await service.create_room(NewRoom(scope="group", members={"mia", "sam"}), caller=OLGA),
+        await service.create_room(hall, caller=OLGA),
+    ]
+    for room in rooms:
+        for number in range(3):
+            world.clock.advance(1)
+            await service.send_message(room.room_id, f"olga-{number}", caller=OLGA)
+            await service.send_message(room.room_id, f"mia-{number}", caller=MIA)
+    await service.leave_room(rooms[1].room_id, caller=OLGA)
+    post = await world.post(OLGA, "mine")
+    await world.comment(MIA, post, "about hers")
+    theirs = await world.post(MIA, "theirs")
+    await world.comment(OLGA, theirs, "about theirs")
+    await world.post(OLGA, "in the group", group=shared.group_id)
+    goal = await world.goal()
+    task = await world.task(goal)
+    await world.counted(1)
+    await world.counted(5)
+    await world.done(task)
+    spam = NewReport(subject_type="user", subject_id="zoe", reason="Spam")
+    await service.report(spam, caller=OLGA)
+    await service.feed("olga", FIRST)
+    await world.settle()
+    return {"shared": shared.group_id, "alone": alone.group_id, "room": rooms[0].room_id}
+
+
+async def exported(world: World, limit: int = 50) -> list[tuple[str, dict[str, Any]]]:
+    found: list[tuple[str, dict[str, Any]]] = []
+    cursor = None
+    while True:
+        page = await world.service.export_user("olga", PageRequest(limit=limit, cursor=cursor))
+        found += [(one.kind, json.loads(one.data)) for one in page]
+        cursor = page.cursor
+        if cursor is None:
+            return found
+
+
+async def traces(world: World) -> list[str]:
+    """Keys of what still names her; marks of the feed alone, which expire, are left out."""
+    found = []
+    for item in await stored(world.db, "gg_core"):
+        if "SOURCE#" in item["SK"]["S"] and "ttl" in item:
+            continue
+        if "olga" in json.dumps(item, default=str):
+            found.append(f"{item['PK']['S']} {item['SK']['S']}")
+    return found
+
+
+async def test_an_export_has_all_that_somebody_did_in_pages_of_any_size(world: World) -> None:
+    await lived(world)
+    whole = await exported(world)
+    kinds = [kind for kind, _ in whole]
+    assert {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)} == {
+        "profile": 1,
+        "following": 1,
+        "follower": 2,
+        "block": 1,
+        "group": 2,
+        "goal": 1,
+        "task": 1,
+        "quest": 2,
+        "award": 1,
+        "activity": 2,
+        "group activity": 1,
+        "room": 1,
+        "message": 9,
+        "notice": 4,
+        "report": 1,
+    }
+    assert all(data["userId"] == "olga" for kind, data in whole if kind == "message")
+    assert await exported(world, limit=1) == whole
+    with pytest.raises(Invalid, match="cursor"):
+        await world.service.export_user("olga", PageRequest(limit=1, cursor="x"))
+
+
+async def test_who_leaves_leaves_nothing_behind_and_others_keep_theirs(world: World) -> None:
+    ids = await lived(world)
+    await world.service.delete_user("olga", caller=OLGA)
+    await world.service.delete_user("olga", caller=OLGA)
+    assert (await world.service.verdicts("post_activity", {"olga": OLGA}))["olga"] == 403
+    await world.settle()
+    assert await traces(world) == []
+    with pytest.raises(Missing):
+        await world.service.user("olga", caller=MIA)
+    with pytest.raises(NotFound):
+        await world.service.delete_user("olga", caller=OLGA)
+    members = await world.service.group_members(ids["shared"], FIRST)
+    assert {one.user_id: one.role for one in members} == {"mia": Role.MEMBER, "sam": Role.OWNER}
+    assert await world.db.find(Group.key(group_id=ids["alone"])) is None
+    kept = await world.service.messages(ids["room"], FIRST, caller=MIA)
+    assert [one.text for one in kept] == ["mia-2", "mia-1", "mia-0"]
+    with pytest.raises(Conflict, match="Nobody else"):
+        await world.service.send_message(ids["room"], "Hello?", caller=MIA)
+    [post] = await world.service.activities("mia", FIRST, caller=SAM)
+    assert (post.preview_text, post.comments) == ("theirs", 0)
+    assert (await world.service.counts("mia")).followers == 0
+    assert await world.drift() == []
+    await world.register(OLGA)
+    assert await exported(world) == [("profile", (await exported(world))[0][1])]
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_a_departure_goes_on_when_consumers_die(world: World, seed: int) -> None:
+    await lived(world)
+    await world.service.delete_user("olga", caller=OLGA)
+    dice = random.Random(seed)
+    client = Interleaved(world.db.client, dice)
+    prefix = world.db.context.table_prefix
+    db = await design.open_async(
+        client, clock=world.clock, table_prefix=prefix, create_tables=False
+    )
+    while client.deaths < 5:
+        client.left = dice.randrange(5, 60)
+        with suppress(Crash, *TRANSIENT):
+            await AsyncConsumer(db, options=ConsumerOptions(batch=5)).run_once()
+        world.clock.advance(31)
+    await world.settle()
+    assert await traces(world) == []
+    assert await world.drift() == []
+
+
+@pytest.mark.sandbox(index_lag=(0, 5))
+async def test_a_departure_finds_what_indexes_show_late(sandbox: Sandbox) -> None:
+    async with opened(design, sandbox, "embedded") as db:
+        world = World(GgCore(db), db, sandbox, indexes_lag=True)
+        await world.register(OLGA, MIA, SAM)
+        await lived(world)
+        await world.service.follow_user("zoe", caller=MIA)
+        await world.service.delete_user("olga", caller=OLGA)
+        await world.settle()
+        world.clock.advance(60)
+        await world.settle()
+        assert await traces(world) == []
+        assert await world.drift() == []
