@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -102,7 +103,7 @@ async def _answer(
     if operation.item is not None:
         return _page(operation, request, result)
     body = dump(operation.answer, result)
-    tag = _etag(result, body)
+    tag = _etag(result)
     if operation.kind == "query":
         if not _matches(headers, tag):
             return problem_answer(CHANGED)
@@ -165,7 +166,7 @@ def _tags(given: str) -> set[str]:
     return {one.strip().removeprefix("W/") for one in given.split(",")}
 
 
-def _etag(result: Any, body: bytes) -> str | None:
+def _etag(result: Any) -> str | None:
     """The version; where something moves without a new one, with a hash of what is answered."""
     name = getattr(type(result), "__version_field__", None)
     if name is None:
@@ -173,4 +174,13 @@ def _etag(result: Any, body: bytes) -> str | None:
     version = getattr(result, name)
     spec = getattr(type(result), "__spec__", None)
     moving = spec is not None and (spec.unversioned or any(map(is_counted, spec.fields.values())))
-    return f'"{version}-{crc32(body):08x}"' if moving else f'"{version}"'
+    return f'"{version}-{_hash(result):08x}"' if moving else f'"{version}"'
+
+
+def _hash(result: Any) -> int:
+    """Of the values alone: a set's order is another in each process."""
+
+    def plain(value: Any) -> Any:
+        return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)
+
+    return crc32(json.dumps(result.model_dump(), sort_keys=True, default=plain).encode())
