@@ -17,6 +17,7 @@ from typing import Any
 
 from examples import example_of
 from messages import messages_page
+from source_map import source_page
 from sphinx.application import Sphinx
 
 import keyfold
@@ -45,6 +46,7 @@ def write_pages(app: Sphinx) -> None:
         "reference/errors.md": errors_page(),
         "reference/api.md": api_page(),
         "reference/messages.md": messages_page(),
+        "reference/source.md": source_page(),
         "rules/catalogue.inc": rules_catalogue(),
         **{f"rules/{code}.md": page(code).text for code in RULES},
     }
