@@ -16,8 +16,8 @@ def source_page() -> str:
     parts = [
         "# The source",
         "",
-        "Where a thing is, by package. A class name stands once in the whole tree, so that a word means one",
-        "thing wherever it is read; [](../concepts.md) says what the words mean.",
+        "Where a thing is, by package. A class name stands once in the whole tree, so that a word",
+        "means one thing wherever it is read; [](../concepts.md) says what the words mean.",
         "",
     ]
     for folder in sorted({path.parent for path in SOURCE.rglob("*.py")}):
