@@ -27,7 +27,7 @@ from keyfold_systems.search_room.patterns import (
     latest_compatibility,
     user_criteria_history,
 )
-from keyfold_systems.search_room.payloads import NewCriteria
+from keyfold_systems.search_room.payloads import NewCriteria, RoomWishes
 from keyfold_systems.search_room.people import named, names_of
 from keyfold_systems.search_room.wishes import Voice
 
@@ -82,6 +82,16 @@ class CriteriaOperations(ListingOperations):
         found = await all_users_criteria(self.db, room_id)
         return await named(self.db, found.items, user_name="user_id")
 
+    @query("/rooms/{room_id}/wishes", allow=reader)
+    async def wishes(self, room_id: str) -> RoomWishes:
+        """All that a room looks for at one glance; what was not computed yet is null."""
+        combined = await combined_criteria(self.db, room_id)
+        return RoomWishes(
+            criteria=await self.criteria(room_id),
+            combined=None if combined is None else await self._with_names(combined),
+            compatibility=await latest_compatibility(self.db, room_id),
+        )
+
     @query("/rooms/{room_id}/criteria/{user_id}", allow=member)
     async def criteria_history(
         self, room_id: str, user_id: str, page: PageRequest
@@ -123,9 +133,7 @@ class CriteriaOperations(ListingOperations):
         found = await combined_criteria(self.db, room_id)
         if found is None:
             raise Missing("Nothing has been combined yet.")
-        names = await names_of(self.db, set(found.from_user_ids))
-        shown = [names.get(one, "") for one in found.from_user_ids]
-        return found.model_copy(update={"from_user_names": shown})
+        return await self._with_names(found)
 
     @mutation("/rooms/{room_id}/compatibility", allow=member, status=201)
     async def compute_compatibility(self, room_id: str, caller: Identity) -> Compatibility:
@@ -165,6 +173,11 @@ class CriteriaOperations(ListingOperations):
         """Scores over time, newest first."""
         history = compatibility_history.after(page.cursor)
         return await history(self.db, room_id, limit=page.limit)
+
+    async def _with_names(self, combined: CombinedCriteria) -> CombinedCriteria:
+        names = await names_of(self.db, set(combined.from_user_ids))
+        shown = [names.get(one, "") for one in combined.from_user_ids]
+        return combined.model_copy(update={"from_user_names": shown})
 
     def _superseded(self, latest: LatestCriteria) -> Intent:
         """The entry of the history that was the latest one expires from now on."""

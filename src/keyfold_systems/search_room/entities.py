@@ -252,6 +252,8 @@ class Listing(typed.Listing, Entity, table=table):
     added_by_name: Shown = None
     seen: Annotated[bool | None, Transient()] = None
     vote: Annotated[Literal["like", "dislike"] | None, Transient()] = None
+    next_steps: Annotated[list[Status] | None, Transient()] = None
+    """What it can become."""
     version: Annotated[int, Version()] = 0
     added_at: Annotated[Moment | None, Created()] = None
     updated_at: Annotated[Moment | None, Updated()] = None

@@ -203,10 +203,14 @@ class ListingOperations(ActivityOperations):
             return await self.db.update(ref, **changes)
 
     async def _shown(self, listings: Sequence[Listing], caller: Identity) -> list[Listing]:
-        """Listings with who added them, and what the caller did with each."""
+        """Listings with who added them, what the caller did with each, and what can follow."""
         return [
             one.model_copy(
-                update={"seen": caller.id in one.seen_by, "vote": _vote_of(one, caller.id)}
+                update={
+                    "seen": caller.id in one.seen_by,
+                    "vote": _vote_of(one, caller.id),
+                    "next_steps": [Status(step) for step in STEPS.after(one.status)],
+                }
             )
             for one in await named(self.db, listings, added_by_name="added_by")
         ]

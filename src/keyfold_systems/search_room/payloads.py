@@ -7,7 +7,17 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from keyfold.api import Payload
-from keyfold_systems.search_room.entities import MOST_CONTEXT, Address, Amount, Member, Name, Room
+from keyfold_systems.search_room.entities import (
+    MOST_CONTEXT,
+    Address,
+    Amount,
+    CombinedCriteria,
+    Compatibility,
+    LatestCriteria,
+    Member,
+    Name,
+    Room,
+)
 from keyfold_systems.search_room.shape import opened
 from keyfold_systems.search_room.status import Status
 from keyfold_systems.search_room.wishes import Stated as StatedWishes
@@ -96,6 +106,14 @@ class NewCriteria(Payload):
         if unknown := sorted(set(self.weights) - set(self.criteria)):
             raise ValueError(f"weights: you state no criterion {unknown[0]!r}")
         return self
+
+
+class RoomWishes(Payload):
+    """What a room looks for: each member, all of them, and how well it fits."""
+
+    criteria: list[LatestCriteria]
+    combined: CombinedCriteria | None
+    compatibility: Compatibility | None
 
 
 class RoomNews(Payload):

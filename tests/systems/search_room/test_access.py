@@ -61,6 +61,7 @@ MATRIX = Matrix(
     vote                  401        403       403      yes     yes    403      403
     deleteListing         401        403       403      yes     yes    403      403
     saveCriteria          401        403       403      yes     yes    403      403
+    wishes                401        403       403      yes     yes    yes      403
     criteria              401        403       403      yes     yes    yes      403
     criteriaHistory       401        403       403      yes     yes    403      403
     combineCriteria       401        403       403      yes     yes    403      403

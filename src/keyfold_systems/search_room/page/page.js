@@ -1,0 +1,336 @@
+import { $, $$, chooseWho, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, valuesOf, when } from "../../assets/app.js";
+
+const ROOM = "subscription ($id: String!) { roomChanged(roomId: $id) { changed } }";
+const MINE = "subscription ($id: String!) { myListsChanged(userId: $id) { changed } }";
+const STATUS = {
+  UNSEEN: ["New", "on"], SEEN: ["Seen", ""], VISIT_PLANNED: ["Visit planned", "warn"], VISITED: ["Visited", ""],
+  APPLIED: ["Applied", "warn"], REJECTED: ["Dropped", "bad"], ACCEPTED: ["Ours!", "ok"],
+};
+const STEP = {
+  SEEN: { VISIT_PLANNED: "Call the visit off", REJECTED: "Reconsider", "": "Seen" },
+  VISIT_PLANNED: { "": "Plan a visit" }, VISITED: { "": "Visited" }, APPLIED: { "": "Apply" }, REJECTED: { "": "Drop" }, ACCEPTED: { "": "We got it" },
+};
+const views = ["hello", "home", "news", "welcome", "room"];
+const open = (name) => { for (const one of views) $(`#${one}`).hidden = one !== name; };
+
+let room = null, shown = { listings: [], wishes: null };
+
+/* ---------- words ---------- */
+
+const number = new Intl.NumberFormat("de-CH");
+const price = (amount) => (amount == null ? "" : number.format(amount >= 1000 ? Math.round(amount) : amount));
+
+function wish(value) {
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  if (Array.isArray(value)) return value.join(", ");
+  if (value && typeof value === "object") {
+    if (value.min != null && value.max != null) return `${price(value.min)}–${price(value.max)}`;
+    if (value.max != null) return `up to ${price(value.max)}`;
+    if (value.min != null) return `from ${price(value.min)}`;
+    return JSON.stringify(value);
+  }
+  return typeof value === "number" ? price(value) : String(value);
+}
+
+const memberName = (id) => room?.members.find((one) => one.userId === id)?.userName || (id === me()?.id ? "You" : "Somebody");
+const titleOf = (id) => shown.listings.find((one) => one.listingId === id)?.title || "a home";
+
+function happened(one) {
+  const who = one.senderName || "Somebody";
+  const said = {
+    RoomCreated: () => `${who} opened the room`,
+    RoomRenamed: () => `${who} renamed the room to “${one.text}”`,
+    RoomChanged: () => `${who} changed the room`,
+    MemberInvited: () => `${who} asked ${memberName(one.about)}`,
+    MemberJoined: () => `${who} joined`,
+    MemberLeft: () => `${who} left`,
+    MemberRemoved: () => `${who} took somebody out`,
+    InvitationDeclined: () => `${who} does not come`,
+    InvitationWithdrawn: () => `${who} took an invitation back`,
+    LinkCreated: () => `${who} made a link`,
+    LinkRevoked: () => `${who} took a link back`,
+    RoleChanged: () => `${who} made ${memberName(one.about)} ${one.text === "owner" ? "an owner" : "a member"}`,
+    ListingPinned: () => `${who} added “${one.text}”`,
+    ListingChanged: () => `${who} changed “${one.text}”`,
+    ListingMoved: () => `${who}: ${titleOf(one.about)} → ${STATUS[one.text]?.[0] || one.text}`,
+    ListingRemoved: () => `${who} removed “${one.text}”`,
+    CriteriaSaved: () => `${who} said what matters: ${one.text}`,
+    CriteriaCombined: () => `${who} combined the wishes (${one.text})`,
+    CompatibilityComputed: () => `The wishes fit ${one.text}`,
+  }[one.type];
+  return said ? said() : `${who}: ${one.text || one.type}`;
+}
+
+/** A house in a colour of its own, for homes without a picture that can be shown. */
+function shape(of) {
+  let sum = 0;
+  for (const one of of) sum = (sum * 31 + one.codePointAt(0)) % 100003;
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 92 92");
+  svg.setAttribute("class", `shape e${1 + (sum % 8)}`);
+  svg.setAttribute("aria-hidden", "true");
+  const drawn = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  drawn.setAttribute("d", [
+    "M46 22 20 44v28h18V54h16v18h18V44z", "M26 26h40v46H54V60H38v12H26zm8 8v8h8v-8zm16 0v8h8v-8z", "M18 48 36 32l18 16v24H18zm40-20h16v44H58z",
+  ][sum % 3]);
+  svg.append(drawn);
+  return svg;
+}
+
+function pictureOf(home) {
+  // Pictures of this server alone are loaded: nobody else learns who looks at what.
+  if (home.picture && new URL(home.picture).origin === location.origin) return h("img.picture", { src: home.picture, alt: "", loading: "lazy" });
+  return shape(home.listingId);
+}
+
+/* ---------- your rooms ---------- */
+
+async function loadHome() {
+  const id = me().id;
+  const [rooms, asked] = await Promise.all([rest.get(path`/users/${id}/rooms?limit=100`), rest.get(path`/users/${id}/invitations?limit=50`)]);
+  list($("#invitations"), asked.items, (one) => one.roomId, (one) => h(".note.line.wrap.apart",
+    h("span.what", h("b", one.invitedByName || "Somebody"), ` asks you into “${one.roomName}”`),
+    h("span.acts",
+      h("button.btn.main.small", { type: "button", onclick: doing(async () => { await rest.post(path`/rooms/${one.roomId}/members`); location.hash = `#/rooms/${one.roomId}`; }) }, "Join"),
+      h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.delete(path`/users/${id}/invitations/${one.roomId}`); await loadHome(); }) }, "Decline"))));
+  list($("#rooms"), rooms.items, (one) => one.roomId, (one) => h("a.card.room-card", { href: `#/rooms/${encodeURIComponent(one.roomId)}` },
+    h("h2", one.roomName),
+    h("span.line.wrap", h("span.tag", one.searchType === "buy" ? "to buy" : "to rent"), one.role === "owner" ? h("span.tag.on", "yours") : null),
+    h("small", `${one.listingCount ?? 0} homes · ${one.memberCount ?? 1} searching`)),
+  () => h(".empty", h("b", "No rooms yet"), h("p", "Open one and ask somebody in.")));
+}
+
+async function countUnread() {
+  const unread = (await rest.get(path`/users/${me().id}/notifications?unread=true&limit=100`)).items.length;
+  $("#unread").hidden = !unread;
+  $("#unread").textContent = unread > 99 ? "99+" : unread;
+}
+
+async function loadNews() {
+  const found = await rest.get(path`/users/${me().id}/notifications?limit=50`);
+  list($("#notifications"), found.items, (one) => one.activityId, (one) => h(one.isRead ? "a" : "a.unread",
+    { href: `#/rooms/${encodeURIComponent(one.roomId)}` }, face(one.senderName || "?"),
+    h("span.what", h("b", one.type === "ChatMessage" ? `${one.senderName}: ${one.text}` : happened(one)), h("small", when(one.createdAt)))),
+  () => h(".empty", h("b", "Nothing new"), h("p", "You hear here what others do.")));
+}
+
+/* ---------- a room ---------- */
+
+async function loadRoom(id) {
+  const view = await rest.get(path`/rooms/${id}/view`);
+  room = { ...view.room, members: view.members, mine: view.members.find((one) => one.userId === me().id) };
+  $("#room-name").textContent = room.name;
+  $("#room-about").replaceChildren(h("span.tag", room.searchType === "buy" ? "to buy" : "to rent"), h("span", `${room.listingCount} homes`));
+  $("#show-members").replaceChildren(h("span.faces", room.members.slice(0, 5).map((one) => face(one.userName || one.userId, { size: "small" }))), ` ${room.members.length}`);
+  list($("#member-rows"), room.members, (one) => one.userId, (one) => h("div", face(one.userName || one.userId),
+    h("span.what", h("b", one.userName || one.userId), h("small", one.role)),
+    room.mine?.role === "owner" && one.role !== "owner" ? h("button.btn.small", { type: "button", onclick: doing(() => rest.put(path`/rooms/${id}/members/${one.userId}/role`, { role: "owner" })) }, "Make an owner") : null));
+  $("#invite .write").hidden = $("#make-link").hidden = room.mine?.role !== "owner";
+}
+
+async function loadListings(id) {
+  const wanted = new URLSearchParams({ limit: "100" });
+  for (const [name, value] of Object.entries(valuesOf($("#filters")))) wanted.set(name, value);
+  shown.listings = (await rest.get(`/rooms/${encodeURIComponent(id)}/listings?${wanted}`)).items.reverse();
+  list($("#listings"), shown.listings, (one) => one.listingId, card, () => h(".empty", h("b", "No homes here"), h("p", "Add what you found, or look wider.")));
+}
+
+function voting(id, home, vote, sign, people) {
+  const pressed = home.vote === vote;
+  return h("button.btn.small", {
+    type: "button", "aria-pressed": String(pressed), ariaLabel: `${vote === "like" ? "Like" : "Dislike"} ${home.title}`, title: people.map(memberName).join(", "),
+    onclick: doing(async () => { await rest.put(path`/rooms/${id}/listings/${home.listingId}/vote`, { vote: pressed ? null : vote }); await loadListings(id); }),
+  }, `${sign} ${people.length}`);
+}
+
+function card(home) {
+  const [label, tone] = STATUS[home.status];
+  const facts = [home.location, home.rooms != null && `${price(home.rooms)} rooms`, home.surface != null && `${price(home.surface)} m²`].filter(Boolean).join(" · ");
+  return h(home.seen ? "article.home" : "article.home.new", pictureOf(home), h(".stack.tight",
+    h("button.title", { type: "button", onclick: doing(() => details(home)) }, home.title),
+    h(".facts", home.price != null ? h("span.price", price(home.price)) : null, home.price != null && facts ? " · " : "", facts),
+    h(".line.wrap", h(`span.tag${tone ? `.${tone}` : ""}`, label), h("small", `by ${home.addedByName || "somebody"}`),
+      h("span.votes", voting(home.roomId, home, "like", "♥", home.likedBy), voting(home.roomId, home, "dislike", "✕", home.dislikedBy)))));
+}
+
+async function details(home) {
+  const id = home.roomId, at = path`/rooms/${id}/listings/${home.listingId}`;
+  const now = home.seen ? home : await rest.post(`${at}/seen`);
+  const move = (step) => doing(async () => { await rest.patch(at, { status: step }); $("#details").close(); say("Moved"); await loadListings(id); });
+  $("#details-title").textContent = now.title;
+  $("#details-body").replaceChildren(
+    pictureOf(now),
+    h("dl.kv", [["Status", STATUS[now.status][0]], ["Price", price(now.price)], ["Place", now.location], ["Rooms", now.rooms], ["Square metres", now.surface], ["Found on", now.sourceBrand],
+      ["Seen by", now.seenBy.map(memberName).join(", ")], ["Liked by", now.likedBy.map(memberName).join(", ")]]
+      .filter(([, value]) => value != null && value !== "").map(([name, value]) => [h("dt", name), h("dd", value)])),
+    now.link ? h("p", h("a", { href: now.link, target: "_blank", rel: "noreferrer noopener" }, "See it there")) : null,
+    h(".steps", { role: "group", ariaLabel: "What next" }, now.nextSteps.map((step) => h("button.btn.small", { type: "button", onclick: move(step) }, STEP[step][now.status] || STEP[step][""]))),
+    h(".acts", h("button.btn.danger.small", { type: "button", onclick: doing(async () => { await rest.delete(at); $("#details").close(); await loadListings(id); }) }, "Remove it")));
+  $("#details").showModal();
+  if (!home.seen) await loadListings(id);
+}
+
+async function loadWishes(id) {
+  const found = shown.wishes = await rest.get(path`/rooms/${id}/wishes`);
+  const names = [...new Set(found.criteria.flatMap((one) => Object.keys(one.criteria)))].sort();
+  const score = found.compatibility;
+  $("#fit").replaceChildren(score
+    ? h(".stack.tight", h(".line.apart", h("span.big", `${score.scorePercent}%`), h("span.tag.on", score.level)), h("progress", { max: 100, value: score.scorePercent, ariaLabel: "How well our wishes fit" }), h("small", score.comment))
+    : h("p.hint", "Say what you look for; from two on it is compared."));
+  const cell = (one, name) => {
+    if (!(name in one.criteria)) return h("td", "–");
+    const weight = h("span.weight");
+    weight.style.width = `${100 * (one.weights[name] ?? 1)}%`;
+    return h("td", wish(one.criteria[name]), weight);
+  };
+  $("#wishes").replaceChildren(names.length
+    ? h("table", h("thead", h("tr", h("th", "Criterion"), found.criteria.map((one) => h("th", one.userName || one.userId)), found.combined ? h("th", "Together") : null)),
+      h("tbody", names.map((name) => h("tr", h("th", name), found.criteria.map((one) => cell(one, name)), found.combined ? h("td.ours", name in found.combined.criteria ? wish(found.combined.criteria[name]) : "open") : null))))
+    : "");
+}
+
+async function loadTalk(id) {
+  const found = await rest.get(path`/rooms/${id}/activities?limit=60`);
+  const place = $("#talk"), down = place.scrollHeight - place.scrollTop - place.clientHeight < 60;
+  list(place, found.items.reverse(), (one) => one.activityId, (one) => {
+    if (one.senderType === "system") return h("p.happened", happened(one), " · ", when(one.createdAt));
+    const mine = one.senderId === me()?.id;
+    return h(mine ? ".said.mine" : ".said", h("span.words", one.text), h("small", one.senderType === "ai_copilot" ? "Copilot" : mine ? "You" : one.senderName || "Somebody", " · ", when(one.createdAt)));
+  });
+  if (down) place.scrollTop = place.scrollHeight;
+}
+
+const LOADS = { Room: [loadRoom], Member: [loadRoom, loadWishes], Invitation: [], Listing: [loadListings, loadRoom], LatestCriteria: [loadWishes], CombinedCriteria: [loadWishes], Compatibility: [loadWishes], Activity: [loadTalk] };
+
+/** What changed is read again, once for changes that come together. */
+function following(id) {
+  const wanted = new Set();
+  let timer = 0;
+  return ({ roomChanged: { changed } }) => {
+    for (const load of LOADS[changed] || []) wanted.add(load);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const now = [...wanted];
+      wanted.clear();
+      Promise.all(now.map((load) => load(id))).catch(show);
+    }, 80);
+  };
+}
+
+async function roomView({ id }) {
+  if (!me()) return open("hello");
+  open("room");
+  $("#link").hidden = true;
+  const load = () => loadRoom(id).then(() => Promise.all([loadListings(id), loadWishes(id)])).then(() => loadTalk(id)).catch(show);
+  return subscribe(ROOM, { id }, { open: load, next: following(id) });
+}
+
+/* ---------- what one does in a room ---------- */
+
+const here = () => room.roomId;
+for (const [name, [label]] of Object.entries(STATUS)) $("#filters select").append(h("option", { value: name }, label));
+$("#filters").addEventListener("submit", (event) => event.preventDefault());
+$("#filters").addEventListener("input", () => { clearTimeout($("#filters").timer); $("#filters").timer = setTimeout(() => loadListings(here()).catch(show), 200); });
+for (const one of $$("#parts button")) {
+  one.addEventListener("click", () => {
+    $("#columns").dataset.part = one.dataset.part;
+    for (const each of $$("#parts button")) each.setAttribute("aria-pressed", String(each === one));
+    $("#talk").scrollTop = $("#talk").scrollHeight;
+  });
+}
+form($("#new-room form"), async (values) => {
+  const made = await rest.post("/rooms", values);
+  $("#new-room").close();
+  location.hash = `#/rooms/${made.roomId}`;
+});
+form($("#new-listing form"), async (values) => {
+  await rest.post(path`/rooms/${here()}/listings`, values);
+  $("#new-listing").close();
+  await loadListings(here());
+}, { done: "Saved" });
+form($("#say"), async ({ text }) => { await rest.post(path`/rooms/${here()}/messages`, { text }); await loadTalk(here()); });
+
+const words = (text) => (text || "").split(",").map((one) => one.trim()).filter(Boolean);
+$("#my-wishes").addEventListener("click", () => {
+  const mine = shown.wishes?.criteria.find((one) => one.userId === me().id), field = $("#wish form").elements;
+  $("#wish form").reset();
+  if (mine) {
+    const { price: most, rooms, location: places } = mine.criteria;
+    field.price.value = most?.max ?? "";
+    field.rooms.value = rooms?.min ?? "";
+    field.location.value = [places ?? []].flat().join(", ");
+    field.musts.value = Object.entries(mine.criteria).filter(([, value]) => value === true).map(([name]) => name).join(", ");
+    const [other] = Object.entries(mine.criteria).filter(([name, value]) => typeof value === "string" && name !== "location");
+    if (other) [field.otherName.value, field.otherValue.value] = other;
+    for (const name of ["price", "rooms", "location"]) field[`${name}-weight`].value = mine.weights[name] ?? 1;
+  }
+  $("#wish").showModal();
+});
+form($("#wish form"), async (values) => {
+  const criteria = {}, weights = {};
+  if (values.price !== undefined) criteria.price = { max: values.price };
+  if (values.rooms !== undefined) criteria.rooms = { min: values.rooms };
+  if (words(values.location).length) criteria.location = words(values.location);
+  for (const must of words(values.musts)) criteria[must] = true;
+  if (values.otherName && values.otherValue) criteria[values.otherName] = values.otherValue;
+  for (const name of ["price", "rooms", "location"]) if (name in criteria) weights[name] = values[`${name}-weight`];
+  await rest.post(path`/rooms/${here()}/criteria`, { criteria, weights });
+  $("#wish").close();
+  await loadWishes(here());
+}, { done: "The others see it now" });
+$("#combine").addEventListener("click", doing(async () => {
+  await rest.post(path`/rooms/${here()}/combined-criteria`, { mode: $("#mode").value });
+  if (shown.wishes.criteria.length > 1) await rest.post(path`/rooms/${here()}/compatibility`);
+  await loadWishes(here());
+}));
+
+$("#show-members").addEventListener("click", () => $("#members").showModal());
+form($("#invite"), async ({ userId }) => { await rest.post(path`/rooms/${here()}/invitations`, { userId }); }, { done: "Asked" });
+$("#make-link").addEventListener("click", doing(async () => {
+  const made = await rest.post(path`/rooms/${here()}/links`);
+  $("#link").textContent = new URL(`#/join/${made.roomId}/${made.linkId}`, location.href).href;
+  $("#link").hidden = false;
+}));
+$("#leave").addEventListener("click", doing(async () => {
+  await rest.delete(path`/rooms/${here()}/members/${me().id}`);
+  $("#members").close();
+  location.hash = "#/";
+}));
+
+/* ---------- places ---------- */
+
+$("#begin").addEventListener("click", chooseWho);
+$("#read-all").addEventListener("click", doing(async () => { await rest.post(path`/users/${me().id}/notifications/read`, {}); await Promise.all([loadNews(), countUnread()]); }));
+
+/** Who is here for the first time is called as they signed in. */
+async function introduce({ id, name }) {
+  const known = await rest.get(path`/users/${id}`);
+  if (known.name === id && name && name !== id) await rest.put(path`/users/${id}`, { name });
+}
+
+let ending = null;
+onPerson((person) => {
+  ending?.();
+  ending = person && subscribe(MINE, { id: person.id }, {
+    open: () => countUnread().catch(show),
+    next: ({ myListsChanged: { changed } }) => {
+      if (changed === "Notification") { countUnread().catch(show); if (!$("#news").hidden) loadNews().catch(show); } else if (!$("#home").hidden) loadHome().catch(show);
+    },
+  });
+  if (person) introduce(person).catch(show);
+  else $("#unread").hidden = true;
+});
+route({
+  "": async () => { if (!me()) return open("hello"); open("home"); await loadHome(); return undefined; },
+  news: async () => { if (!me()) return open("hello"); open("news"); await loadNews(); return undefined; },
+  "rooms/:id": roomView,
+  "join/:id/:link": async ({ id, link }) => {
+    if (!me()) { open("hello"); return; }
+    const found = await rest.get(path`/rooms/${id}/links/${link}`);
+    open("welcome");
+    $("#link-room").textContent = found.roomName;
+    $("#link-by").textContent = `${found.invitedByName || "Somebody"} asks you to search together.`;
+    $("#join-link").onclick = doing(async () => { await rest.post(path`/rooms/${id}/links/${link}/members`); location.hash = `#/rooms/${id}`; });
+  },
+});

@@ -1,0 +1,155 @@
+"""Two people look for a home together, each on a page of their own, one of them on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+from starlette.applications import Starlette
+
+from keyfold.api import Identity
+from keyfold.api.app import ApiSettings, create_app
+from keyfold.demo.process import following
+from keyfold_systems.search_room.design import design
+from keyfold_systems.search_room.service import SearchRoom
+
+from .conftest import served
+
+PEOPLE = {
+    "search-room": [Identity.of("mia", name="Mia Keller"), Identity.of("jonas", name="Jonas Haas")]
+}
+PHONE: ViewportSize = {"width": 360, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Starlette]:
+        async with await design.open_async(":memory:") as db, following([db]):
+            settings = ApiSettings(development=True, people=PEOPLE)
+            yield create_app([SearchRoom(db)], settings)
+
+    with served(opened) as address:
+        yield address
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page(viewport=PHONE)
+    yield opened
+    opened.close()
+
+
+def sign_in(page: Page, site: str, who: str) -> None:
+    page.goto(f"{site}/search-room/app/")
+    page.click("#begin")
+    page.click(f"#people [data-id={who}]")
+    expect(page.locator("#home")).to_be_visible()
+
+
+def wish(page: Page, price: int, places: str, musts: str = "") -> None:
+    page.click("#my-wishes")
+    page.fill("#w-price", str(price))
+    page.fill("#w-location", places)
+    page.fill("#w-musts", musts)
+    page.click("text=Say so")
+    expect(page.locator("#wish")).to_be_hidden()
+
+
+def fits_the_phone(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def accessible(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+
+
+def test_a_couple_finds_a_home(page: Page, phone: Page, site: str) -> None:
+    sign_in(page, site, "mia")
+    sign_in(phone, site, "jonas")
+
+    # Mia opens a room and asks Jonas, who is there already and hears of it.
+    page.click("text=New room")
+    page.fill("#room-title", "Our first home")
+    page.click("text=Open it")
+    expect(page.locator("#room-name")).to_have_text("Our first home")
+    page.click("#show-members")
+    page.fill("#invite-id", "jonas")
+    page.click("#invite .btn.main")
+    expect(page.locator(".toast", has_text="Asked")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(phone.locator("#invitations")).to_contain_text("Mia Keller")
+    fits_the_phone(phone)
+    phone.click("#invitations >> text=Join")
+    expect(phone.locator("#room-name")).to_have_text("Our first home")
+
+    # She adds a home; it appears on his phone. He likes it, she sees that.
+    page.click("text=Add a home")
+    page.fill("#l-title", "Bright flat")
+    page.fill("#l-location", "Bern")
+    page.fill("#l-price", "2150")
+    page.click("text=Save it")
+    expect(phone.locator(".home .title")).to_have_text("Bright flat")
+    phone.get_by_label("Like Bright flat", exact=True).click()
+    expect(page.get_by_label("Like Bright flat", exact=True)).to_contain_text("1")
+
+    # He opens it, which moves it, and plans a visit: one of the steps that there are.
+    phone.click(".home .title")
+    expect(phone.locator("#details")).to_be_visible()
+    expect(phone.locator(".steps .btn")).to_have_text(["Plan a visit", "Apply", "Drop"])
+    fits_the_phone(phone)
+    phone.click("text=Plan a visit")
+    expect(page.locator(".home .tag")).to_have_text("Visit planned")
+
+    # Both say what matters, and see how it fits.
+    wish(page, 2400, "Bern, Thun")
+    phone.click("#parts >> text=Wishes")
+    expect(phone.locator("#wishes")).to_contain_text("up to 2'400")
+    wish(phone, 2000, "Bern", "balcony")
+    fits_the_phone(phone)
+    expect(page.locator("#wishes")).to_contain_text("balcony")
+    page.select_option("#mode", "strict")
+    page.click("#combine")
+    expect(phone.locator("#wishes .ours")).to_have_text(["yes", "Bern", "up to 2'000"])
+    expect(phone.locator("#fit")).to_contain_text("%")
+
+    # They talk.
+    phone.click("#parts >> text=Talk")
+    phone.fill("#say input", "Saturday at ten?")
+    phone.click("text=Send")
+    expect(page.locator("#talk")).to_contain_text("Saturday at ten?")
+    expect(page.locator("#talk")).to_contain_text("Bright flat → Visit planned")
+    fits_the_phone(phone)
+    accessible(page)
+    accessible(phone)
+
+    # She has news of what he did, and reads them.
+    expect(page.locator("#unread")).to_be_visible()
+    page.click("text=News")
+    expect(page.locator("#notifications")).to_contain_text("Saturday at ten?")
+    page.click("#read-all")
+    expect(page.locator("#unread")).to_be_hidden()
+
+
+def test_somebody_without_an_account_comes_by_a_link(page: Page, phone: Page, site: str) -> None:
+    sign_in(page, site, "mia")
+    page.click("text=New room")
+    page.fill("#room-title", "By the lake")
+    page.click("text=Open it")
+    expect(page.locator("#room-name")).to_have_text("By the lake")
+    page.click("#show-members")
+    page.click("#make-link")
+    expect(page.locator("#link")).to_contain_text("#/join/")
+    link = page.locator("#link").inner_text()
+    phone.goto(link)
+    phone.click("#begin")
+    phone.fill("#people-id", "nora")
+    phone.click("#people >> text=Sign in")
+    expect(phone.locator("#link-by")).to_have_text("Mia Keller asks you to search together.")
+    phone.click("text=Join the search")
+    expect(phone.locator("#room-name")).to_have_text("By the lake")
+    expect(page.locator("#member-rows > *")).to_have_count(2)
