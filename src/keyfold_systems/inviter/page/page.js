@@ -1,0 +1,357 @@
+/* Inviter for people: what comes up, groups, one hangout, news. Each view loads by REST and loads
+   again when a subscription tells of a change. */
+import { $, $$, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, when } from "../../assets/app.js";
+
+const MINE = "subscription ($id: String!) { myListChanged(userId: $id) { changed } }";
+const GROUP = "subscription ($id: String!) { groupChanged(groupId: $id) { hangoutId } }";
+const HANGOUT = "subscription ($id: String!) { hangoutChanged(hangoutId: $id) { answeredBy } }";
+const ANSWERS = [["going", "Going"], ["maybe", "Maybe"], ["not_going", "Can’t"]];
+const SAID = { going: "is going", maybe: "may come", not_going: "can’t come" };
+/* Without WebSockets each subscription is a connection, of which a browser has few. */
+const MOST_GROUPS = "sockets" in document.documentElement.dataset ? 20 : 2;
+const view = $("#view");
+const listening = new Set();
+
+/* ---------- small things ---------- */
+
+/** The work, once at a time; asked for meanwhile, once more afterwards. */
+function again(work) {
+  let running = false, wanted = false;
+  const go = async () => {
+    wanted = true;
+    if (running) return;
+    running = true;
+    try { while (wanted) { wanted = false; await work(); } } catch (error) { show(error); } finally { running = false; }
+  };
+  return go;
+}
+
+/** Load now, when something of yours changes, and when one of these subscriptions tells of something. */
+function live(load, ...wanted) {
+  const go = again(load);
+  const ends = wanted.map(([query, id]) => subscribe(query, { id }, { open: go, next: go, error: gone }));
+  listening.add(go);
+  go();
+  return () => { listening.delete(go); ends.forEach((end) => end()); };
+}
+
+function gone(error) {
+  if (error.code === "NOT_ALLOWED") return go("#/");
+  return show(error);
+}
+
+const go = (hash) => { location.hash = hash; };
+const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+const clock = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
+const over = (hangout) => new Date(hangout.endsAt) <= new Date();
+
+function leaf(moment, size = "") {
+  const date = new Date(moment), part = (options) => date.toLocaleDateString(undefined, options);
+  return h(`.leaf${size}`, { "aria-hidden": "true" }, h("span", part({ month: "short" })), h("b", date.getDate()), h("small", part({ weekday: "short" })));
+}
+
+function dayOf(moment) {
+  const date = new Date(moment), today = new Date();
+  const days = Math.round((new Date(date).setHours(0, 0, 0, 0) - today.setHours(0, 0, 0, 0)) / 864e5);
+  if (days <= 0) return days ? "Running" : "Today";
+  return days === 1 ? "Tomorrow" : date.toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long" });
+}
+
+/* ---------- answering ---------- */
+
+/** Three buttons; the pressed one is your answer. */
+function answers(hangout, answered) {
+  if (hangout.cancelled) return h("span.tag.bad", "Cancelled");
+  if (over(hangout)) return h("span.tag", hangout.myAnswer ? `You: ${ANSWERS.find(([id]) => id === hangout.myAnswer)[1]}` : "Over");
+  return h(".answers", { role: "group", ariaLabel: `Your answer to ${hangout.title}` }, ANSWERS.map(([id, word]) => h(`button.btn.${id}`, {
+    type: "button", ariaPressed: String(hangout.myAnswer === id),
+    onclick: doing(async () => {
+      await rest.put(path`/hangouts/${hangout.hangoutId}/response`, { answer: id });
+      answered({ ...hangout, ...moved(hangout, id), myAnswer: id });
+    }),
+  }, word)));
+}
+
+/** The counts as they will be; the stream brings the others' answers too. */
+function moved(hangout, answer) {
+  const field = { going: "going", maybe: "maybe", not_going: "notGoing" }, counts = {};
+  if (hangout.myAnswer) counts[field[hangout.myAnswer]] = Math.max(0, hangout[field[hangout.myAnswer]] - 1);
+  if (hangout.myAnswer === answer) return {};
+  return { ...counts, [field[answer]]: hangout[field[answer]] + 1 };
+}
+
+function hangoutCard(hangout, answered) {
+  const from = [hangout.hostId === me()?.id ? "You host" : hangout.hostName && `${hangout.hostName} hosts`, hangout.groupName];
+  const coming = [count(hangout.going, "going", "going"), hangout.maybe && `${hangout.maybe} maybe`];
+  return h(`article.hangout${hangout.cancelled ? ".off" : ""}`, leaf(hangout.startsAt),
+    h(".what", h("h3", h("a", { href: path`#/hangouts/${hangout.hangoutId}` }, hangout.title)),
+      h("p.meta", [`${clock(hangout.startsAt)} – ${clock(hangout.endsAt)}`, hangout.place].filter(Boolean).join(" · ")),
+      h("p.meta", [...from, ...coming].filter(Boolean).join(" · "))),
+    answers(hangout, answered));
+}
+
+/* ---------- choosing people ---------- */
+
+/** A field that finds people by name; `ids()` are those chosen. */
+function picker(container, label) {
+  const chosen = new Map(), id = `${container.id}-name`;
+  const input = h("input", { id, type: "search", placeholder: "Type a name", autocomplete: "off" });
+  const chips = h(".chips"), matches = h(".rows.matches");
+  const draw = () => chips.replaceChildren(...[...chosen].map(([userId, name]) => h("button.tag.on", {
+    type: "button", ariaLabel: `Leave ${name} out`, onclick: () => { chosen.delete(userId); draw(); },
+  }, name, " ✕")));
+  let turn = 0;
+  input.addEventListener("input", async () => {
+    const mine = ++turn, name = input.value.trim();
+    if (!name) return matches.replaceChildren();
+    const found = await rest.get(`/people?limit=6&name=${encodeURIComponent(name)}`).catch(() => ({ items: [] }));
+    if (mine !== turn) return undefined;
+    const others = found.items.filter((one) => one.userId !== me()?.id && !chosen.has(one.userId));
+    return matches.replaceChildren(...others.map((one) => h("button", {
+      type: "button",
+      onclick: () => { chosen.set(one.userId, one.name); input.value = ""; matches.replaceChildren(); draw(); input.focus(); },
+    }, face(one.name, { size: "small" }), h("span.what", one.name))));
+  });
+  container.replaceChildren(h("label", { htmlFor: id }, label), chips, input, matches);
+  return { ids: () => [...chosen.keys()] };
+}
+
+/* ---------- planning ---------- */
+
+let invited = null, planned = null;
+const local = (date) => new Date(date - date.getTimezoneOffset() * 6e4).toISOString().slice(0, 16);
+
+/** Open the form, empty or with a hangout that its host changes. */
+async function plan({ groupId = null, hangout = null } = {}) {
+  const element = $("#plan form"), field = (name) => element.elements[name];
+  planned = hangout;
+  element.reset();
+  $("#plan-title").textContent = hangout ? "Change the hangout" : "Plan a hangout";
+  $("#plan .btn.main").textContent = hangout ? "Save" : "Invite them";
+  const soon = new Date(Math.ceil(Date.now() / 36e5 + 20) * 36e5);
+  field("startsAt").value = local(hangout ? new Date(hangout.startsAt) : soon);
+  field("endsAt").value = local(hangout ? new Date(hangout.endsAt) : new Date(+soon + 72e5));
+  for (const name of ["title", "place", "description"]) field(name).value = hangout?.[name] ?? "";
+  for (const part of ["#plan-groups", "#plan-people"]) $(part).hidden = Boolean(hangout);
+  if (!hangout) {
+    const { items } = await rest.get(path`/users/${me().id}/groups?limit=200`);
+    $("#plan-groups .line").replaceChildren(...items.map((one) => h("label.check", h("input", {
+      type: "checkbox", name: "groupIds", value: one.groupId, dataset: { many: "" }, checked: one.groupId === groupId,
+    }), one.groupName)), ...(items.length ? [] : [h("span.muted", "You are in no group yet.")]));
+    invited = picker($("#plan-people"), "Who else, by name?");
+  }
+  $("#plan").showModal();
+}
+
+$("#starts").addEventListener("change", ({ target }) => {
+  const ends = $("#ends");
+  if (target.value && (!ends.value || ends.value <= target.value)) ends.value = local(new Date(+new Date(target.value) + 72e5));
+});
+form($("#plan form"), async (values) => {
+  if (planned) await rest.patch(path`/hangouts/${planned.hangoutId}`, (({ groupIds, ...rest }) => rest)(values));
+  else go(path`#/hangouts/${(await rest.post("/hangouts", { ...values, userIds: invited.ids() })).hangoutId}`);
+  $("#plan").close();
+  say(planned ? "Saved" : "They are invited");
+});
+
+/* ---------- inviting into what is there ---------- */
+
+let asked = null, invite = null;
+function ask(title, send) {
+  $("#ask-title").textContent = title;
+  asked = picker($("#ask-people"), "Who, by name?");
+  invite = send;
+  $("#ask").showModal();
+}
+form($("#ask form"), async () => {
+  const ids = asked.ids();
+  if (!ids.length) return say("Choose somebody first.", { bad: true });
+  await invite(ids);
+  $("#ask").close();
+  return say(`${count(ids.length, "invitation")} sent`);
+});
+
+form($("#found form"), async (values) => {
+  const group = await rest.post("/groups", values);
+  $("#found").close();
+  go(path`#/groups/${group.groupId}`);
+}, { done: "Your group is there" });
+
+/* ---------- what comes up ---------- */
+
+function signedOut() {
+  view.replaceChildren(h(".empty", h("b", "Friends, plans, and who comes"), h("p", "Sign in to see what comes up.")));
+}
+
+async function home() {
+  if (!me()) return signedOut();
+  const found = h(".stack.tight", { id: "coming", "aria-live": "polite" });
+  view.replaceChildren(h(".head", h("div", h("h1", "Coming up"), h("p", "What you host, and what you and your groups are invited to.")),
+    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: doing(() => plan()) }, "Plan a hangout"))), found);
+  let items = [];
+  const draw = () => {
+    const rows = [];
+    for (const one of items) {
+      const label = dayOf(one.startsAt);
+      if (rows.at(-1)?.label !== label) rows.push({ label, head: true }, { label, ...one });
+      else rows.push({ label, ...one });
+    }
+    list(found, rows, (one) => (one.head ? `day ${one.label}` : one.hangoutId), (one) => (one.head
+      ? h("h2.when", one.label)
+      : hangoutCard(one, (changed) => { items = items.map((each) => (each.hangoutId === one.hangoutId ? changed : each)); draw(); })),
+    () => h(".empty", h("b", "Nothing planned yet"), h("p", "Plan something, and invite your friends.")));
+  };
+  const load = async () => { ({ items } = await rest.get(path`/users/${me().id}/hangouts?limit=50`)); draw(); };
+  const { items: groups } = await rest.get(path`/users/${me().id}/groups?limit=${MOST_GROUPS}`);
+  return live(load, ...groups.map((one) => [GROUP, one.groupId]));
+}
+
+/* ---------- groups ---------- */
+
+async function groups() {
+  if (!me()) return signedOut();
+  const waiting = h(".rows"), asked = h("section.panel", { hidden: true }, h("header", h("h2", "You are asked to join")), waiting);
+  const mine = h(".rows");
+  view.replaceChildren(h(".head", h("div", h("h1", "Groups"), h("p", "Those you do things with.")),
+    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => $("#found").showModal() }, "New group"))), asked, h("section.panel", mine));
+  return live(async () => {
+    const [invitations, found] = await Promise.all([rest.get(path`/users/${me().id}/invitations`), rest.get(path`/users/${me().id}/groups?limit=200`)]);
+    asked.hidden = !invitations.items.length;
+    list(waiting, invitations.items, (one) => one.groupId, (one) => h("div", face(one.groupName), h("span.what", h("b", one.groupName), h("small", `${one.invitedByName} asks you`)),
+      h("button.btn.small.main", { type: "button", onclick: doing(async () => { await rest.post(path`/groups/${one.groupId}/members`); go(path`#/groups/${one.groupId}`); }) }, "Join"),
+      h("button.btn.small.quiet", { type: "button", onclick: doing(() => rest.delete(path`/groups/${one.groupId}/invitations/${me().id}`)) }, "No")));
+    list(mine, found.items, (one) => one.groupId, (one) => h("a", { href: path`#/groups/${one.groupId}` }, face(one.groupName),
+      h("span.what", h("b", one.groupName), h("small", count(one.members, "member"))), one.ownerId === me().id && h("span.tag.on", "Yours"), one.private && h("span.tag", "Private")),
+    () => h(".empty", h("b", "No group yet"), h("p", "Found one, and ask your friends in.")));
+  });
+}
+
+async function group({ id }) {
+  if (!me()) return signedOut();
+  const head = h(".head"), feed = h(".stack.tight", { "aria-live": "polite" }), members = h(".rows"), asked = h(".rows");
+  const footer = h("footer");
+  view.replaceChildren(head, h(".cols", feed, h(".stack", h("section.panel", h("header", h("h2", "Members"),
+    h("button.btn.small", { type: "button", onclick: () => ask("Ask into the group", (ids) => Promise.all(ids.map((userId) => rest.post(path`/groups/${id}/invitations`, { userId })))) }, "Ask in")), members, asked, footer))));
+  const url = path`/groups/${id}`;
+  let items = [];
+  const draw = () => list(feed, items, (one) => one.hangoutId, (one) => hangoutCard(one, (changed) => {
+    items = items.map((each) => (each.hangoutId === one.hangoutId ? changed : each));
+    draw();
+  }), () => h(".empty", h("b", "Nothing planned"), h("p", "Plan the first hangout of this group.")));
+  const load = async () => {
+    const [found, people, waiting, planned] = await Promise.all([rest.get(url), rest.get(`${url}/members?limit=200`), rest.get(`${url}/invitations`), rest.get(`${url}/feed?limit=30`)]);
+    const owner = found.ownerId === me().id;
+    head.replaceChildren(h("div", h("h1", found.name), h("p", count(found.members, "member"), found.private ? " · private" : "")),
+      h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: doing(() => plan({ groupId: id })) }, "Plan a hangout"),
+        owner && h("button.btn", { type: "button", onclick: doing(() => rest.put(`${url}/privacy`, { private: !found.private }).then(load)) }, found.private ? "Open to all" : "Make private")));
+    list(members, people.items.map((one) => ({ ...one, owner, first: one.userId === found.ownerId })), (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }),
+      h("span.what", one.userName), one.first && h("span.tag.on", "Owner"),
+      owner && !one.first && h("button.btn.small.quiet", { type: "button", ariaLabel: `Make ${one.userName} the owner`, onclick: doing(() => sure(`Hand the group over to ${one.userName}?`) && rest.put(`${url}/owner`, { userId: one.userId })) }, "Hand over"),
+      owner && !one.first && h("button.icon", { type: "button", ariaLabel: `Take ${one.userName} out`, onclick: doing(() => sure(`Take ${one.userName} out of the group?`) && rest.delete(`${url}/members/${encodeURIComponent(one.userId)}`)) }, "✕")));
+    list(asked, waiting.items, (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }), h("span.what.muted", one.userName), h("span.tag", "Asked"),
+      h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.userName} back`, onclick: doing(() => rest.delete(path`/groups/${id}/invitations/${one.userId}`).then(load)) }, "✕")));
+    footer.replaceChildren(owner
+      ? h("button.btn.small.danger", { type: "button", onclick: doing(async () => { if (sure("Close this group for everybody?")) { await rest.delete(url); go("#/groups"); } }) }, "Close the group")
+      : h("button.btn.small.quiet", { type: "button", onclick: doing(async () => { if (sure("Leave this group?")) { await rest.delete(`${url}/members/${encodeURIComponent(me().id)}`); go("#/groups"); } }) }, "Leave the group"));
+    items = planned.items;
+    draw();
+  };
+  return live(load, [GROUP, id]);
+}
+
+const sure = (question) => confirm(question);
+
+/* ---------- one hangout ---------- */
+
+async function hangout({ id }) {
+  if (!me()) return signedOut();
+  const url = path`/hangouts/${id}`, head = h(".head"), body = h(".cols");
+  view.replaceChildren(head, body);
+  const load = async () => {
+    const [found, guests, given] = await Promise.all([rest.get(url), rest.get(`${url}/guests`), rest.get(`${url}/responses?limit=200`)]);
+    const mine = { ...found, myAnswer: guests.myAnswer ?? null }, host = found.hostId === me().id;
+    const change = (words, values) => h("button.btn", { type: "button", onclick: doing(() => rest.patch(url, values).then(load)) }, words);
+    head.replaceChildren(h(".title", leaf(found.startsAt, ".large"), h("div", h("h1", found.title),
+      h("p", [`${day(found.startsAt)}, ${clock(found.startsAt)} – ${clock(found.endsAt)}`, found.place].filter(Boolean).join(" · ")),
+      h("p", when(found.startsAt), ` · ${host ? "You host" : `${found.hostName} hosts`}`))), h(".acts", answers(mine, load)));
+    const answered = new Map(given.items.map((one) => [one.userId, one]));
+    const open = guests.users.filter((one) => !answered.has(one.userId) && one.userId !== found.hostId);
+    body.replaceChildren(
+      h(".stack", found.description && h("p.card.words", found.description),
+        h("section.panel", h("header", h("h2", "Who comes")), h(".pad", h(".tally", { id: "tally" },
+          h("div", h("b.big", found.going), h("small", "going")), h("div", h("b.big", found.maybe), h("small", "maybe")), h("div", h("b.big", found.notGoing), h("small", "can’t")))),
+        h(".rows", given.items.map((one) => h("div", face(one.userName, { size: "small" }), h("span.what", one.userName),
+          h(`span.tag${one.answer === "going" ? ".ok" : one.answer === "maybe" ? ".warn" : ""}`, ANSWERS.find(([answer]) => answer === one.answer)[1]))),
+        open.map((one) => h("div", face(one.name, { size: "small" }), h("span.what.muted", one.name), h("span.tag", "No answer yet")))))),
+      h(".stack", h("section.panel", h("header", h("h2", "Invited"), host && !over(found) && !found.cancelled && h("button.btn.small", {
+        type: "button", onclick: () => ask("Invite to the hangout", (userIds) => rest.post(`${url}/guests`, { userIds })),
+      }, "Invite")), h(".rows", guests.groups.map((one) => h("div", face(one.name, { size: "small" }), h("span.what", one.name, h("small", count(one.members, "member"))))),
+      guests.users.map((one) => h("div", face(one.name, { size: "small" }), h("span.what", one.name), one.userId === found.hostId && h("span.tag.on", "Host"),
+        host && one.userId !== found.hostId && h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.name} back`, onclick: doing(() => rest.post(`${url}/withdrawals`, { userIds: [one.userId] })) }, "✕"))))),
+      host && h(".acts", h("button.btn", { type: "button", onclick: doing(() => plan({ hangout: found })) }, "Change it"),
+        found.cancelled ? change("It takes place", { cancelled: false }) : change("Cancel it", { cancelled: true }),
+        h("button.btn.danger", { type: "button", onclick: doing(async () => { if (sure("Delete this hangout and all its answers?")) { await rest.delete(url); go("#/"); } }) }, "Delete"))));
+  };
+  return live(load, [HANGOUT, id]);
+}
+
+/* ---------- news ---------- */
+
+const TOLD = {
+  invited: (one) => `${one.actorName} invites you to ${one.title}`,
+  changed: (one) => `${one.actorName} changed ${one.title}`,
+  cancelled: (one) => `${one.title} is cancelled`,
+  reinstated: (one) => `${one.title} takes place after all`,
+  answered: (one) => `${one.actorName} ${SAID[one.answer]}: ${one.title}`,
+  group_invited: (one) => `${one.actorName} asks you into ${one.title}`,
+  group_joined: (one) => `${one.actorName} joined ${one.title}`,
+  group_handed_over: (one) => `${one.actorName ?? "Somebody"} made you the owner of ${one.title}`,
+};
+
+async function news() {
+  if (!me()) return signedOut();
+  const found = h(".rows"), url = path`/users/${me().id}/notifications`;
+  let items = [];
+  const read = async (notes) => { if (notes.length) await rest.post(`${url}/read`, { noteIds: notes.slice(0, 40).map((one) => one.noteId) }); };
+  view.replaceChildren(h(".head", h("div", h("h1", "News"), h("p", "What happened while you were away.")),
+    h(".acts", h("button.btn", { type: "button", onclick: doing(async () => { const open = items.filter((one) => !one.read); for (let at = 0; at < open.length; at += 40) await read(open.slice(at, at + 40)); }) }, "Mark all as read"))),
+  h("section.panel.narrow", found));
+  return live(async () => {
+    ({ items } = await rest.get(`${url}?limit=60`));
+    list(found, items, (one) => one.noteId, (one) => h(`a.news${one.read ? "" : ".unread"}`, {
+      href: one.kind === "group_invited" ? "#/groups" : one.hangoutId ? path`#/hangouts/${one.hangoutId}` : path`#/groups/${one.groupId}`,
+      onclick: () => { if (!one.read) read([one]).catch(show); },
+    }, face(one.actorName, { size: "small" }), h("span.what", TOLD[one.kind](one), h("small", when(one.at))), h("span.dot", { title: one.read ? "" : "Unread" })),
+    () => h(".empty", h("b", "No news"), h("p", "You will hear when somebody invites you or answers.")));
+  });
+}
+
+/* ---------- who is here ---------- */
+
+let unheard = null;
+onPerson((person) => {
+  unheard?.();
+  unheard = null;
+  const badge = $("#unread");
+  badge.hidden = true;
+  if (!person) return;
+  const look = again(async () => {
+    try {
+      const { unread } = await rest.get(path`/users/${person.id}`);
+      badge.textContent = unread > 99 ? "99+" : unread;
+      badge.hidden = !unread;
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      $("#my-name").value = person.name === person.id ? "" : person.name;
+      if (!$("#hello").open) $("#hello").showModal();
+    }
+  });
+  const tell = () => { look(); listening.forEach((go) => go()); };
+  unheard = subscribe(MINE, { id: person.id }, { open: tell, next: tell });
+});
+form($("#hello form"), async (values) => {
+  await rest.put(path`/users/${me().id}`, values);
+  $("#hello").close();
+}, { done: "Welcome" });
+
+route({ "": home, groups, "groups/:id": group, "hangouts/:id": hangout, news });

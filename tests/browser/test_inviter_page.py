@@ -1,0 +1,147 @@
+"""Inviter's page as friends use it: a hangout planned, answered and changed while others look."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from starlette.applications import Starlette
+
+from keyfold.api import Identity
+from keyfold.api.app import ApiSettings, create_app
+from keyfold.api.consumers import following
+from keyfold_systems.inviter.design import design
+from keyfold_systems.inviter.service import Inviter
+
+from .conftest import served
+
+PEOPLE = [
+    Identity.of("ada", name="Ada Lang"),
+    Identity.of("ben", name="Ben Okafor"),
+    Identity.of("cleo", name="Cleo Martin"),
+]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Starlette]:
+        async with await design.open_async(":memory:") as db, following([db]):
+            service = Inviter(db)
+            for one in PEOPLE:
+                await service.save_user(one.id, one.name)
+            group = await service.create_group("Lake swimmers", PEOPLE[0])
+            await service.join_group(group.group_id, PEOPLE[1])
+            yield create_app([service], ApiSettings(development=True, people={"inviter": PEOPLE}))
+
+    with served(opened) as address:
+        yield address
+
+
+def visit(page: Page, site: str, who: str, place: str = "", theme: str = "light") -> Page:
+    page.goto(f"{site}/inviter/app/?theme={theme}#/{place}")
+    page.click("#who")
+    page.click(f"#people [data-id={who}]")
+    expect(page.locator("#who .clip")).not_to_have_text("Sign in")
+    return page
+
+
+def plan(page: Page, title: str, *, group: str = "", person: str = "") -> None:
+    page.get_by_role("button", name="Plan a hangout").click()
+    page.fill("#title", title)
+    page.fill("#place", "The boathouse")
+    if group:
+        page.get_by_label(group).check()
+    if person:
+        page.fill("#plan-people-name", person)
+        page.locator("#plan-people .matches button").first.click()
+    page.get_by_role("button", name="Invite them").click()
+    expect(page.locator("h1")).to_have_text(title)
+
+
+def test_friends_plan_answer_and_see_each_other_live(
+    page: Page, browser: Browser, site: str
+) -> None:
+    ada = visit(page, site, "ada")
+    ben = visit(browser.new_page(viewport={"width": 375, "height": 760}), site, "ben")
+    cleo = visit(browser.new_page(), site, "cleo")
+    expect(cleo.locator(".empty")).to_contain_text("Nothing planned yet")
+
+    plan(ada, "Swim before work", group="Lake swimmers", person="cle")
+
+    # Both hear of it without touching anything: Ben through the group, Cleo by name.
+    for one in (ben, cleo):
+        expect(one.locator("article.hangout h3")).to_have_text("Swim before work")
+        expect(one.locator("#unread")).to_be_visible()
+    ben.get_by_role("button", name="Going", exact=True).click()
+    cleo.get_by_role("button", name="Maybe").click()
+    expect(cleo.get_by_role("button", name="Maybe")).to_have_attribute("aria-pressed", "true")
+    expect(ada.locator("#tally")).to_have_text("1going1maybe0can’t")
+
+    # Cleo changes her mind, and the counts that everybody sees follow.
+    cleo.get_by_role("button", name="Going", exact=True).click()
+    expect(ada.locator("#tally")).to_have_text("2going0maybe0can’t")
+    expect(ben.locator("article.hangout")).to_contain_text("2 going")
+
+    ada.get_by_role("button", name="Cancel it").click()
+    expect(ben.locator("article.hangout .tag")).to_have_text("Cancelled")
+    cleo.click("text=News")
+    expect(cleo.locator("a.news").first).to_have_text("ALSwim before work is cancellednow")
+    cleo.get_by_role("button", name="Mark all as read").click()
+    expect(cleo.locator("#unread")).to_be_hidden()
+    for one in (ben, cleo):
+        one.close()
+
+
+def test_a_private_group_is_founded_and_a_friend_asked_in(
+    page: Page, browser: Browser, site: str
+) -> None:
+    ada = visit(page, site, "ada", "groups")
+    cleo = visit(browser.new_page(), site, "cleo", "groups")
+    ada.get_by_role("button", name="New group").click()
+    ada.fill("#group-name", "Secret chess")
+    ada.get_by_label("Private").check()
+    ada.get_by_role("button", name="Found it").click()
+    expect(ada.locator("h1")).to_have_text("Secret chess")
+    ada.get_by_role("button", name="Ask in").click()
+    ada.fill("#ask-people-name", "CLE")
+    ada.locator("#ask-people .matches button").first.click()
+    ada.get_by_role("button", name="Invite", exact=True).click()
+
+    expect(cleo.locator("#view")).to_contain_text("Ada Lang asks you")
+    cleo.get_by_role("button", name="Join").click()
+    expect(cleo.locator("h1")).to_have_text("Secret chess")
+    expect(ada.locator("#view")).to_contain_text("2 members · private")
+    cleo.close()
+
+
+def test_a_past_time_is_refused_at_its_field(page: Page, site: str) -> None:
+    ada = visit(page, site, "ada")
+    ada.get_by_role("button", name="Plan a hangout").click()
+    ada.fill("#title", "Yesterday")
+    ada.fill("#starts", "2020-01-01T10:00")
+    ada.fill("#ends", "2020-01-01T11:00")
+    ada.get_by_role("button", name="Invite them").click()
+    refused = ada.locator(".field:has(#starts) .err")
+    expect(refused).to_contain_text("planned before it starts")
+    assert ada.input_value("#title") == "Yesterday"
+
+
+@pytest.mark.parametrize(("width", "theme"), [(360, "light"), (1200, "dark")])
+def test_everybody_can_read_it_on_a_phone_and_on_a_desk(
+    page: Page, site: str, width: int, theme: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    visit(page, site, "ben", theme=theme)
+    plan(page, f"Long evening with a long name {width}", group="Lake swimmers")
+    for place in ("#/", "#/groups", "#/news", None):
+        if place is not None:
+            page.goto(f"{site}/inviter/app/?theme={theme}{place}")
+            expect(page.locator("#view h1")).to_be_visible()
+            expect(page.locator("#view .hangout, #view .rows > *").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
+        assert found.response["violations"] == [], place
