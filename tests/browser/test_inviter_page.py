@@ -144,4 +144,8 @@ def test_everybody_can_read_it_on_a_phone_and_on_a_desk(
             expect(page.locator("#view .hangout, #view .rows > *").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
-        assert found.response["violations"] == [], place
+        wrong = [
+            (one["id"], [node["html"] for node in one["nodes"]])
+            for one in found.response["violations"]
+        ]
+        assert wrong == [], place
