@@ -77,7 +77,7 @@ fuzz: $(STAMP) ## inputs that break something, looked for by coverage; SECONDS_E
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS_EACH) $(TARGET)
 
 migration-full: $(STAMP) ## the restructuring of Sellers on 100,000 records
-	@SELLERS_FULL=1 $(BIN)/pytest -q -s tests/systems/sellers/test_migration.py
+	@SELLERS_RECORDS=100000 $(BIN)/pytest -q -s tests/systems/sellers/test_migration.py
 
 pythons: ## the suite on every installed Python from 3.11 to 3.13
 	@found=; for version in 3.11 3.12 3.13; do \

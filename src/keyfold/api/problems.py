@@ -241,6 +241,7 @@ _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
     (errors.RequestRateExceeded, _UNAVAILABLE),
     (errors.RequestLimitExceeded, _UNAVAILABLE),
     (errors.Unavailable, _UNAVAILABLE),
+    (errors.Pending, _UNAVAILABLE),
     (errors.InternalFailure, _UNAVAILABLE),
     (errors.TransportError, _UNAVAILABLE),
     (errors.Busy, _UNAVAILABLE),

@@ -26,8 +26,8 @@ from keyfold_systems.sellers.service import Sellers
 from .today import Today
 from .town import CATALOG, Town, Worker, fill
 
-FULL = bool(os.environ.get("SELLERS_FULL"))
-RECORDS = 100_000 if FULL else 800
+RECORDS = int(os.environ.get("SELLERS_RECORDS", "800"))
+FULL = RECORDS >= 10_000
 SELLERS = 8
 OURS = {"KEYFOLD_FULL", "KEYFOLD_SYSTEMS_ADDRESS"}
 
