@@ -64,20 +64,25 @@ _START = datetime(2025, 1, 10, 9, tzinfo=UTC)
 
 async def fill(db: AsyncDb) -> int:
     """Write everything; gives how many items."""
+    found = records()
+    for record in found:
+        await db.create(record)
+    return len(found)
+
+
+def records(profiles: int = 24) -> list[Entity]:
+    """The town, the same each time."""
     chance = random.Random(4)
     people = [f"u-{first.lower()}" for first in _FIRST]
-    written = 0
+    found: list[Entity] = []
     for number, (who, name) in enumerate(zip(people, _FIRST, strict=True)):
         email = f"{name}.{_LAST[number % len(_LAST)]}@example.org"
-        await db.create(Account(account_id=who, email=email, given_name=name))
-        written += 1
+        found.append(Account(account_id=who, email=email, given_name=name))
     catalogs = [_catalog(number, people[number % 4], chance) for number in range(6)]
-    records: list[Entity] = [*catalogs]
-    for number in range(24):
-        records += _profile(number, people, catalogs, chance)
-    for record in records:
-        await db.create(record)
-    return written + len(records)
+    found += catalogs
+    for number in range(profiles):
+        found += _profile(number, people, catalogs, chance)
+    return found
 
 
 def _catalog(number: int, owner: str, chance: random.Random) -> Catalog:
@@ -110,6 +115,7 @@ def _profile(
                 permissions=("READ", "WRITE") if chance.random() < 0.5 else ("READ",),
                 owner_account_id=owner,
                 seller_name=name,
+                profile_created_at=founded,
                 created_at=founded + timedelta(hours=chance.randrange(1, 90)),
                 created_by_account_id=owner,
             )

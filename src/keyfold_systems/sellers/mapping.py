@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from keyfold import Entity
 from keyfold_systems.sellers import current
 from keyfold_systems.sellers import entities as design
+
+
+def account_back(new: design.Account) -> current.Account:
+    return current.Account(
+        account_id=f"ACCOUNT#{new.account_id}", email=new.email, given_name=new.given_name
+    )
+
+
+def catalog_back(new: design.Catalog) -> current.Catalog:
+    return current.Catalog(
+        catalog_id=f"CATALOG#{new.catalog_id}",
+        owner_account_id=new.owner_account_id,
+        catalog_name=new.catalog_name,
+        is_public=new.is_public,
+        is_public_str=str(new.is_public).lower(),
+        products=new.products,
+        created_at=new.created_at,
+    )
 
 
 def profile(old: current.Profile) -> design.Profile:
@@ -76,6 +95,22 @@ def order_back(new: design.Order) -> current.Order:
             profile_id=f"PROFILE#{new.profile_id}",
         )
     )
+
+
+_BACK: dict[type[Entity], Callable[[Any], Entity]] = {
+    design.Account: account_back,
+    design.Profile: profile_back,
+    design.Share: share_back,
+    design.Invite: invite_back,
+    design.Season: season_back,
+    design.Order: order_back,
+    design.Catalog: catalog_back,
+}
+
+
+def back(new: Entity) -> Entity:
+    """Any record of the proposed design, as the current one has it."""
+    return _BACK[type(new)](new)
 
 
 def _bare(value: str) -> str:

@@ -115,7 +115,7 @@ class World:
         return self._kinds.Profile.key(profile_id=given)
 
     def _spelled(self, record: Entity) -> Any:
-        return _BEFORE[type(record)](record) if self._before else record
+        return mapping.back(record) if self._before else record
 
 
 _ASKED: Final = {
@@ -220,32 +220,3 @@ def _order(number: int) -> Order:
 
 def _at(number: int) -> datetime:
     return START + timedelta(minutes=number)
-
-
-def _account_before(new: Account) -> current.Account:
-    return current.Account(
-        account_id=f"ACCOUNT#{new.account_id}", email=new.email, given_name=new.given_name
-    )
-
-
-def _catalog_before(new: Catalog) -> current.Catalog:
-    return current.Catalog(
-        catalog_id=f"CATALOG#{new.catalog_id}",
-        owner_account_id=new.owner_account_id,
-        catalog_name=new.catalog_name,
-        is_public=new.is_public,
-        is_public_str=str(new.is_public).lower(),
-        products=new.products,
-        created_at=new.created_at,
-    )
-
-
-_BEFORE: dict[type[Entity], Callable[[Any], Entity]] = {
-    Account: _account_before,
-    Catalog: _catalog_before,
-    Profile: mapping.profile_back,
-    Share: mapping.share_back,
-    Invite: mapping.invite_back,
-    Season: mapping.season_back,
-    Order: mapping.order_back,
-}

@@ -13,11 +13,11 @@ def shop(database: DesignInApp, order: Any, orders_of_season: Any) -> FastAPI:
     shop_db = Annotated[AsyncDb, Depends(database)]
 
     @app.get("/seasons/{season_id}/orders")
-    async def orders(season_id: str, db: shop_db) -> list[order]:  # type: ignore[valid-type]
+    async def orders(season_id: str, db: shop_db) -> list[order]:
         return (await orders_of_season(db, season_id)).items  # type: ignore[no-any-return]
 
     @app.post("/seasons/{season_id}/orders")
-    async def place(season_id: str, total: int, db: shop_db) -> order:  # type: ignore[valid-type]
+    async def place(season_id: str, total: int, db: shop_db) -> order:
         return await db.create(order(order_id=new_ulid(), season_id=season_id, total=total))
 
     return app
