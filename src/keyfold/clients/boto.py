@@ -80,6 +80,9 @@ def _translated(error: botocore.exceptions.ClientError) -> KeyfoldError:
         "message": response["Error"].get("Message", ""),
         "CancellationReasons": _from_boto(response.get("CancellationReasons", [])),
     }
+    for member in ("ThrottlingReasons", "throttlingReasons"):
+        if member in response:
+            body[member] = response[member]
     if "Item" in response:
         body["Item"] = _from_boto(response["Item"])
     return from_wire(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400), body)

@@ -399,7 +399,9 @@ class Engine:
         work = operations.named(operation)
         try:
             if self._faults is not None:
-                return self._faults.around(operation, request, partial(self._attempt, work))
+                return self._faults.around(
+                    operation, request, partial(self._attempt, work), self._database.arn
+                )
             return self._attempt(work, request)
         except RequestInvalid as error:
             raise self._database.dialect.error_in_words(operation, error, request) from None

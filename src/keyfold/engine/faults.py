@@ -9,10 +9,15 @@ from typing import Any
 
 from keyfold.clock import Clock
 from keyfold.engine.hashing import HASH_BYTES
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import (
     CancellationReason,
     ReplicatedWriteConflict,
+    RequestLimitExceeded,
+    RequestRateExceeded,
     Throttled,
+    ThrottlingError,
+    ThrottlingReason,
     Timeout,
     TransactionCanceled,
     TransactionConflict,
@@ -27,12 +32,18 @@ _REPLICATED = _WRITES | {"BatchWriteItem"}
 _TRANSACTIONS = frozenset(("TransactWriteItems", "ExecuteTransaction"))
 _BATCHES = {"BatchGetItem": "UnprocessedKeys", "BatchWriteItem": "UnprocessedItems"}
 _READS = frozenset(("GetItem", "Query", "Scan", "TransactGetItems", "ExecuteStatement"))
+_READING = _READS | {"BatchGetItem"}
 _ITEM_OPERATIONS = _WRITES | _TRANSACTIONS | _READS | frozenset(_BATCHES)
 
 _THROTTLED = (
     "The level of configured provisioned throughput for the table was exceeded. Consider "
     "increasing your provisioning level with the UpdateTable API."
 )
+_RATE_EXCEEDED = (
+    "Throughput exceeds the maximum OnDemandThroughput configured on table or index. Adjust the "
+    "maximum OnDemandThroughput or retry later."
+)
+_LIMIT_EXCEEDED = "Throughput exceeds the current throughput limit for your account."
 _CONFLICT = "Transaction is ongoing for the item"
 _REPLICA_CONFLICT = (
     "Request failed because one or more items in the request are being modified by a request in "
@@ -43,7 +54,8 @@ _REPLICA_CONFLICT = (
 class Faults:
     """How often requests on items meet which fault. The same seed gives the same faults.
 
-    `throttle`, `conflict`, `replica_conflict`, `unprocessed` and `lose_answer` are probabilities.
+    `throttle`, `rate_exceeded` (ThrottlingException), `limit_exceeded` (RequestLimitExceeded, by
+    the account), `conflict`, `replica_conflict`, `unprocessed` and `lose_answer` are probabilities.
     `hot_keys` throttles by DynamoDB's limits for one partition key. `latency` is a range of
     seconds. `replica_conflict` is what a write of a STRONG global table meets in another region. A
     lost answer is the cruel fault: the request was carried out, and the caller sees a timeout.
@@ -54,6 +66,8 @@ class Faults:
         *,
         seed: int = 0,
         throttle: float = 0.0,
+        rate_exceeded: float = 0.0,
+        limit_exceeded: float = 0.0,
         hot_keys: bool = False,
         conflict: float = 0.0,
         unprocessed: float = 0.0,
@@ -63,6 +77,8 @@ class Faults:
     ) -> None:
         for name, value in (
             ("throttle", throttle),
+            ("rate_exceeded", rate_exceeded),
+            ("limit_exceeded", limit_exceeded),
             ("conflict", conflict),
             ("unprocessed", unprocessed),
             ("lose_answer", lose_answer),
@@ -74,24 +90,37 @@ class Faults:
 
         self._random = Random(seed)
         self._lock = Lock()
-        self._throttle, self._conflict = throttle, conflict
+        self._refusals: tuple[tuple[float, type[ThrottlingError], str, str], ...] = (
+            (throttle, Throttled, _THROTTLED, "ProvisionedThroughputExceeded"),
+            (rate_exceeded, RequestRateExceeded, _RATE_EXCEEDED, "MaxOnDemandThroughputExceeded"),
+            (limit_exceeded, RequestLimitExceeded, _LIMIT_EXCEEDED, "AccountLimitExceeded"),
+        )
+        self._conflict = conflict
         self._unprocessed, self._lose_answer = unprocessed, lose_answer
         self._latency = latency
         self._replica_conflict = replica_conflict
         self.hot_keys = hot_keys
 
     def around(
-        self, operation: str, request: Request, proceed: Callable[[Request], Answer]
+        self,
+        operation: str,
+        request: Request,
+        proceed: Callable[[Request], Answer],
+        arn: Callable[[str], str],
     ) -> Answer:
-        """Carry out a request, or do to it what chance wants."""
+        """Carry out a request, or do to it what chance wants; `arn` names its tables."""
         if operation not in _ITEM_OPERATIONS:
             return proceed(request)
         if self._latency is not None:
             with self._lock:
                 pause = self._random.uniform(*self._latency)
             time.sleep(pause)
-        if self._strikes(self._throttle):
-            raise Throttled(_THROTTLED)
+        for probability, kind, message, limit in self._refusals:
+            if self._strikes(probability):
+                way = "Read" if operation in _READING else "Write"
+                name = _table_of(request)
+                of = name if name.startswith("arn:") else arn(f"table/{name}")
+                raise kind(message, [ThrottlingReason(f"Table{way}{limit}", of)])
         if operation in _REPLICATED and self._strikes(self._replica_conflict):
             raise ReplicatedWriteConflict(_REPLICA_CONFLICT)
         if operation in _WRITES and self._strikes(self._conflict):
@@ -145,6 +174,18 @@ class Faults:
         return name, {**wishes[name], "Keys": entries[:at]}, {**wishes[name], "Keys": entries[at:]}
 
 
+def _table_of(request: Request) -> str:
+    """The table, or the first one, that a request is about."""
+    if "TableName" in request:
+        return str(request["TableName"])
+    for name in request.get("RequestItems") or ():
+        return str(name)
+    for part in request.get("TransactItems") or ():
+        for action in part.values():
+            return str(action["TableName"])
+    return ""
+
+
 def _entries(wish: Any) -> list[Any]:
     return list(wish if isinstance(wish, list) else wish["Keys"])
 
@@ -159,21 +200,21 @@ class Heat:
         self._reads: dict[tuple[int, bytes], float] = {}
         self._writes: dict[tuple[int, bytes], float] = {}
 
-    def read(self, table: int, place: bytes, units: float) -> None:
+    def read(self, table: TableDefinition, place: bytes, units: float) -> None:
         self._spend(self._reads, table, place, units, PARTITION_READ_UNITS)
 
-    def write(self, table: int, place: bytes, units: float) -> None:
+    def write(self, table: TableDefinition, place: bytes, units: float) -> None:
         self._spend(self._writes, table, place, units, PARTITION_WRITE_UNITS)
 
     def _spend(
         self,
         spent: dict[tuple[int, bytes], float],
-        table: int,
+        table: TableDefinition,
         place: bytes,
         units: float,
         limit: int,
     ) -> None:
-        key = table, place[: place.index(b"\0\0", HASH_BYTES)]
+        key = table.id, place[: place.index(b"\0\0", HASH_BYTES)]
         with self._lock:
             second = int(self._clock.now())
             if second != self._second:
@@ -182,5 +223,7 @@ class Heat:
                 self._writes.clear()
             # As in DynamoDB, the request that crosses the limit passes and the next one does not.
             if spent.get(key, 0.0) >= limit:
-                raise Throttled(_THROTTLED)
+                way = "Read" if spent is self._reads else "Write"
+                reason = f"Table{way}KeyRangeThroughputExceeded"
+                raise Throttled(_THROTTLED, [ThrottlingReason(reason, table.arn)])
             spent[key] = spent.get(key, 0.0) + units

@@ -172,7 +172,7 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         database.key_counts.used(table, write.place)
     if database.heat is not None:
         try:
-            database.heat.write(table.id, write.place, prepared.capacity().table)
+            database.heat.write(table, write.place, prepared.capacity().table)
         except Throttled:
             database.key_counts.throttled(table, write.place)
             raise

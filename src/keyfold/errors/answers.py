@@ -239,15 +239,38 @@ class TrimmedData(OperationError):
     wire_name = "TrimmedDataAccessException"
 
 
-class Throttled(OperationError):
+class ThrottlingReason:
+    """Which limit of what a request met: a table's or an index's, by its ARN."""
+
+    __slots__ = ("reason", "resource")
+
+    def __init__(self, reason: str, resource: str = "") -> None:
+        self.reason, self.resource = reason, resource
+
+    def __repr__(self) -> str:
+        return f"ThrottlingReason({self.reason!r}, {self.resource!r})"
+
+
+class ThrottlingError(OperationError):
+    """A refusal for want of throughput; `reasons` say of which, where the server does."""
+
+    reasons_member: ClassVar[str] = "ThrottlingReasons"
+
+    def __init__(self, message: str = "", reasons: Sequence[ThrottlingReason] = ()) -> None:
+        super().__init__(message)
+        self.reasons = list(reasons)
+
+
+class Throttled(ThrottlingError):
     wire_name = "ProvisionedThroughputExceededException"
 
 
-class RequestRateExceeded(OperationError):
+class RequestRateExceeded(ThrottlingError):
     wire_name = "ThrottlingException"
+    reasons_member = "throttlingReasons"
 
 
-class RequestLimitExceeded(OperationError):
+class RequestLimitExceeded(ThrottlingError):
     wire_name = "RequestLimitExceeded"
 
 
@@ -302,6 +325,10 @@ def to_wire(error: OperationError | StorageError) -> tuple[int, dict[str, Any]]:
         body["CancellationReasons"] = [_reason_to_wire(reason) for reason in error.reasons]
     if isinstance(error, ConditionFailed) and error.item is not None:
         body["Item"] = error.item
+    if isinstance(error, ThrottlingError) and error.reasons:
+        body[error.reasons_member] = [
+            {"reason": one.reason, "resource": one.resource} for one in error.reasons
+        ]
     return error.status, body
 
 
@@ -331,4 +358,8 @@ def from_wire(status: int, body: Mapping[str, Any]) -> OperationError | StorageE
         return TransactionCanceled(message, reasons)
     if kind is ConditionFailed:
         return ConditionFailed(message, body.get("Item"))
+    if issubclass(kind, ThrottlingError):
+        told = body.get(kind.reasons_member) or ()
+        limits = [ThrottlingReason(r.get("reason", ""), r.get("resource", "")) for r in told]
+        return kind(message, limits)
     return kind(message)

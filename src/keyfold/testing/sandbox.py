@@ -24,6 +24,8 @@ class FaultOptions(TypedDict, total=False):
 
     seed: int
     throttle: float
+    rate_exceeded: float
+    limit_exceeded: float
     hot_keys: bool
     conflict: float
     unprocessed: float

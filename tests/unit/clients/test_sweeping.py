@@ -138,6 +138,9 @@ def test_sweeps_that_fail_are_logged_once_and_are_not_the_last(
         def __init__(self) -> None:
             self.attempts = 0
 
+        def company(self) -> list[Engine]:
+            return [self]
+
         def sweep(self) -> int:
             self.attempts += 1
             if self.attempts <= 3:

@@ -9,7 +9,17 @@ import pytest
 
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine, Faults
-from keyfold.errors import OperationError, Throttled, Timeout, TransactionCanceled
+from keyfold.errors import (
+    OperationError,
+    RequestLimitExceeded,
+    RequestRateExceeded,
+    Throttled,
+    ThrottlingError,
+    Timeout,
+    TransactionCanceled,
+    from_wire,
+    to_wire,
+)
 from keyfold.errors import TransactionConflict as Conflict
 
 CreateTable = Callable[..., None]
@@ -125,3 +135,56 @@ def test_latency_delays_but_answers(create_table: CreateTable) -> None:
         create_table(engine, "Shaky")
         _put(engine)
         assert "Item" in engine.call("GetItem", {"TableName": "Shaky", "Key": KEY})
+
+
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/Shaky"
+BATCH = {"RequestItems": {"Shaky": {"Keys": [KEY]}}}
+PUT = {"Put": {"TableName": "Shaky", "Item": KEY}}
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "limit"),
+    [
+        ("throttle", Throttled, "ProvisionedThroughputExceeded"),
+        ("rate_exceeded", RequestRateExceeded, "MaxOnDemandThroughputExceeded"),
+        ("limit_exceeded", RequestLimitExceeded, "AccountLimitExceeded"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("operation", "request_", "way"),
+    [
+        ("GetItem", {"TableName": ARN, "Key": KEY}, "Read"),
+        ("BatchGetItem", BATCH, "Read"),
+        ("TransactWriteItems", {"TransactItems": [PUT]}, "Write"),
+    ],
+)
+def test_a_refusal_says_which_limit_of_what_was_met(
+    create_table: CreateTable,
+    fault: str,
+    kind: type[ThrottlingError],
+    limit: str,
+    operation: str,
+    request_: dict[str, Any],
+    way: str,
+) -> None:
+    with Engine.open(faults=Faults(**{fault: 1.0})) as engine:  # type: ignore[arg-type]
+        create_table(engine, "Shaky")
+        with pytest.raises(kind) as refused:
+            engine.call(operation, request_)
+    [reason] = refused.value.reasons
+    assert (reason.reason, reason.resource) == (f"Table{way}{limit}", ARN)
+    # To the wire and back.
+    again = from_wire(*to_wire(refused.value))
+    assert isinstance(again, kind)
+    assert [(each.reason, each.resource) for each in again.reasons] == [(reason.reason, ARN)]
+
+
+def test_a_hot_key_is_told_with_its_table(clock: ManualClock, create_table: CreateTable) -> None:
+    with Engine.open(clock=clock, faults=Faults(hot_keys=True)) as engine:
+        create_table(engine, "Shaky")
+        for _ in range(10):
+            _put(engine, "hot", 100 * 1024)
+        with pytest.raises(Throttled) as refused:
+            _put(engine, "hot")
+    [reason] = refused.value.reasons
+    assert (reason.reason, reason.resource) == ("TableWriteKeyRangeThroughputExceeded", ARN)

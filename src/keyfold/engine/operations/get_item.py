@@ -30,7 +30,7 @@ def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     consistent = bool(request.get("ConsistentRead"))
     if database.heat is not None:
         units = read_units(stored.size if stored else 0, consistent=consistent)
-        database.heat.read(table.id, place, units)
+        database.heat.read(table, place, units)
     answer: dict[str, Any] = {}
     if stored is not None:
         if projection is None:

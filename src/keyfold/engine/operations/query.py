@@ -41,7 +41,7 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         page = read_page(database, session, reading)
     if database.heat is not None and reading.index is None:
         consumed = page.capacity(reading, consistent=bool(request.get("ConsistentRead")))
-        database.heat.read(table.id, reading.first, consumed.table)
+        database.heat.read(table, reading.first, consumed.table)
     return selection.answer(request, reading, page)
 
 

@@ -97,7 +97,7 @@ class SimulatedBackend:
 
         def faulty(**faults: float) -> dict[str, Any]:
             drawn = Faults(seed=chance.randrange(2**32), **faults)  # type: ignore[arg-type]
-            return drawn.around(operation, request, effect)
+            return drawn.around(operation, request, effect, self.engine.database.arn)
 
         if fate == "delayed":
             self.world.sleep(chance.uniform(*_DELAY))
