@@ -152,12 +152,12 @@ def test_who_signs_up_goes_on_with_the_token_of_the_answer(
     signed = ada.execute("signUp")
     ada.open("graphql")
     ada.use_token(signed["token"])
-    post = ada.run("createPost", text="Look what hatched today!")["postId"]
+    post = ada.run("createPost", input={"text": "Look what hatched today!"})["postId"]
     ada.run("like", postId=post)
     (shown,) = ada.run("posts", userId=signed["userId"])["nodes"]
     assert (shown["postId"], shown["text"]) == (post, "Look what hatched today!")
     (liker,) = ada.run("likers", postId=post)["nodes"]
-    assert liker["userId"] == signed["userId"]
+    assert liker["person"]["userId"] == signed["userId"]
 
 
 def test_a_feed_has_what_the_followed_do(visit: Callable[[str], Visitor]) -> None:
