@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ from keyfold_systems.inviter.entities import (
     User,
     UserHangout,
 )
-from tests.systems.conftest import ADDRESS, IndexLag, Recorder, served
+from tests.systems.conftest import ADDRESS, IndexLag, Recorder, Web, served
 
 from .conftest import Town
 
@@ -178,3 +179,55 @@ async def test_an_owner_leaves_after_handing_over(town: Town, db: AsyncDb) -> No
     await clean(db)
     stored = await db.get(Group.key(group_id=group.group_id))
     assert (stored.owner_id, stored.members) == ("ben", 1)
+
+
+async def everything_of(web: Web, who: str) -> list[tuple[str, dict[str, Any]]]:
+    """An export, in pages of three."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    more: dict[str, Any] = {}
+    while True:
+        answer = await web[who].get(f"/people/{who}/data", params={"limit": 3, **more})
+        assert answer.status_code == 200, answer.text
+        page = answer.json()
+        found += [(one["kind"], one["item"]) for one in page["items"]]
+        if page.get("cursor") is None:
+            return found
+        more = {"cursor": page["cursor"]}
+
+
+async def test_a_person_takes_all_of_their_data_along_and_leaves_nothing(
+    town: Town, db: AsyncDb, client: Recorder
+) -> None:
+    group = await town.settle()
+    private = await town.service.create_group("Friends", town.ada, private=True)
+    await town.service.invite_to_group(private.group_id, "ben", town.ada)
+    for hour in range(7):
+        hangout = await town.hangout(group, hours=hour + 1, user_ids={"ben"})
+        await town.service.respond(hangout.hangout_id, Answer.GOING, town.ben)
+    await town.drain()
+    stored = [
+        item
+        for item in await client.items()
+        if item.get("userId") == {"S": "ben"} or item.get("hostId") == {"S": "ben"}
+    ]
+    async with served(town.service) as web:
+        found = await everything_of(web, "ben")
+        assert len(found) == len(stored)
+        assert Counter(kind for kind, _ in found) == {
+            "profile": 1,
+            "memberships": 1,
+            "invitations": 7,
+            "answers": 7,
+            "groupInvitations": 1,
+            "notifications": 8,
+        }
+        calls = 0
+        done = False
+        while not done:
+            answer = (await web["ben"].delete("/people/ben/data")).json()
+            done, calls = answer["done"], calls + 1
+        assert calls == 2
+        assert await everything_of(web, "ben") == []
+    await clean(db)
+    left = [item for item in await client.items() if item.get("userId") == {"S": "ben"}]
+    assert left == []

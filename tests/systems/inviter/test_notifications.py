@@ -81,7 +81,7 @@ async def test_reading_moves_the_number_of_unread_ones(town: Town, db: AsyncDb) 
         await town.hangout(group, hours=hour, user_ids={"cleo"})
     await town.drain()
     notes = [one.note_id for one in await town.service.notifications("cleo", PAGE)]
-    assert (await town.service.user("cleo")).unread == 3
+    assert (await town.service.profile("cleo")).unread == 3
     read = town.service.read_notifications
     assert (await read("cleo", {notes[0], notes[1], "none"})).unread == 1
     assert (await read("cleo", {notes[0]})).unread == 1

