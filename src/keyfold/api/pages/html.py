@@ -92,7 +92,9 @@ def explorer(name: str, *, development: bool) -> str:
 <a href="docs">REST</a> {_who(_BELOW) if development else ""}</nav>
 <main class="explorer">
 <section><label for="query">Query</label>
-<textarea id="query" spellcheck="false" autofocus></textarea>
+<textarea id="query" spellcheck="false" autofocus role="combobox" aria-expanded="false"
+aria-controls="offers" aria-autocomplete="list"></textarea>
+<ul id="offers" role="listbox" aria-label="What can stand here" hidden></ul>
 <label for="variables">Variables (JSON)</label>
 <textarea id="variables" spellcheck="false">{{}}</textarea>
 <label for="token">Token</label><input id="token" autocomplete="off" placeholder="from sign-in">

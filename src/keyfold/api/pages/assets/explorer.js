@@ -6,6 +6,7 @@ const SCHEMA = `{ __schema { queryType { name } mutationType { name } types { na
   inputFields { name type { ...T } } enumValues { name } } } }
 fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
 let types = new Map();
+let roots = {};
 
 at("token").value = localStorage.getItem("keyfold-token") || "";
 at("query").value = localStorage.getItem(kept) || "{\n  __typename\n}\n";
@@ -110,6 +111,7 @@ async function showSchema() {
   }
   const schema = answer.data.__schema;
   types = new Map(schema.types.map((type) => [type.name, type]));
+  roots = { query: schema.queryType.name, mutation: schema.mutationType?.name };
   const show = () => {
     const wanted = at("filter").value.toLowerCase();
     at("schema").replaceChildren(listing("query", schema.queryType.name, wanted));
@@ -119,6 +121,91 @@ async function showSchema() {
   at("filter").addEventListener("input", show);
   show();
 }
+
+// Completion: what can stand where the caret is, by the schema and the text before it.
+const fieldOf = (type, name) => type?.fields?.find((one) => one.name === name);
+function around(text) {
+  const stack = [];
+  let last = null, fragment = null, after = "";
+  for (const [token] of text.matchAll(/#[^\n]*|"(?:[^"\\\n]|\\.)*"?|\$?\w+|[{}():]/g)) {
+    const top = stack.at(-1);
+    if (token[0] === "#" || token[0] === '"') continue;
+    if (token === "{" && top?.kind === "args") stack.push({ kind: "value" });
+    else if (token === "{") {
+      const field = top && fieldOf(top.type, last);
+      const name = fragment || (field ? named(field.type) : roots[last] || roots.query);
+      stack.push({ kind: "fields", type: types.get(name) });
+      fragment = null;
+    } else if (token === "(") stack.push({ kind: "args", name: last, field: fieldOf(top?.type, last) });
+    else if (token === "}" || token === ")") last = stack.pop()?.name ?? null;
+    else if (token === ":") after = last;
+    else {
+      if (last === "on") fragment = token;
+      last = token;
+    }
+    if (token !== ":") after = "";
+  }
+  return { ...stack.at(-1), after };
+}
+
+function offered(text) {
+  const word = text.match(/\w*$/)[0];
+  const place = around(text.slice(0, text.length - word.length));
+  let found = [];
+  if (place.kind === "fields") found = (place.type?.fields || []).map((one) => [one.name, written(one.type)]);
+  else if (place.kind === "args") {
+    const given = place.field?.args.find((one) => one.name === place.after);
+    const values = given && types.get(named(given.type))?.enumValues;
+    if (values) found = values.map((one) => [one.name, ""]);
+    else if (!given) found = (place.field?.args || []).map((one) => [`${one.name}: `, written(one.type)]);
+  } else if (!place.kind) found = [["query", ""], ["mutation", ""]].filter(([name]) => roots[name]);
+  const low = word.toLowerCase();
+  const fit = found.filter(([name]) => name.toLowerCase().startsWith(low) && name !== word);
+  return { word, fit: fit.slice(0, 8) };
+}
+
+let chosen = -1;
+function offer(asked) {
+  const box = at("query"), list = at("offers");
+  const { word, fit } = offered(box.value.slice(0, box.selectionStart));
+  const show = (asked || word) && fit.length > 0;
+  list.hidden = !show;
+  box.setAttribute("aria-expanded", String(Boolean(show)));
+  list.replaceChildren(...(show ? fit : []).map(([name, kind], number) => {
+    const item = Object.assign(document.createElement("li"), { id: `offer-${number}`, textContent: name.trim() });
+    item.setAttribute("role", "option");
+    item.append(Object.assign(document.createElement("small"), { textContent: ` ${kind}` }));
+    item.dataset.text = name;
+    item.addEventListener("mousedown", (event) => { event.preventDefault(); take(item); });
+    return item;
+  }));
+  mark(show ? 0 : -1);
+}
+function mark(number) {
+  chosen = number;
+  [...at("offers").children].forEach((item, place) => item.setAttribute("aria-selected", String(place === number)));
+  if (number >= 0) at("query").setAttribute("aria-activedescendant", `offer-${number}`);
+  else at("query").removeAttribute("aria-activedescendant");
+}
+function take(item) {
+  const box = at("query"), end = box.selectionStart;
+  const { word } = offered(box.value.slice(0, end));
+  box.setRangeText(item.dataset.text, end - word.length, end, "end");
+  offer(item.dataset.text.endsWith(" "));
+}
+at("query").addEventListener("input", () => offer(false));
+at("query").addEventListener("blur", () => { at("offers").hidden = true; });
+at("query").addEventListener("keydown", (event) => {
+  if (event.key === " " && event.ctrlKey) { event.preventDefault(); offer(true); return; }
+  const items = [...at("offers").children];
+  if (at("offers").hidden || !items.length) return;
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) mark((chosen + step + items.length) % items.length);
+  else if (event.key === "Tab" || (event.key === "Enter" && !event.ctrlKey && !event.metaKey)) take(items[chosen]);
+  else if (event.key === "Escape") at("offers").hidden = true;
+  else return;
+  event.preventDefault();
+});
 
 at("run").addEventListener("click", run);
 document.addEventListener("keydown", (event) => {
