@@ -27,7 +27,11 @@ def trial(view: PageView) -> Html:
                     else ()
                 ),
                 ("REST", "Operations with forms and examples, by Swagger UI", service.rest),
-                ("GraphQL", "Queries composed from the schema", service.graphql),
+                (
+                    "GraphQL",
+                    "Queries from the schema, completed as you type",
+                    service.graphql,
+                ),
                 ("Sign in", "Choose who you are on those pages", service.sign_in),
             )
         ),
@@ -62,9 +66,8 @@ def _ids(view: PageView) -> Html:
             fields = list(dict.fromkeys(entity.key.fields))
             told = [", ".join(str(one.values.get(f, "")) for f in fields) for one in examples]
             links = [
-                link(view.item(one), el("code", words))
+                link(view.item(one), el("code", words), class_="tag")
                 for one, words in zip(examples, told, strict=True)
             ]
-            spaced = [part for one in links for part in (one, "  ")]
-            rows.append((view.ent(entity.name), ", ".join(fields), el("span", spaced)))
+            rows.append((view.ent(entity.name), ", ".join(fields), el("div", links, class_="acts")))
     return grid([("Entity", False), ("Fields", False), ("Values", False)], rows)
