@@ -17,14 +17,13 @@ from zlib import crc32
 
 import orjson
 
-from keyfold.design.schema import TableSchema
 from keyfold.errors import ConditionFailed, MigrationError, TableInUse
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Phase, Side
-from keyfold.runtime.tables import create_request
+from keyfold.runtime.tables import DROPPED, MIGRATIONS, create_request
 from keyfold.runtime.walk import Walk, pages
 
-SUPPORT: Final = TableSchema("keyfold_migrations", partition="migration", sort="part")
+SUPPORT: Final = MIGRATIONS
 MARKER_PARTITIONS: Final = 16
 CAUGHT_UP: Final = "caught-up"
 _HISTORY: Final = "history:"
@@ -245,6 +244,17 @@ class StateStore:
     def begun(self) -> set[str]:
         """The steps that this migration did or may have done, by their words."""
         return {item["part"]["S"].partition(":")[2] for item in self.all_of(self.name, "begun:")}
+
+    def note_dropped(self, table: str) -> None:
+        """Remember that a table is gone for good, so that nobody makes it again unasked."""
+        item = {**self._dropped(table), "by": {"S": self.name}}
+        self.backend.call("PutItem", {"TableName": self.table, "Item": item})
+
+    def forget_dropped(self, table: str) -> None:
+        self.backend.call("DeleteItem", {"TableName": self.table, "Key": self._dropped(table)})
+
+    def _dropped(self, table: str) -> Item:
+        return part_key(DROPPED, self.backend.physical(table))
 
     def note_opened(self, table: str) -> None:
         """Remember that this migration opened a table's stream."""

@@ -8,7 +8,13 @@ from typing import Final
 from keyfold.errors import Drifted, MigrationError, OperationError
 from keyfold.migrations.expectations import refuse_other_tables
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.operations import DisableStream, EnableStream, TableChange
+from keyfold.migrations.operations import (
+    CreateTable,
+    DisableStream,
+    DropTable,
+    EnableStream,
+    TableChange,
+)
 from keyfold.migrations.state import StateStore
 
 _VIEW: Final = "NEW_AND_OLD_IMAGES"
@@ -47,6 +53,8 @@ class Shaping:
                 self._tell(f"{words}: so it is already, and so it stays")
                 continue
             self._store.note_begun(words)
+            if isinstance(operation, CreateTable):
+                self._store.forget_dropped(operation.table.name)
             self._do(operation)
         for table in self._migration.followed:
             self._open_stream(table)
@@ -63,6 +71,8 @@ class Shaping:
     def contract(self) -> None:
         """Take away what is not needed any more."""
         for operation in self._migration.operations("contract"):
+            if isinstance(operation, DropTable):
+                self._store.note_dropped(operation.table.name)
             self._do(operation)
 
     def close_streams(self) -> None:

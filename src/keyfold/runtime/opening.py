@@ -17,6 +17,7 @@ from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context, Followed
 from keyfold.runtime.db import Db
 from keyfold.runtime.decoding import OnUndecodable
+from keyfold.runtime.tables import refuse_dropped
 
 PARALLEL_REQUESTS = 16
 
@@ -54,7 +55,10 @@ class Design(Declarations):
             client = one.routed(client, context)
         db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
         # What a migration makes is not made beside it.
-        if not (remote or followed) if create_tables is None else create_tables:
+        if create_tables is None and not (remote or followed):
+            db.run(refuse_dropped(context))
+            create_tables = True
+        if create_tables:
             db.create_tables()
         return db
 
@@ -82,7 +86,10 @@ class Design(Declarations):
         for one in followed:
             client = one.routed_async(client, context)
         db = AsyncDb(context, client, on_loop=on_loop)
-        if not (remote or followed) if create_tables is None else create_tables:
+        if create_tables is None and not (remote or followed):
+            await db.run(refuse_dropped(context))
+            create_tables = True
+        if create_tables:
             await db.create_tables()
         return db
 

@@ -9,11 +9,16 @@ from keyfold.design.schema import Index, Replication, TableSchema, VectorSchema
 from keyfold.errors import TableInUse, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.walk import all_items
 
 Request = dict[str, Any]
 
 FIRST_UNITS = 5
 """What a provisioned table and its indexes begin with, as in Amazon's console."""
+MIGRATIONS = TableSchema("keyfold_migrations", partition="migration", sort="part")
+"""Where migrations keep what they know."""
+DROPPED = "dropped"
+"""The partition with the tables that migrations have taken away."""
 _THROUGHPUT = {"ReadCapacityUnits": FIRST_UNITS, "WriteCapacityUnits": FIRST_UNITS}
 
 
@@ -108,6 +113,29 @@ def create_tables(context: Context) -> Flow[list[str]]:
                 {"TableName": name, "TimeToLiveSpecification": specification},
             )
     return made
+
+
+def refuse_dropped(context: Context) -> Flow[None]:
+    """Refuse a design whose tables a migration has taken away: the data are newer than it."""
+    request = {
+        "TableName": context.physical(MIGRATIONS),
+        "KeyConditionExpression": "migration = :m",
+        "ExpressionAttributeValues": {":m": {"S": DROPPED}},
+        "ConsistentRead": True,
+    }
+    try:
+        found = yield from all_items(request)
+    except TableNotFound:
+        return
+    dropped = {item["part"]["S"]: item["by"]["S"] for item in found}
+    for table in context.design.tables.values():
+        name = context.physical(table.schema)
+        if name in dropped:
+            raise TableNotFound(
+                f"the migration {dropped[name]} has dropped the table {name}: this design is of "
+                "before it. Open the design of now; to have the table again, open this one with "
+                "create_tables=True"
+            )
 
 
 def create_replicas(context: Context) -> Flow[None]:

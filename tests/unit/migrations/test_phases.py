@@ -11,7 +11,14 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.engine.faults import Faults
-from keyfold.errors import Drifted, Irreversible, NotFound, Pending, VerifyFailed
+from keyfold.errors import (
+    Drifted,
+    Irreversible,
+    NotFound,
+    Pending,
+    TableNotFound,
+    VerifyFailed,
+)
 from keyfold.migrations import (
     PHASES,
     Backend,
@@ -352,3 +359,20 @@ def test_throttling_conflicts_and_lost_answers_change_nothing(tmp_path: Path, se
     assert found == expected
     troubled.close()
     calm.close()
+
+
+def test_a_design_of_before_does_not_make_a_dropped_table_again(shop: Shop) -> None:
+    fill(shop, 3)
+    shop.migrator().apply("contract")
+    with pytest.raises(TableNotFound, match="orders-by-season has dropped the table Orders"):
+        before.open(shop.backend.client)
+    assert shop.backend.describe("Orders") is None
+    asked = before.open(shop.backend.client, create_tables=True)
+    assert list(asked.scan(OldOrder)) == []
+
+
+def test_a_table_that_a_later_migration_makes_again_is_not_refused(shop: Shop) -> None:
+    shop.migrator().apply("contract")
+    again = Migration("again", [CreateTable(old_table.schema)])
+    runner.Migrator(again, shop.backend, without_routers=True).apply("contract")
+    before.open(shop.backend.client)
