@@ -133,7 +133,7 @@ class ListingOperations(ActivityOperations):
         try:
             written = await self.db.transact(update(listing, **changes), create(note))
         except StepRefused as refused:
-            raise _wrong_step(refused) from None
+            raise _wrong_step(refused.state or listing.status) from None
         changed: Listing = written[0]
         return (await self._shown([changed], caller))[0]
 
@@ -153,7 +153,7 @@ class ListingOperations(ActivityOperations):
         try:
             await self.db.transact(first, create(note))
             seen = await self.db.get(ref)
-        except (ConditionFailed, StepRefused):
+        except (ConditionFailed, StepRefused, ValueRefused):
             seen = await self._marked(room_id, listing_id, caller, seen_by=True)
         return (await self._shown([seen], caller))[0]
 
@@ -230,6 +230,6 @@ def _vote_of(listing: Listing, user_id: str) -> Vote | None:
     return "dislike" if user_id in listing.disliked_by else None
 
 
-def _wrong_step(refused: StepRefused) -> Conflict:
-    steps = ", ".join(STEPS.after(refused.state)) or "nothing else"
-    return Conflict(f"A listing that is {refused.state} can become: {steps}.", code="WRONG_STEP")
+def _wrong_step(status: object) -> Conflict:
+    steps = ", ".join(STEPS.after(status)) or "nothing else"
+    return Conflict(f"A listing that is {status} can become: {steps}.", code="WRONG_STEP")

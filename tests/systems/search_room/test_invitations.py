@@ -13,7 +13,13 @@ from keyfold.clock import ManualClock
 from keyfold.errors import NotFound
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer
-from keyfold_systems.search_room.entities import INVITATION_DAYS, Invitation, Member, Role
+from keyfold_systems.search_room.entities import (
+    INVITATION_DAYS,
+    MOST_MEMBERS,
+    Invitation,
+    Member,
+    Role,
+)
 from keyfold_systems.search_room.payloads import RoomChange
 from tests.systems.conftest import Recorder
 
@@ -157,3 +163,64 @@ async def test_invitations_go_with_the_room_and_nobody_joins_it_any_more(
         await home.service.decline(INES.id, home.room.room_id)
     await AsyncConsumer(db).drain()
     assert await in_rooms(client) == []
+
+
+async def test_only_who_exists_can_be_asked(home: Home, client: Recorder) -> None:
+    before = await client.items()
+    with pytest.raises(Missing, match="give them a link") as refused:
+        await home.service.invite(home.room.room_id, "nobody", MIA)
+    assert refused.value.code == "NOBODY"
+    assert await client.items() == before
+
+
+async def test_whoever_has_a_link_can_join(home: Home) -> None:
+    room_id = home.room.room_id
+    link = await home.service.create_link(room_id, MIA)
+    shown = await home.service.link(room_id, link.link_id)
+    assert (shown.room_name, shown.invited_by_name) == ("Ours", "Mia")
+    assert len(link.link_id) > 20
+    for who in (INES, Identity.of("paul")):
+        joined = await home.service.join_by_link(room_id, link.link_id, who)
+        assert (joined.user_id, joined.role) == (who.id, Role.MEMBER)
+    with pytest.raises(Conflict) as again:
+        await home.service.join_by_link(room_id, link.link_id, INES)
+    assert again.value.code == "ALREADY_MEMBER"
+
+
+async def test_who_was_asked_and_joins_by_a_link_leaves_no_invitation(home: Home) -> None:
+    await invite(home)
+    link = await home.service.create_link(home.room.room_id, MIA)
+    await home.service.join_by_link(home.room.room_id, link.link_id, INES)
+    assert await shown(home) == ([], [])
+
+
+@pytest.mark.parametrize("ended", ["revoked", "expired", "guessed"])
+async def test_a_link_that_is_none_lets_nobody_in(
+    home: Home, clock: ManualClock, ended: str
+) -> None:
+    room_id = home.room.room_id
+    link = await home.service.create_link(room_id, MIA)
+    used = link.link_id
+    if ended == "revoked":
+        await home.service.revoke_link(room_id, used, MIA)
+    elif ended == "expired":
+        clock.advance(timedelta(days=INVITATION_DAYS).total_seconds())
+    else:
+        used = "guessed"
+    for asked in (
+        home.service.link(room_id, used),
+        home.service.join_by_link(room_id, used, INES),
+        home.service.join_by_link("none", used, INES),
+    ):
+        with pytest.raises(Missing) as refused:
+            await asked
+        assert refused.value.code == "NO_LINK"
+
+
+async def test_a_full_room_takes_nobody_by_a_link(home: Home) -> None:
+    link = await home.service.create_link(home.room.room_id, MIA)
+    many = [Identity.of(f"u{number}") for number in range(MOST_MEMBERS + 3)]
+    calls = [home.service.join_by_link(home.room.room_id, link.link_id, one) for one in many]
+    done = await asyncio.gather(*calls, return_exceptions=True)
+    refused = [one for one in done if isinstance(one, Conflict)]
+    assert (len(refused), {one.code for one in refused}) == (5, {"FULL"})

@@ -13,8 +13,9 @@ from keyfold.maintain import repair, verify
 from keyfold.migrations import Backend, Migrator, backend_of
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import CombinedCriteria, Compatibility, Listing
-from keyfold_systems.search_room.migration import histories, migration
+from keyfold_systems.search_room.migration import histories, migration, open_criteria
 from keyfold_systems.search_room.patterns import (
+    latest_user_criteria,
     listing_by_external_id,
     listings_by_status,
     room_members,
@@ -22,6 +23,7 @@ from keyfold_systems.search_room.patterns import (
     user_rooms,
 )
 from keyfold_systems.search_room.status import Status
+from keyfold_systems.search_room.wishes import Span
 from tests.systems.conftest import ADDRESS
 
 from .conftest import most
@@ -245,3 +247,74 @@ def test_histories_get_keys_that_tell_one_instant_apart(backend: Backend) -> Non
     keys = {item["SK"]["S"] for item in backend.call("Scan", {"TableName": TABLE})["Items"]}
     assert {f"CRITERIA#mia#{at}#0" for at in moments} <= keys
     assert not {f"CRITERIA#mia#{at}" for at in moments} & keys
+
+
+FLAT = {
+    "priceMin": {"NULL": True},
+    "priceMax": {"N": "2000"},
+    "roomsMin": {"N": "3.5"},
+    "locations": {"L": [{"S": "Thun"}, {"S": "Bern"}]},
+    "features": {"L": [{"S": "balcony"}]},
+}
+OPEN = {
+    "price": {"M": {"max": {"N": "2000"}}},
+    "rooms": {"M": {"min": {"N": "3.5"}}},
+    "location": {"L": [{"S": "Bern"}, {"S": "Thun"}]},
+    "balcony": {"BOOL": True},
+}
+
+
+def stated(backend: Backend) -> list[str]:
+    """Criteria as they were stored before, of each kind."""
+    at = "2025-01-01T03:04:05.678Z"
+    weights = {"M": {"locations": {"N": "0.5"}, "features": {"N": "0.2"}, "price": {"N": "1"}}}
+    said = {"roomId": "r1", "timestamp": at, "criteria": {"M": FLAT}, "weights": weights}
+    mine = {**said, "userId": "mia", "source": "manual", "criteriaId": "c1"}
+    put(backend, "ROOM#r1", f"CRITERIA#mia#{at}#c1", **mine, entityType="UserCriteria")
+    put(backend, "ROOM#r1", "CRITERIA_LATEST#mia", **mine, entityType="LatestCriteria")
+    both = {**said, "combinedId": "c1", "combineMode": "all", "fromUserIds": {"L": []}}
+    put(backend, "ROOM#r1", f"CRITERIA_COMBINED#{at}#c1", **both, entityType="CombinedCriteria")
+    return [f"CRITERIA#mia#{at}#c1", "CRITERIA_LATEST#mia", f"CRITERIA_COMBINED#{at}#c1"]
+
+
+def criteria_of(backend: Backend, keys: list[str]) -> list[Any]:
+    items = backend.call("Scan", {"TableName": TABLE})["Items"]
+    found = {item["SK"]["S"]: item for item in items}
+    return [(found[key]["criteria"]["M"], found[key]["weights"]["M"]) for key in keys]
+
+
+def test_criteria_of_before_are_read_and_get_the_open_shape(backend: Backend) -> None:
+    Migrator(migration, backend, without_routers=True).apply("contract")
+    keys = stated(backend)
+    db = opened(backend)
+    before = latest_user_criteria(db, "r1", "mia")
+    assert before is not None
+    assert before.criteria == {
+        "price": Span(max=2000),
+        "rooms": Span(min=3.5),
+        "location": ["Bern", "Thun"],
+        "balcony": True,
+    }
+    assert before.weights == {"price": 1, "location": 0.5, "balcony": 0.2}
+    Migrator(open_criteria, backend, without_routers=True).apply("contract")
+    weights = {"price": {"N": "1"}, "location": {"N": "0.5"}, "balcony": {"N": "0.2"}}
+    assert criteria_of(backend, keys) == [(OPEN, weights)] * 3
+    assert latest_user_criteria(db, "r1", "mia") == before
+
+
+def test_the_way_back_gives_criteria_the_shape_of_before(backend: Backend) -> None:
+    Migrator(migration, backend, without_routers=True).apply("contract")
+    keys = stated(backend)
+    before = criteria_of(backend, keys)
+    migrator = Migrator(open_criteria, backend, without_routers=True)
+    migrator.apply("hold")
+    item = {"heating": {"S": "gas"}, "pets": {"BOOL": False}, "price": {"N": "9"}}
+    put(backend, "ROOM#r1", "CRITERIA_LATEST#jonas", criteria={"M": item}, weights={"M": {}})
+    migrator.rollback()
+    assert criteria_of(backend, keys) == before
+    ((since, _),) = criteria_of(backend, ["CRITERIA_LATEST#jonas"])
+    assert since == {
+        "priceMin": {"N": "9"},
+        "priceMax": {"N": "9"},
+        "features": {"L": [{"S": "heating gas"}, {"S": "no pets"}]},
+    }

@@ -12,7 +12,7 @@ from keyfold import AsyncDb
 from keyfold.api import Conflict, Identity, Missing, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.errors import KeyfoldError, NotFound, VersionConflict
-from keyfold.maintain import verification
+from keyfold.maintain import repairing, verification
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import (
@@ -29,7 +29,7 @@ from keyfold_systems.search_room.payloads import ListingChange, NewCriteria, New
 from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.status import Status
 from keyfold_systems.search_room.wishes import Span
-from tests.systems.conftest import Recorder
+from tests.systems.conftest import Recorder, served
 
 from .conftest import INES, JONAS, MIA, NOW, Home, in_rooms, most
 
@@ -186,6 +186,38 @@ class TestMembership:
             rooms = await home.service.rooms(who.id, PAGE)
             assert [one.room_name for one in rooms] == ["Theirs"]
 
+    async def test_context_and_search_type_change_and_what_is_left_out_stays(
+        self, home: Home
+    ) -> None:
+        url = f"/rooms/{home.room.room_id}"
+        async with served(home.service) as web:
+            told = {"searchType": "buy", "context": {"people": 3, "budget": 2.5, "note": "lake"}}
+            changed = (await web["mia"].patch(url, json=told)).json()
+            assert {name: changed[name] for name in told} == told
+            assert changed["name"] == "Ours"
+            again = (await web["mia"].patch(url, json={"name": "Theirs"})).json()
+            assert (again["context"], again["searchType"]) == (told["context"], "buy")
+            cleared = await web["mia"].patch(url, json={"context": None})
+            assert cleared.json()["context"] == {}
+            tag = {"if-match": cleared.headers["etag"]}
+            await web["mia"].patch(url, json={"name": "Ours"})
+            late = await web["mia"].patch(url, json={"name": "Mine"}, headers=tag)
+            assert late.status_code == 412
+
+    async def test_lists_show_names_and_numbers(self, home: Home) -> None:
+        await home.listing("7")
+        view = await home.service.room_view(home.room.room_id)
+        assert [(m.user_id, m.user_name) for m in view.members] == [
+            ("jonas", "Jonas"),
+            ("mia", "Mia"),
+        ]
+        (entry,) = await home.service.rooms("jonas", PAGE)
+        assert (entry.search_type, entry.member_count, entry.listing_count) == ("rent", 2, 1)
+        assert entry.role == Role.MEMBER
+        await home.service.save_profile("mia", "Mia K.")
+        notes = await home.service.activities(home.room.room_id, PAGE)
+        assert {one.sender_name for one in notes} == {"Mia K.", "Jonas"}
+
     async def test_a_users_list_needs_no_read_for_each_room(
         self, home: Home, client: Recorder
     ) -> None:
@@ -335,6 +367,92 @@ class TestCriteria:
         found = (await home.service.criteria(home.room.room_id))[0]
         assert (found.source, found.weights) == ("ai_proposed", {"price": 0.5})
 
+    @pytest.mark.parametrize("said_before", [False, True])
+    async def test_what_somebody_says_while_they_leave_goes_with_them(
+        self, home: Home, db: AsyncDb, client: Recorder, said_before: bool
+    ) -> None:
+        """The wish comes between what leaving reads and what it writes."""
+        room_id = home.room.room_id
+        await home.wish(MIA, price={"max": 1000})
+        if said_before:
+            await home.wish(JONAS, price={"max": 1})
+        call, said = client.call, 0
+
+        async def meanwhile(operation: str, request: Any) -> dict[str, Any]:
+            nonlocal said
+            if operation == "TransactWriteItems" and not said:
+                said = 1
+                await home.wish(JONAS, price={"max": 2})
+            return await call(operation, request)
+
+        client.call = meanwhile  # type: ignore[method-assign]
+        await home.service.leave(room_id, JONAS.id, JONAS)
+        assert said == 1
+        assert await db.find(Member.key(room_id=room_id, user_id="jonas")) is None
+        assert [one.user_id for one in await home.service.criteria(room_id)] == ["mia"]
+        combined = await home.service.combine_criteria(room_id, "strict", MIA)
+        assert (combined.from_user_ids, most(combined)) == (["mia"], 1000)
+        history = await home.service.criteria_history(room_id, "jonas", PAGE)
+        assert all(one.expires_at is not None for one in history)
+        await clean(db)
+
+    async def test_leaving_and_saying_at_once_leaves_no_wish_of_who_is_not_there(
+        self, home: Home, db: AsyncDb
+    ) -> None:
+        for number in range(20):
+            await home.join(INES)
+            await asyncio.gather(
+                home.wish(INES, price={"max": number}),
+                home.service.leave(home.room.room_id, INES.id, INES),
+                home.wish(INES, price={"max": number + 100}),
+                return_exceptions=True,
+            )
+            there = await db.find(Member.key(room_id=home.room.room_id, user_id="ines"))
+            left = [one.user_id for one in await home.service.criteria(home.room.room_id)]
+            assert there is not None or "ines" not in left
+            if there is not None:
+                await home.service.leave(home.room.room_id, INES.id, INES)
+
+    async def test_wishes_left_behind_before_are_found_and_repaired(
+        self, home: Home, db: AsyncDb, client: Recorder
+    ) -> None:
+        await home.wish(JONAS, price={"max": 1})
+        (item,) = [x for x in await client.items() if x["SK"]["S"] == "CRITERIA_LATEST#jonas"]
+        await home.service.leave(home.room.room_id, JONAS.id, JONAS)
+        await client.call("PutItem", {"TableName": f"{client.prefix}search-room", "Item": item})
+        report = await db.run(verification(db.context))
+        assert not report.clean
+        await db.run(repairing(db.context, report.drifts))
+        assert await home.service.criteria(home.room.room_id) == []
+
+    async def test_one_voice_alone_has_no_score(self, home: Home) -> None:
+        await home.wish(MIA, price={"max": 1})
+        with pytest.raises(Conflict, match="nothing to compare") as refused:
+            await home.service.compute_compatibility(home.room.room_id, MIA)
+        assert refused.value.code == "NOTHING_TO_COMPARE"
+        await home.wish(JONAS, rooms={"min": 3})
+        with pytest.raises(Conflict, match="nothing to compare"):
+            await home.service.compute_compatibility(home.room.room_id, MIA)
+
+    async def test_criteria_and_weights_are_stored_in_the_documents_open_shape(
+        self, home: Home, client: Recorder
+    ) -> None:
+        said = {"location": ["Bern"], "price": {"max": 2500}, "rooms": {"min": 3.5}, "pets": True}
+        async with served(home.service) as web:
+            url = f"/rooms/{home.room.room_id}/criteria"
+            sent = {"criteria": said, "weights": {"location": 0.5, "pets": 1}}
+            answer = await web["mia"].post(url, json=sent)
+            assert answer.json()["criteria"] == said
+            assert (await web["jonas"].get(url)).json()[0]["criteria"] == said
+        (item,) = [x for x in await client.items() if x["SK"]["S"] == "CRITERIA_LATEST#mia"]
+        assert item["criteria"]["M"] == {
+            "location": {"L": [{"S": "Bern"}]},
+            "price": {"M": {"max": {"N": "2500"}}},
+            "rooms": {"M": {"min": {"N": "3.5"}}},
+            "pets": {"BOOL": True},
+        }
+        assert item["weights"]["M"] == {"location": {"N": "0.5"}, "pets": {"N": "1"}}
+
     async def test_who_left_cannot_say_anything(self, home: Home) -> None:
         await home.wish(JONAS, price={"max": 1})
         await home.service.leave(home.room.room_id, JONAS.id, JONAS)
@@ -428,6 +546,24 @@ class TestDeletion:
         )
         assert len(done) == 1
         assert {type(one) for one in refused} == {NotFound}
+
+
+async def test_a_copilot_says_something_where_it_is_let_in(home: Home) -> None:
+    pilot = Identity.of("pilot", "ai_copilot")
+    room_id = home.room.room_id
+    verdicts = await home.service.verdicts("advise", {"pilot": pilot}, room_id=room_id)
+    assert verdicts == {"pilot": 403}
+    await home.service.update_room(room_id, RoomChange(has_copilot=True), MIA)
+    callers = {"pilot": pilot, "mia": MIA}
+    verdicts = await home.service.verdicts("advise", callers, room_id=room_id)
+    assert verdicts == {"pilot": 200, "mia": 403}
+    flat = await home.listing()
+    said = await home.service.advise(room_id, "It fits the budget.", pilot, flat.listing_id)
+    assert (said.sender_type, said.sender_id, said.about) == (
+        "ai_copilot",
+        "pilot",
+        flat.listing_id,
+    )
 
 
 async def test_a_message_is_from_somebody_and_expires_after_90_days(home: Home) -> None:
