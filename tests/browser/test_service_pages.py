@@ -81,6 +81,20 @@ def test_without_websockets_changes_come_as_server_sent_events(
     other.close()
 
 
+def test_the_explorer_listens_to_a_subscription(page: Page, browser: Browser, site: str) -> None:
+    page.goto(f"{site}/board/graphql")
+    page.locator("#schema button", has_text="noteChanged").click()
+    page.fill("#variables", '{"boardId": "attic"}')
+    page.click("#run")
+    expect(page.locator("#answer")).to_have_text("Listening ...")
+    other = browser.new_page()
+    other.goto(f"{site}/board/app/#/attic")
+    sign_in(other, "ben")
+    pin(other, "Boxes in the attic")
+    expect(page.locator("#answer")).to_contain_text("Boxes in the attic")
+    other.close()
+
+
 def test_an_error_stands_at_its_field_and_what_was_typed_stays(page: Page, site: str) -> None:
     page.goto(f"{site}/board/app/#/hall")
     sign_in(page, "ben")

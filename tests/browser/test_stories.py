@@ -157,7 +157,7 @@ def test_who_signs_up_goes_on_with_the_token_of_the_answer(
     (shown,) = ada.run("posts", userId=signed["userId"])["nodes"]
     assert (shown["postId"], shown["text"]) == (post, "Look what hatched today!")
     (liker,) = ada.run("likers", postId=post)["nodes"]
-    assert liker["person"]["userId"] == signed["userId"]
+    assert liker["user"]["userId"] == signed["userId"]
 
 
 def test_a_feed_has_what_the_followed_do(visit: Callable[[str], Visitor]) -> None:

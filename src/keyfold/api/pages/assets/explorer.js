@@ -1,7 +1,7 @@
 "use strict";
 const at = (id) => document.getElementById(id);
 const kept = `keyfold-query:${location.pathname}`;
-const SCHEMA = `{ __schema { queryType { name } mutationType { name } types { name kind description
+const SCHEMA = `{ __schema { queryType { name } mutationType { name } subscriptionType { name } types { name kind description
   fields { name description args { name type { ...T } } type { ...T } }
   inputFields { name type { ...T } } enumValues { name } } } }
 fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
@@ -11,16 +11,37 @@ let roots = {};
 at("token").value = localStorage.getItem("keyfold-token") || "";
 at("query").value = localStorage.getItem(kept) || "{\n  __typename\n}\n";
 
-async function send(query, variables) {
-  const headers = { "content-type": "application/json" };
+let listening = new AbortController();
+
+function post(query, variables, more = {}) {
+  const headers = { "content-type": "application/json", ...more };
   const token = at("token").value.trim();
   if (token) headers.authorization = `Bearer ${token}`;
-  const answer = await fetch(location.pathname, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ query, variables }),
-  });
-  return answer.json();
+  const body = JSON.stringify({ query, variables });
+  return fetch(location.pathname, { method: "POST", headers, body, signal: listening.signal });
+}
+
+const send = async (query, variables) => (await post(query, variables)).json();
+
+// The answers of a subscription one by one, the newest first, until another query runs.
+async function listen(query, variables) {
+  const answer = await post(query, variables, { accept: "text/event-stream" });
+  if (!answer.headers.get("content-type").startsWith("text/event-stream")) return answer.json();
+  at("answer").textContent = "Listening ...";
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const heard = [];
+  for (let text = ""; ;) {
+    const { done, value } = await reader.read();
+    if (done) return heard;
+    const parts = (text + value).split("\n\n");
+    text = parts.pop();
+    for (const part of parts) {
+      const line = part.split("\n").find((one) => one.startsWith("data: {"));
+      if (!line) continue;
+      heard.unshift(JSON.parse(line.slice(6)));
+      at("answer").textContent = JSON.stringify(heard.slice(0, 50), null, 2);
+    }
+  }
 }
 
 async function run() {
@@ -33,10 +54,14 @@ async function run() {
     at("answer").textContent = `Variables are no JSON: ${error.message}`;
     return;
   }
+  listening.abort();
+  listening = new AbortController();
+  const query = at("query").value;
+  const ask = /^\s*subscription\b/m.test(query) ? listen : send;
   try {
-    at("answer").textContent = JSON.stringify(await send(at("query").value, variables), null, 2);
+    at("answer").textContent = JSON.stringify(await ask(query, variables), null, 2);
   } catch (error) {
-    at("answer").textContent = `No answer: ${error.message}`;
+    if (error.name !== "AbortError") at("answer").textContent = `No answer: ${error.message}`;
   }
 }
 
@@ -115,8 +140,10 @@ async function showSchema() {
   const show = () => {
     const wanted = at("filter").value.toLowerCase();
     at("schema").replaceChildren(listing("query", schema.queryType.name, wanted));
-    if (schema.mutationType)
-      at("schema").append(listing("mutation", schema.mutationType.name, wanted));
+    for (const kind of ["mutation", "subscription"]) {
+      const type = schema[`${kind}Type`];
+      if (type) at("schema").append(listing(kind, type.name, wanted));
+    }
   };
   at("filter").addEventListener("input", show);
   show();
