@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
 from keyfold.cli._opening import existing, existing_or_empty
+from keyfold.cli._progress import reporter
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema
-    from keyfold.migrations import Backend, Migration, Migrator, Progress
+    from keyfold.migrations import Backend, Migration, Migrator
 
 HELP = "Plan a change of tables and items, apply it while traffic goes on, or go back."
 SNAPSHOT = "schema.json"
-LINE_SECONDS = 5.0
-"""How often a job tells where it is, where nobody looks at a terminal."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -424,25 +420,6 @@ def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrat
         pace=ScanPace(given.get("segments", 4), given.get("rate", 0)),
         settle=settle if settle is not None else (2.0 if remote else 0.0),
         without_routers=given.get("without_routers", False),
-        report=_show if sys.stderr.isatty() else _Lines(),
+        report=reporter(),
         say=lambda words: print(words, flush=True),
     )
-
-
-def _show(progress: Progress) -> None:
-    end = "\n" if progress.expected and progress.done >= progress.expected else ""
-    print(f"\r{progress.words():<100}", end=end, file=sys.stderr, flush=True)
-
-
-class _Lines:
-    """Progress for a log: a line of JSON now and then."""
-
-    def __init__(self) -> None:
-        self._next: dict[str, float] = {}
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        due = self._next.setdefault(progress.job, now + LINE_SECONDS)
-        if now >= due:
-            self._next[progress.job] = now + LINE_SECONDS
-            print(json.dumps(progress.as_data()), file=sys.stderr, flush=True)

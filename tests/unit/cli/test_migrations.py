@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keyfold.cli import main
-from keyfold.cli import migrations as commands
+from keyfold.cli import _progress, main
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.migrations import Backend
@@ -110,7 +109,7 @@ def test_a_rollback_is_in_the_history(planned: str, capsys: pytest.CaptureFixtur
 def test_without_a_terminal_progress_is_lines_of_json(
     planned: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(_progress, "LINE_SECONDS", 0.0)
     assert main(["migrations", "apply", "--to", "backfill", *ON_SHOP]) == 0
     *_, last = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert (last["job"], last["done"], last["expected"]) == ("backfill Orders", 30, 30)

@@ -1,0 +1,39 @@
+"""How far a long job is: a line that moves on a terminal, lines of JSON elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keyfold.migrations import Progress
+
+LINE_SECONDS = 5.0
+"""How often a job tells where it is, where nobody looks at a terminal."""
+
+
+def reporter() -> Callable[[Progress], None]:
+    """What shows progress where standard error goes to."""
+    return _show if sys.stderr.isatty() else _Lines()
+
+
+def _show(progress: Progress) -> None:
+    end = "\n" if progress.expected and progress.done >= progress.expected else ""
+    print(f"\r{progress.words():<100}", end=end, file=sys.stderr, flush=True)
+
+
+class _Lines:
+    """Progress for a log: a line of JSON for each job, now and then."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, float] = {}
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        due = self._next.setdefault(progress.job, now + LINE_SECONDS)
+        if now >= due:
+            self._next[progress.job] = now + LINE_SECONDS
+            print(json.dumps(progress.as_data()), file=sys.stderr, flush=True)
