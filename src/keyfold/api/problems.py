@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Final
 import pydantic
 
 from keyfold import errors
+from keyfold.api.complaints import complaint
 from keyfold.api.names import camel
 from keyfold.errors import KeyfoldError
 
@@ -292,5 +293,5 @@ def invalid_input(
     for one in error.errors():
         parts = [*([prefix] if prefix else []), *(str(part) for part in one["loc"])]
         path = ".".join((names or {}).get(part, part) for part in parts)
-        found.append(FieldError(path or "body", one["msg"]))
+        found.append(FieldError(path or "body", complaint(one)))
     return Invalid(found)

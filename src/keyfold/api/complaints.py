@@ -1,0 +1,60 @@
+"""What is wrong with an input, in words for whoever typed it: they stand beside the field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_SAID: Final[Mapping[str, str]] = {
+    "missing": "is required",
+    "extra_forbidden": "is not known here",
+    "string_type": "must be text",
+    "string_too_long": "has more than {max_length} characters",
+    "string_pattern_mismatch": "does not have the form that it needs",
+    "too_long": "has more than {max_length} entries",
+    "too_short": "needs at least {min_length} entries",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "decimal_type": "must be a number",
+    "decimal_parsing": "must be a number",
+    "decimal_max_places": "has more than {decimal_places} decimal places",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "datetime_type": "must be a moment, as 2026-01-31T12:00:00Z",
+    "datetime_parsing": "must be a moment, as 2026-01-31T12:00:00Z",
+    "datetime_from_date_parsing": "must be a moment, as 2026-01-31T12:00:00Z",
+    "timezone_aware": "must say its time zone, as 2026-01-31T12:00:00Z",
+    "date_type": "must be a day, as 2026-01-31",
+    "date_parsing": "must be a day, as 2026-01-31",
+    "date_from_datetime_parsing": "must be a day, as 2026-01-31",
+    "list_type": "must be a list",
+    "set_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "none_required": "must be null",
+    "json_invalid": "is not valid JSON: {error}",
+    "value_error": "{error}",
+}
+
+
+def complaint(error: Mapping[str, Any]) -> str:
+    """One of Pydantic's errors; a kind that has no words here keeps its own."""
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "string_too_short":
+        least = context["min_length"]
+        return "must not be empty" if least == 1 else f"needs at least {least} characters"
+    try:
+        return _SAID[kind].format_map(context)
+    except KeyError:
+        return str(error["msg"])

@@ -1,0 +1,62 @@
+"""What is wrong with an input is said in words that can stand beside a field."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import AwareDatetime, Field, ValidationError, field_validator
+
+from keyfold.api import Payload
+from keyfold.api.problems import invalid_input
+
+
+class Order(Payload):
+    buyer: Annotated[str, Field(min_length=1, max_length=5)] = "x"
+    code: Annotated[str, Field(min_length=3, pattern="^[a-z]+$")] = "abc"
+    count: Annotated[int, Field(ge=1, le=9)] = 1
+    price: Annotated[Decimal, Field(gt=0, decimal_places=2)] = Decimal(1)
+    kind: Literal["gift", "sale"] = "gift"
+    at: AwareDatetime | None = None
+    day: date | None = None
+    tags: Annotated[list[str], Field(max_length=1)] = []
+    paid: bool = False
+
+    @field_validator("buyer")
+    @classmethod
+    def _no_digits(cls, value: str) -> str:
+        if any(one.isdigit() for one in value):
+            raise ValueError("must not have digits")
+        return value
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"buyer": ""}, "must not be empty"),
+        ({"buyer": "abcdef"}, "has more than 5 characters"),
+        ({"buyer": "a1"}, "must not have digits"),
+        ({"buyer": 3}, "must be text"),
+        ({"code": "ab"}, "needs at least 3 characters"),
+        ({"code": "ABC"}, "does not have the form that it needs"),
+        ({"count": 0}, "must be at least 1"),
+        ({"count": 10}, "must be at most 9"),
+        ({"count": "many"}, "must be a whole number"),
+        ({"price": "0"}, "must be more than 0"),
+        ({"price": "1.234"}, "has more than 2 decimal places"),
+        ({"kind": "loan"}, "must be 'gift' or 'sale'"),
+        ({"at": "soon"}, "must be a moment, as 2026-01-31T12:00:00Z"),
+        ({"at": "2026-01-31T12:00:00"}, "must say its time zone, as 2026-01-31T12:00:00Z"),
+        ({"day": "soon"}, "must be a day, as 2026-01-31"),
+        ({"tags": ["a", "b"]}, "has more than 1 entries"),
+        ({"paid": "perhaps"}, "must be true or false"),
+        ({"colour": "red"}, "is not known here"),
+    ],
+)
+def test_a_mistake_is_said_in_words(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError) as wrong:
+        Order.model_validate(given)
+    (found,) = invalid_input(wrong.value).fields
+    assert (found.path, found.message) == (next(iter(given)), said)
