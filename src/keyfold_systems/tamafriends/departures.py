@@ -1,4 +1,4 @@
-"""What leaves with a post or with a person, besides what their cascades take along."""
+"""What leaves with a person, besides what their cascades take along."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ from keyfold import delete
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
 from keyfold_systems.tamafriends import attempts
-from keyfold_systems.tamafriends.entities import Attempts, Post, UserProfile, design, home
-
-
-@design.on(Post, "remove", name="leave_feeds")
-def leave_feeds(old: Post, _: None, _delivery: Delivery) -> list[Intent]:
-    """A post that was deleted, expired or went with its author leaves the feeds too."""
-    return home.removing(old)[1:]
+from keyfold_systems.tamafriends.entities import Attempts, UserProfile, design, home
 
 
 @design.on(UserProfile, "remove", name="forget_person")
@@ -26,6 +20,13 @@ def forget_person(old: UserProfile, _: None, _delivery: Delivery) -> list[Intent
         delete(home.support.hint.key(source=user_id)),
         delete(Attempts.key(subject=attempts.of_account(user_id))),
     ]
+
+
+@design.on(home.support.hint, "insert", name="forget_hint")
+async def forget_hint(_: None, new: Any, delivery: Delivery) -> list[Intent]:
+    """A hint that a record of before made anew, of somebody who is gone."""
+    author = await delivery.find(UserProfile.key(user_id=new.source))
+    return [] if author is not None else [delete(new.ref())]
 
 
 @design.on(home.support.source, "modify", name="forget_source")

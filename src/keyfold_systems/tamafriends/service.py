@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from keyfold import AsyncDb, Design
 from keyfold_systems.tamafriends.design import design
+from keyfold_systems.tamafriends.operations.belongings import Belongings
 from keyfold_systems.tamafriends.operations.live import Live
 from keyfold_systems.tamafriends.operations.moderation import Moderation
 from keyfold_systems.tamafriends.operations.notifications import Notifications
@@ -14,7 +15,7 @@ from keyfold_systems.tamafriends.operations.profiles import Profiles
 from keyfold_systems.tamafriends.operations.relations import Relations
 
 
-class TamaFriends(Moderation, Profiles, Posts, Relations, Notifications, Live):
+class TamaFriends(Moderation, Profiles, Posts, Relations, Notifications, Live, Belongings):
     """Posts, comments, likes and follows."""
 
     title: ClassVar[str] = "TamaFriends"

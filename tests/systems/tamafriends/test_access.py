@@ -83,6 +83,8 @@ MATRIX = Matrix(
     restoreUser           401        403       403     403     403     yes        yes
     setRole               401        403       403     403     403     403        yes
     audit                 401        403       403     403     403     yes        yes
+    personalData          401        403       403     403     yes     403        yes
+    deletePersonalData    401        403       403     403     yes     403        yes
     """,
     {
         "anonymous": ANONYMOUS,

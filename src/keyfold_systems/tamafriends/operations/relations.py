@@ -81,8 +81,6 @@ class Relations(Part):
             put(Block(user_id=user_id, blocked_id=blocked_id)),
             delete(Follow.key(follower_id=blocked_id, followee_id=user_id)),
             delete(Follow.key(follower_id=user_id, followee_id=blocked_id)),
-            home.hiding(blocked_id, user_id),
-            home.hiding(user_id, blocked_id),
             check(UserProfile.key(user_id=user_id)),
             check(UserProfile.key(user_id=blocked_id)),
         )

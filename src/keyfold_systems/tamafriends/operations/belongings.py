@@ -1,0 +1,49 @@
+"""What belongs to a person: exported page by page; what leaves with the profile follows it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import BaseModel
+
+from keyfold import Timestamp
+from keyfold.api import Belonging, PersonalData
+from keyfold_systems.tamafriends.entities import (
+    Block,
+    Comment,
+    Follow,
+    Like,
+    Notification,
+    Post,
+    Report,
+    Session,
+    UserProfile,
+)
+from keyfold_systems.tamafriends.operations.access import Part
+
+
+class SessionRecord(BaseModel):
+    """Where somebody was signed in, without what proves it."""
+
+    session_id: str
+    device: str
+    created_at: Timestamp
+
+
+class Belongings(PersonalData, Part):
+    """The profile is deleted; cascades take the rest along, wherever they are broken off."""
+
+    personal: ClassVar[tuple[Belonging, ...]] = (
+        Belonging("profile", lambda id: UserProfile.key(user_id=id)),
+        Belonging("posts", lambda id: Post.key.query(user_id=id), kept=True),
+        Belonging("comments", lambda id: Comment.by_user.query(user_id=id), kept=True),
+        Belonging("likes", lambda id: Like.by_user.query(user_id=id), kept=True),
+        Belonging("following", lambda id: Follow.key.query(follower_id=id), kept=True),
+        Belonging("followers", lambda id: Follow.by_followee.query(followee_id=id), kept=True),
+        Belonging("blocks", lambda id: Block.key.query(user_id=id), kept=True),
+        Belonging("notifications", lambda id: Notification.key.query(user_id=id), kept=True),
+        Belonging("reports", lambda id: Report.by_user.query(user_id=id), kept=True),
+        Belonging(
+            "sessions", lambda id: Session.key.query(user_id=id).only(SessionRecord), kept=True
+        ),
+    )
