@@ -64,8 +64,9 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def visitor(browser: Browser, start: str) -> Iterator[BrowserContext]:
     """Somebody who opened the printed address; whatever a page complains of fails the tests."""
+    expect.set_options(timeout=30_000)
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
     page = context.new_page()
     page.goto(start)
     page.close()

@@ -102,7 +102,8 @@ def fill(address: str) -> None:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(20_000)
+    expect.set_options(timeout=30_000)
+    context.set_default_timeout(30_000)
     made = context.new_page()
     errors: list[str] = []
     made.on("pageerror", lambda error: errors.append(str(error)))

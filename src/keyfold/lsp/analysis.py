@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from keyfold.design.nodes import DesignFileError
@@ -15,10 +16,12 @@ from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.review.check import check
 from keyfold.review.check.report import Finding, Fix
-from keyfold.review.cost import Workload
+from keyfold.review.cost import Workload, bill, load
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.reads import read
 
+WORKLOAD = "workload.yaml"
+"""Beside the design: its rates give the lenses their dollars."""
 SymbolKind = Literal["entity", "pattern", "index", "table"]
 
 
@@ -67,10 +70,10 @@ def analyse_file(text: str, path: str) -> Analysis:
         return Analysis((TextProblem(error.place, "error", "", error.message),))
     except KeyfoldError as error:
         return Analysis((TextProblem(Place(path, 1), "error", "", str(error)),))
-    return analyse(schema)
+    return analyse(schema, path)
 
 
-def analyse(schema: Schema) -> Analysis:
+def analyse(schema: Schema, path: str) -> Analysis:
     """Findings of the reviewer, and every name of the design."""
     fields = {
         attribute.field: attribute.type
@@ -78,8 +81,18 @@ def analyse(schema: Schema) -> Analysis:
         for attribute in entity.attributes
     }
     return Analysis(
-        tuple(_problem(one) for one in check(schema).findings), tuple(_symbols(schema)), fields
+        tuple(_problem(one) for one in check(schema).findings),
+        tuple(_symbols(schema, _workload(schema, path))),
+        fields,
     )
+
+
+def _workload(schema: Schema, path: str) -> Workload | None:
+    """What the workload file beside the design says, if it is there and of this design."""
+    try:
+        return load(Path(path).with_name(WORKLOAD), schema)
+    except KeyfoldError:
+        return None
 
 
 def declaration_problem(error: DeclarationError, path: str) -> TextProblem:
@@ -96,8 +109,10 @@ def _problem(finding: Finding) -> TextProblem:
     return TextProblem(finding.place, finding.severity, finding.code, message, finding.fixes)
 
 
-def _symbols(schema: Schema) -> Iterator[Symbol]:
-    figures = Figures(schema, Workload())
+def _symbols(schema: Schema, workload: Workload | None) -> Iterator[Symbol]:
+    figures = Figures(schema, workload or Workload())
+    lines = bill(schema, workload).patterns if workload is not None else ()
+    dollars = {one.pattern.name: one for one in lines if one.rate.average}
     for table in schema.tables:
         shown = ", ".join(one for one in (table.partition, table.sort) if one)
         yield Symbol(table.name, "table", table.place, f"**table {table.name}** ({shown})")
@@ -110,6 +125,8 @@ def _symbols(schema: Schema) -> Iterator[Symbol]:
     for pattern in schema.patterns:
         priced = read(figures, pattern)
         lens = f"requests: {priced.requests:g}, units: {priced.total:g}"
+        if (line := dollars.get(pattern.name)) is not None:
+            lens += f", ${line.dollars:,.2f} a month at {line.rate.average:g} a second"
         hover = f"{_pattern_hover(pattern)}\n\n{lens}"
         yield Symbol(pattern.name, "pattern", pattern.place, hover, lens)
 

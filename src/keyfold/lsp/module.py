@@ -125,7 +125,7 @@ def _imported(text: str, path: str) -> Analysis:
     if design is None:
         return Analysis()
     try:
-        return analyse(design.schema)
+        return analyse(design.schema, path)
     except DeclarationError as error:
         return Analysis((declaration_problem(error, path),))
     except KeyfoldError as error:

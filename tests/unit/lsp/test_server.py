@@ -112,6 +112,7 @@ async def test_a_design_file_is_reviewed_explained_completed_and_fixed(
     editor: Editor, tmp_path: Path
 ) -> None:
     path = tmp_path / "design.yaml"
+    (tmp_path / "workload.yaml").write_text("patterns: {Room by id: {rate: 3}}")
     found = {one.code: one for one in await editor.open(path, FILE)}
     unpadded = found["K8"]
     assert unpadded.range.start.line == 13
@@ -138,7 +139,9 @@ async def test_a_design_file_is_reviewed_explained_completed_and_fixed(
     document = lsp.TextDocumentIdentifier(path.as_uri())
     lenses = await editor.text_document_code_lens_async(lsp.CodeLensParams(document))
     assert lenses
-    assert any("units" in one.command.title for one in lenses if one.command)
+    told = [one.command.title for one in lenses if one.command]
+    assert any("units" in one for one in told)
+    assert any("a month at 3 a second" in one for one in told)
 
     actions = await editor.text_document_code_action_async(
         lsp.CodeActionParams(document, unpadded.range, lsp.CodeActionContext([unpadded]))
