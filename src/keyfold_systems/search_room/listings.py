@@ -119,7 +119,7 @@ class ListingOperations(ActivityOperations):
         listing = await self.db.get(Listing.key(room_id=room_id, listing_id=listing_id))
         if expected_version is not None:
             listing = listing.model_copy(update={"version": expected_version})
-        changes = input.model_dump(exclude_unset=True)
+        changes = input.given()
         if "location" in changes:
             changes["location"] = changes["location"] or ""
         if changes.get("status") == listing.status:

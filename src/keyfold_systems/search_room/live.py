@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.api import Identity, itself, related, subscription
+from keyfold.api import itself, subscription
 from keyfold.streams import Change
 from keyfold_systems.search_room.access import member
 from keyfold_systems.search_room.entities import (
@@ -19,10 +19,8 @@ from keyfold_systems.search_room.entities import (
     UserInvitation,
     UserRoom,
 )
-from keyfold_systems.search_room.listings import ListingOperations
-from keyfold_systems.search_room.patterns import listings_by_id, rooms_by_id
 from keyfold_systems.search_room.payloads import RoomNews, UserNews
-from keyfold_systems.search_room.people import named
+from keyfold_systems.search_room.people import PeopleOperations, named
 
 InRoom = (
     Room
@@ -36,7 +34,7 @@ InRoom = (
 )
 
 
-class LiveOperations(ListingOperations):
+class LiveOperations(PeopleOperations):
     """Subscriptions: each says what changed, and whoever shows it reads it again."""
 
     @subscription(
@@ -69,22 +67,3 @@ class LiveOperations(ListingOperations):
     ) -> UserNews:
         """Your profile, your rooms, your invitations and what you are to know."""
         return UserNews(user_id=user_id, changed=type(change.new or change.old).__name__)
-
-    @related(UserRoom, name="room")
-    async def rooms_of_entries(self, parents: list[UserRoom]) -> list[Room | None]:
-        """The room itself."""
-        return await rooms_by_id(self.db, [one.room_id for one in parents])
-
-    @related(Activity, name="listing")
-    async def listings_of_activities(
-        self, parents: list[Activity], caller: Identity
-    ) -> list[Listing | None]:
-        """The listing that it is about, if it is about one and that is there."""
-        addresses = {(one.room_id, one.about) for one in parents if one.about}
-        rooms = {room for room, _ in addresses}
-        found: dict[str, Listing] = {}
-        for room_id in sorted(rooms):
-            ids = sorted(about for room, about in addresses if room == room_id and about)
-            there = [one for one in await listings_by_id(self.db, room_id, ids) if one is not None]
-            found |= {one.listing_id: one for one in await self._shown(there, caller)}
-        return [found.get(one.about or "") for one in parents]

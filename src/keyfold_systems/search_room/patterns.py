@@ -132,12 +132,6 @@ def listing_by_id(room_id: str, listing_id: str) -> Get[Listing]:
     return get(Listing.key(room_id=room_id, listing_id=listing_id))
 
 
-@design.pattern()
-def listings_by_id(room_id: str, listing_ids: list[str]) -> GetMany[Listing]:
-    """The listings that activities are about."""
-    return get_many(Listing.key(room_id=room_id, listing_id=each(listing_ids)))
-
-
 @design.pattern(requests=1)
 def room_listings(room_id: str, limit: int = 50) -> Query[Listing]:
     """Get all room listings."""

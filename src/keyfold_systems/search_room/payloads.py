@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from keyfold.api import Payload
+from keyfold.api import Payload, unchanged
 from keyfold_systems.search_room.entities import (
     MOST_CONTEXT,
     Address,
@@ -38,29 +38,13 @@ class NewRoom(Payload):
     context: Context = {}
 
 
-class Change(Payload):
-    """What changes about something; what is left out stays, and null clears what can be empty."""
-
-    kept: ClassVar[frozenset[str]] = frozenset()
-    """What cannot be empty."""
-
-    @model_validator(mode="after")
-    def _clears_only_what_can_be_empty(self) -> Self:
-        for name in self.model_fields_set & self.kept:
-            if getattr(self, name) is None:
-                raise ValueError(f"{name} cannot be cleared; leave it out to keep it")
-        return self
-
-
-class RoomChange(Change):
+class RoomChange(Payload):
     """What changes about a room; what is left out stays, and null clears the context."""
 
-    kept = frozenset({"name", "search_type", "has_copilot"})
-
-    name: Stated | None = None
-    search_type: Literal["buy", "rent"] | None = None
+    name: Stated = unchanged()
+    search_type: Literal["buy", "rent"] = unchanged()
     context: Context | None = None
-    has_copilot: bool | None = None
+    has_copilot: bool = unchanged()
 
 
 class NewListing(Payload):
@@ -77,19 +61,17 @@ class NewListing(Payload):
     picture: Address | None = None
 
 
-class ListingChange(Change):
+class ListingChange(Payload):
     """What changes about a listing; what is left out stays, and null clears what can be empty."""
 
-    kept = frozenset({"title", "status"})
-
-    title: Stated | None = None
+    title: Stated = unchanged()
     location: Place | None = None
     price: Amount | None = None
     rooms: Amount | None = None
     surface: Amount | None = None
     link: Address | None = None
     picture: Address | None = None
-    status: Status | None = None
+    status: Status = unchanged()
 
 
 class NewCriteria(Payload):

@@ -89,7 +89,7 @@ class RoomOperations(CriteriaOperations):
         room = await self.db.get(Room.key(room_id=room_id))
         if expected_version is not None:
             room = room.model_copy(update={"version": expected_version})
-        changes = input.model_dump(exclude_unset=True)
+        changes = input.given()
         if "context" in changes:
             changes["context"] = changes["context"] or {}
         if not changes:

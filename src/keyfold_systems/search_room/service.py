@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from keyfold import AsyncDb, Design
-from keyfold.api import Service
+from keyfold.api import Service, relation
 from keyfold_systems.search_room.departure import DepartureOperations
 from keyfold_systems.search_room.design import design
+from keyfold_systems.search_room.entities import Activity, Listing, Notification, Room, UserRoom
 from keyfold_systems.search_room.invitations import InvitationOperations
 from keyfold_systems.search_room.live import LiveOperations
 from keyfold_systems.search_room.notifications import NotificationOperations
@@ -20,6 +21,11 @@ class SearchRoom(
 
     design: ClassVar[Design] = design
     idempotent = True
+    relations = (
+        relation(UserRoom, "room", Room, room_id="room_id"),
+        relation(Activity, "listing", Listing, room_id="room_id", listing_id="about"),
+        relation(Notification, "room", Room, room_id="room_id"),
+    )
 
     def __init__(self, db: AsyncDb) -> None:
         self.db = db

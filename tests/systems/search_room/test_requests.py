@@ -40,7 +40,6 @@ from keyfold_systems.search_room.patterns import (
     latest_user_criteria,
     listing_by_external_id,
     listing_by_id,
-    listings_by_id,
     listings_by_status,
     membership,
     notifications,
@@ -301,11 +300,6 @@ ROWS: dict[str, Row[World]] = {
     ),
     "listing_by_id": Row(
         lambda db: listing_by_id(db, "r", "l"), [item("LISTING#l")], lambda w: w["Listing"][1]
-    ),
-    "listings_by_id": Row(
-        lambda db: listings_by_id(db, "r", ["l", "m"]),
-        [batch_get(("ROOM#r", "LISTING#l"), ("ROOM#r", "LISTING#m"))],
-        lambda w: [w["Listing"][1], None],
     ),
     "room_listings": Row(
         lambda db: room_listings(db, "r"),
