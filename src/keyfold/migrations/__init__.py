@@ -1,6 +1,6 @@
 """Changing a running system without downtime: plans, phases, copying, and the way back."""
 
-from keyfold.design.schema import Index, TableSchema
+from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.migrations.backend import Backend, backend_of
 from keyfold.migrations.diff import SchemaChange, diff
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side
@@ -19,10 +19,12 @@ from keyfold.migrations.moves import (
 from keyfold.migrations.operations import (
     CreateIndex,
     CreateTable,
+    CreateVector,
     DisableStream,
     DisableTtl,
     DropIndex,
     DropTable,
+    DropVector,
     EnableStream,
     EnableTtl,
 )
@@ -49,11 +51,13 @@ __all__ = [
     "Backend",
     "CreateIndex",
     "CreateTable",
+    "CreateVector",
     "Derive",
     "DisableStream",
     "DisableTtl",
     "DropIndex",
     "DropTable",
+    "DropVector",
     "EnableStream",
     "EnableTtl",
     "Index",
@@ -73,6 +77,7 @@ __all__ = [
     "Side",
     "SyncRouter",
     "TableSchema",
+    "VectorSchema",
     "add_attribute",
     "backend_of",
     "derive",

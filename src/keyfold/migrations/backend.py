@@ -11,7 +11,7 @@ from typing import Any, Final
 from keyfold.clients.protocol import Client
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.naming import physical_name
-from keyfold.design.schema import Index, TableSchema
+from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.errors import (
     InternalFailure,
     OperationError,
@@ -161,6 +161,7 @@ def _read(name: str, found: dict[str, Any], ttl: str | None) -> TableSchema:
         partition_type=types[partition],
         sort_type=types[sort] if sort else "S",
         indexes=tuple(indexes),
+        vectors=tuple(_vector(index, types) for index in found.get("VectorIndexes", ())),
         ttl=ttl,
         stream=stream.get("StreamViewType") if stream.get("StreamEnabled") else None,
     )
@@ -184,6 +185,22 @@ def _indexes(found: Any, types: dict[str, Any], *, local: bool) -> list[Index]:
             )
         )
     return indexes
+
+
+def _vector(index: dict[str, Any], types: dict[str, str]) -> VectorSchema:
+    roles: dict[str, list[str]] = {"HASH": [], "INLINE_FILTER": []}
+    for element in index.get("SearchSchema", ()):
+        roles[element["SearchSchemaElementType"]].append(element["AttributeName"])
+    asked = (*roles["HASH"], *roles["INLINE_FILTER"])
+    return VectorSchema(
+        index["IndexName"],
+        index["VectorAttribute"]["AttributeName"],
+        index["Dimensions"],
+        index["DistanceFunction"].lower(),
+        within=roles["HASH"][0] if roles["HASH"] else "",
+        filters=tuple(roles["INLINE_FILTER"]),
+        numbers=tuple(name for name in asked if types.get(name) == "N"),
+    )
 
 
 def _key(keys: list[dict[str, str]]) -> tuple[str, str | None]:

@@ -15,6 +15,7 @@ from keyfold.design.schema import (
     Index,
     Schema,
     TableSchema,
+    VectorSchema,
 )
 from keyfold.expressions.text import written
 from keyfold.migrations.snapshot import UNKNOWN
@@ -26,6 +27,9 @@ ChangeKind = Literal[
     "index added",
     "index removed",
     "index changed",
+    "vector added",
+    "vector removed",
+    "vector changed",
     "ttl changed",
     "stream changed",
     "entity added",
@@ -48,7 +52,7 @@ ChangeKind = Literal[
 ]
 
 
-Side = TableSchema | Index | EntitySchema | Follows | None
+Side = TableSchema | Index | VectorSchema | EntitySchema | Follows | None
 MOVES: tuple[ChangeKind, ...] = ("entity moved", "entity re-keyed")
 
 
@@ -100,6 +104,7 @@ def _tables(before: Schema, after: Schema) -> Iterator[SchemaChange]:
             yield SchemaChange("table key changed", name, words, old, new)
             continue
         yield from _indexes(old, new)
+        yield from _vectors(old, new)
         if old.ttl != new.ttl:
             words = f"items of {name} expire by {new.ttl or 'nothing'}, before by "
             yield SchemaChange(
@@ -136,6 +141,22 @@ def _indexes(old: TableSchema, new: TableSchema) -> Iterator[SchemaChange]:
         if new.index(index.name) is None:
             words = f"{table} loses the index {index.name}"
             yield SchemaChange("index removed", table, words, index)
+
+
+def _vectors(old: TableSchema, new: TableSchema) -> Iterator[SchemaChange]:
+    table = new.name
+    for vector in new.vectors:
+        found = old.vector(vector.name)
+        if found is None:
+            words = f"{table} has a new vector index {vector.name}"
+            yield SchemaChange("vector added", table, words, None, vector)
+        elif found != vector:
+            words = f"the vector index {vector.name} of {table} is another one now"
+            yield SchemaChange("vector changed", table, words, found, vector)
+    for vector in old.vectors:
+        if new.vector(vector.name) is None:
+            words = f"{table} loses the vector index {vector.name}"
+            yield SchemaChange("vector removed", table, words, vector)
 
 
 def _shape(index: Index) -> tuple[object, ...]:

@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from keyfold.design.schema import Index, TableSchema
+from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.errors import TableInUse, TableNotFound, ValidationError
 from keyfold.migrations.backend import Backend
-from keyfold.runtime.tables import create_request, index_request
+from keyfold.runtime.tables import create_request, index_request, vector_request
 
 When = Literal["expand", "contract"]
 
@@ -153,6 +153,67 @@ class DropIndex(TableChange):
 
 
 @dataclass(frozen=True)
+class CreateVector(TableChange):
+    """A new vector index of an existing table; the backend fills it."""
+
+    table: str
+    vector: VectorSchema
+    when: ClassVar[When] = "expand"
+
+    def words(self) -> str:
+        held = f"{self.vector.attribute}, {self.vector.dimensions} dimensions"
+        return f"create the vector index {self.vector.name} of {self.table} ({held})"
+
+    def is_done(self, backend: Backend) -> bool:
+        found = backend.live(self.table)
+        return found is not None and found.vector(self.vector.name) is not None
+
+    def apply(self, backend: Backend) -> None:
+        found = backend.live(self.table)
+        if found is None:
+            raise TableNotFound(f"there is no table {backend.physical(self.table)}")
+        if found.vector(self.vector.name) is not None:
+            return
+        types = _types(found)
+        numbers = self.vector.numbers
+        types |= {name: "N" if name in numbers else "S" for name in self.vector.asked}
+        definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
+        _update(
+            backend,
+            self.table,
+            AttributeDefinitions=definitions,
+            VectorIndexUpdates=[{"Create": vector_request(self.vector)}],
+        )
+
+    def reverse(self) -> TableChange:
+        return DropVector(self.table, self.vector)
+
+
+@dataclass(frozen=True)
+class DropVector(TableChange):
+    """A vector index gone; it can be made again from the table."""
+
+    table: str
+    vector: VectorSchema
+    when: ClassVar[When] = "contract"
+
+    def words(self) -> str:
+        return f"drop the vector index {self.vector.name} of {self.table}"
+
+    def is_done(self, backend: Backend) -> bool:
+        found = backend.live(self.table)
+        return found is None or found.vector(self.vector.name) is None
+
+    def apply(self, backend: Backend) -> None:
+        if not self.is_done(backend):
+            delete = {"Delete": {"IndexName": self.vector.name}}
+            _update(backend, self.table, VectorIndexUpdates=[delete])
+
+    def reverse(self) -> TableChange:
+        return CreateVector(self.table, self.vector)
+
+
+@dataclass(frozen=True)
 class EnableTtl(TableChange):
     """Items expire by this attribute. Last of all: while two sides are compared, none expires."""
 
@@ -253,6 +314,8 @@ def _types(table: TableSchema) -> dict[str, str]:
         types[index.partition] = index.partition_type
         if index.sort:
             types[index.sort] = index.sort_type
+    for vector in table.vectors:
+        types |= {name: "N" if name in vector.numbers else "S" for name in vector.asked}
     return types
 
 

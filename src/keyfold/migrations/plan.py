@@ -21,6 +21,7 @@ from keyfold.design.schema import (
     KeyTemplates,
     Schema,
     TableSchema,
+    VectorSchema,
 )
 from keyfold.design.target import importing
 from keyfold.errors import MigrationError
@@ -126,6 +127,12 @@ def _refuse_dangerous(changes: list[SchemaChange]) -> None:
                 "while it is made again. The safe way: declare the new one under another name, "
                 "switch the access patterns, then remove the old one and plan again"
             )
+        if change.kind == "vector changed":
+            raise Dangerous(
+                f"{change.words}. A vector index cannot be changed, and searches would be without "
+                "it while it is made again. The safe way: declare the new one under another name "
+                "(index=), switch the searches, then remove the old one and plan again"
+            )
         if change.kind in ("index added", "index removed"):
             index = change.new or change.old
             if isinstance(index, Index) and index.local:
@@ -227,7 +234,7 @@ class _Writer:
                     found.add(side.name)
                 elif isinstance(side, EntitySchema):
                     found.add(side.table)
-                elif isinstance(side, Index):
+                elif isinstance(side, Index | VectorSchema):
                     found.add(change.subject)
         return found
 
@@ -255,6 +262,10 @@ class _Writer:
             yield self._call("DropTable", self._table(old))
         elif change.kind == "index added" and isinstance(new, Index):
             yield self._call("CreateIndex", _quoted(change.subject), self._index(new))
+        elif change.kind == "vector added" and isinstance(new, VectorSchema):
+            yield self._call("CreateVector", _quoted(change.subject), self._vector(new))
+        elif change.kind == "vector removed" and isinstance(old, VectorSchema):
+            yield self._call("DropVector", _quoted(change.subject), self._vector(old))
         elif change.kind == "index removed" and isinstance(old, Index):
             yield self._call("DropIndex", _quoted(change.subject), self._index(old))
         elif (
@@ -437,10 +448,14 @@ class _Writer:
         if table.name not in self.tables:
             self.imports.add("TableSchema")
             parts = [_quoted(table.name)]
-            parts += _written(table, ("name", "indexes", "place", "silences", "ttl"))
+            skipped = ("name", "indexes", "vectors", "replication", "place", "silences", "ttl")
+            parts += _written(table, skipped)
             if table.indexes:
                 indexes = [self._index(index, 8) for index in table.indexes]
                 parts.append(f"indexes={_wrapped('(', indexes, ')', 4, trailing=True)}")
+            if table.vectors:
+                vectors = [self._vector(vector) for vector in table.vectors]
+                parts.append(f"vectors={_wrapped('(', vectors, ')', 4, trailing=True)}")
             self.tables[table.name] = _wrapped("TableSchema(", parts, ")", 0)
         return _variable(table.name)
 
@@ -448,6 +463,11 @@ class _Writer:
         self.imports.add("Index")
         parts = _written(index, ("name", "place", "silences", "purpose", "holds", "sparse"))
         return _wrapped("Index(", [_quoted(index.name), *parts], ")", indent)
+
+    def _vector(self, vector: VectorSchema) -> str:
+        self.imports.add("VectorSchema")
+        parts = _written(vector, ("name", "place", "silences", "intents"))
+        return _wrapped("VectorSchema(", [_quoted(vector.name), *parts], ")", 8)
 
 
 def _wrapped(start: str, parts: list[str], end: str, indent: int, *, trailing: bool = False) -> str:

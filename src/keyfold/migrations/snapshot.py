@@ -21,6 +21,7 @@ from keyfold.design.schema import (
     Schema,
     StepSchema,
     TableSchema,
+    VectorSchema,
 )
 from keyfold.design.template import Template, parse_template
 from keyfold.errors import MigrationError
@@ -95,7 +96,10 @@ def fingerprint(table: TableSchema) -> str:
 
 
 def _table(table: TableSchema) -> dict[str, Any]:
-    body = _stated(table, ("place", "silences", "indexes", "description", "needs", "prefixes"))
+    skipped = ("place", "silences", "indexes", "vectors", "replication", "description", "needs")
+    body = _stated(table, (*skipped, "prefixes"))
+    if table.vectors:
+        body["vectors"] = [_stated(one, ("place", "silences", "intents")) for one in table.vectors]
     body["indexes"] = [
         _stated(index, ("place", "silences", "purpose", "holds", "sparse"))
         for index in table.indexes
@@ -105,7 +109,17 @@ def _table(table: TableSchema) -> dict[str, Any]:
 
 def _read_table(body: dict[str, Any]) -> TableSchema:
     indexes = [Index(**{**i, "included": tuple(i.get("included", ()))}) for i in body["indexes"]]
-    return TableSchema(**{**body, "indexes": tuple(indexes)})
+    vectors = [
+        VectorSchema(
+            **{
+                **vector,
+                "filters": tuple(vector.get("filters", ())),
+                "numbers": tuple(vector.get("numbers", ())),
+            }
+        )
+        for vector in body.get("vectors", ())
+    ]
+    return TableSchema(**{**body, "indexes": tuple(indexes), "vectors": tuple(vectors)})
 
 
 def _entity(entity: EntitySchema) -> dict[str, Any]:
