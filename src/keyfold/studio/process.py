@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -55,24 +56,32 @@ class StudioOptions:
 
 def run_studio(options: StudioOptions, say: Callable[[str], None]) -> None:
     """Serve the studio until Ctrl-C."""
-    if not 1 <= options.port <= 65535:
-        raise KeyfoldError(f"Invalid port {options.port}: choose 1 to 65535.")
     gate = Gate(password=_password(options))
-    client = connect(options.backend, PROMPT)
+    with _listen(options.host, options.port) as listener:
+        client = connect(options.backend, PROMPT)
+        try:
+            app = create_studio(open_systems(options, client), gate)
+            where = f"http://{options.host}:{listener.getsockname()[1]}/"
+            opened = where if gate.password else f"{where}?token={gate.token}"
+            say(f"Studio: {opened} (Ctrl-C stops)")
+            settings = uvicorn.Config(
+                app, log_level="warning", http=BoundedConnection, timeout_graceful_shutdown=3
+            )
+            uvicorn.Server(settings).run(sockets=[listener])
+        finally:
+            client.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes one that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        app = create_studio(open_systems(options, client), gate)
-        where = f"http://{options.host}:{options.port}/"
-        say(f"Studio: {where if gate.password else f'{where}?token={gate.token}'} (Ctrl-C stops)")
-        uvicorn.run(
-            app,
-            host=options.host,
-            port=options.port,
-            log_level="warning",
-            http=BoundedConnection,
-            timeout_graceful_shutdown=3,
-        )
-    finally:
-        client.close()
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "choose 0 to 65535"
+        raise KeyfoldError(
+            f"cannot listen on {host} port {port} ({reason}); choose another: --port NUMBER"
+        ) from None
 
 
 def _password(options: StudioOptions) -> str:
