@@ -343,6 +343,13 @@ class NoticeView(Payload):
     read_at: Timestamp | None
 
 
+class News(Payload):
+    """Something changed; whoever shows it reads it again."""
+
+    changed: str
+    id: str
+
+
 class Unread(Payload):
     """How many notices were not read."""
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from typing import Any
 
-from keyfold import Page, check, missing, put, update
+from pydantic import ValidationError
+
+from keyfold import Page, check, missing, new_ulid, put, update
 from keyfold.api import (
     Conflict,
     Identity,
@@ -18,7 +22,7 @@ from keyfold.api import (
     mutation,
     query,
 )
-from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound, UniqueTaken
 from keyfold_systems.gg_core.entities import (
     Block,
     Follow,
@@ -53,6 +57,20 @@ ATTEMPTS = 5
 
 class People(Part):
     """Profiles and follows."""
+
+    async def welcome(self, caller: Identity) -> None:
+        """A first sign-in makes the profile, if the issuer knows an address."""
+        email = caller.claims.get("email")
+        if not isinstance(email, str) or await self.db.find(User.key(id=caller.id)) is not None:
+            return
+        known = str(caller.claims.get("preferred_username") or email.partition("@")[0])
+        wanted = re.sub(r"[^A-Za-z0-9_.-]", "", known)[:20] or "user"
+        name = str(caller.claims.get("name") or known)[:200]
+        for nickname in (wanted.ljust(2, "_"), f"{wanted}-{new_ulid()[-6:].lower()}"):
+            with suppress(AlreadyExists, UniqueTaken, ValidationError):
+                user = User(id=caller.id, nickname=nickname, email=email, full_name=name)
+                await self.db.create(user)
+                return
 
     @mutation(
         "/users",
