@@ -60,8 +60,9 @@ class Service:
         if "title" not in vars(cls):
             cls.title = words
         cls.operations, cls.related, cls.subscriptions = {}, list(cls.relations), {}
-        if cls.idempotent is None:
-            cls.idempotent = hasattr(cls, "design")
+        if cls.idempotent is None and hasattr(cls, "design"):
+            # Parts that a service is made of have none, and say nothing about the whole.
+            cls.idempotent = True
         routes: dict[tuple[str, str], str] = {}
         for attribute in _attributes(cls):
             if hasattr(attribute, "__operation__"):
