@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 
 from keyfold.api import Identity
 from keyfold.api.app import ApiSettings, create_app
-from keyfold.demo.process import following
+from keyfold.api.consumers import following
 from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.service import SearchRoom
 

@@ -231,7 +231,7 @@ def test_histories_under_faults_end_verified_with_exact_counters(seed: int) -> N
         step(db, chance, made)
         if chance.random() < 0.1:
             consume(db, client, clock, deadly=0.02)
-    faults._throttle = faults._conflict = faults._unprocessed = faults._lose_answer = 0.0
+    faults.stop()
     Consumer(db).drain()
 
     check(db)

@@ -100,6 +100,11 @@ class Faults:
         self._latency = latency
         self._replica_conflict = replica_conflict
         self.hot_keys = hot_keys
+        self._over = False
+
+    def stop(self) -> None:
+        """Let chance alone from now on: nothing is refused, conflicted or lost any more."""
+        self._over = True
 
     def around(
         self,
@@ -133,7 +138,7 @@ class Faults:
         return answer
 
     def _strikes(self, probability: float) -> bool:
-        if not probability:
+        if not probability or self._over:
             return False
         with self._lock:
             return self._random.random() < probability
