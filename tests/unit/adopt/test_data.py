@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from keyfold.adopt.coverage import cover
 from keyfold.adopt.declared import declared
@@ -16,6 +19,7 @@ from keyfold.cli import main
 from keyfold.clients import connect
 from keyfold.design.file import loads
 from keyfold.design.target import load_design
+from keyfold.errors import KeyfoldError
 from keyfold.maintain import verify
 from keyfold.runtime import Design
 from keyfold.values.size import item_size
@@ -231,3 +235,29 @@ def test_items_of_a_design_in_python_are_taken_by_it_and_consistent(system: str)
         assert put(db, items) == len(items) >= 20
         at_once = {one.name for one in design.schema.follows if one.sync == "transaction"}
         assert [str(one) for one in verify(db).drifts if one.structure in at_once] == []
+
+
+EVIL = "x = __import__('builtins').__dict__.update(ran=True)"
+ODD = (EVIL, f"x\n{EVIL}\n", f'"""\n{EVIL}\n"""', f"x'); {EVIL} #", f'x"); {EVIL} #', "x\\")
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_no_word_of_a_design_file_runs_as_code(odd: str) -> None:
+    shapes = (
+        {"design": odd},
+        {"description": odd},
+        {"entities": {odd: {"key": {"PK": "E#<id>"}, "attributes": {"id": "id"}}}},
+        {"entities": {"E": {"key": {"PK": "E#<id>"}, "attributes": {"id": "id", odd: "string"}}}},
+        {"entities": {"E": {"key": {"PK": f"{odd}#<id>"}, "attributes": {"id": "id"}}}},
+        {
+            "entities": {
+                "E": {"key": {"PK": "E#<id>"}, "attributes": {"id": f"string one of {odd}"}}
+            }
+        },
+        {"tables": {odd: {"key": ["PK"]}}},
+    )
+    for shape in shapes:
+        text = yaml.safe_dump({"design": "d", "tables": {"Things": {"key": ["PK"]}}, **shape})
+        with suppress(KeyfoldError):
+            declared(loads(text), "d.yaml")
+        assert "ran" not in vars(builtins)

@@ -320,3 +320,8 @@ async def test_from_a_relational_schema_to_a_checked_design_over_stdio(tmp_path:
         assert "Post by author_id, by created_at" in drafted
         checked = await ask(client, "check_design", text=drafted)
         assert not [one for one in checked["findings"] if one["severity"] == "error"]
+        made = await ask(client, "make_items", text=drafted, items=12)
+        authors = {one["id"] for one in made["items"] if one["entity"] == "User"}
+        posts = [one for one in made["items"] if one["entity"] == "Post"]
+        assert posts
+        assert {one["author_id"] for one in posts} <= authors
