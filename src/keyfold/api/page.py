@@ -76,5 +76,10 @@ def page_folder(service: type[Service]) -> Path | None:
     file = getattr(sys.modules.get(service.__module__), "__file__", None)
     if file is None:
         return None
-    folder = Path(file).resolve().parent / "page"
-    return folder if (folder / "index.html").is_file() else None
+    folder = Path(file).resolve().parent
+    return folder / "page" if has_page(folder) else None
+
+
+def has_page(folder: Path) -> bool:
+    """Whether a package brings a page."""
+    return (folder / "page" / "index.html").is_file()

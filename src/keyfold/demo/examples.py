@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from keyfold.api.page import PATH as PAGE_PATH
+from keyfold.api.page import has_page
 from keyfold.demo.journal import PATH as EVENTS
 from keyfold.demo.systems import System
 
@@ -24,6 +26,9 @@ def overview(systems: Served, start: str, web: str, dynamodb: str, data: Path) -
     rows = [("Start page", start, ""), ("Services", f"{web}/services", "")]
     rows += [("Events", f"{web}{EVENTS}", "")]
     rows += [("DynamoDB", dynamodb, "")]
+    with_page = [(one.short_title, path) for one, path in systems if has_page(one.folder)]
+    rows += [("", "", ""), ("Page", "", "")] if with_page else []
+    rows += [(title, f"{web}/{path}{PAGE_PATH}", "") for title, path in with_page]
     rows += [("", "", ""), ("System", "REST", "GraphQL")] if systems else []
     rows += [
         (system.short_title, f"{web}/{path}/docs", f"{web}/{path}/graphql")

@@ -110,7 +110,7 @@ def test_events_are_taken_and_shown(running: list[str]) -> None:
 
 
 def test_every_address_in_the_table_answers(running: list[str]) -> None:
-    for url in re.findall(r"http://\S+/(?:docs|graphql)\b", "\n".join(running)):
+    for url in re.findall(r"http://\S+/(?:app/|docs|graphql)", "\n".join(running)):
         with urllib.request.urlopen(url) as answer:
             assert answer.status == 200, url
 
