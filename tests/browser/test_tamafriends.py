@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -137,6 +139,27 @@ def test_a_block_keeps_away_until_it_is_taken_back(page: Page, phone: Page, site
     expect(phone.locator("#blocks")).to_contain_text("Nobody")
     page.reload()
     expect(page.locator("h1")).to_have_text("Yuki Tanaka")
+
+
+def test_somebody_takes_their_data_along_and_leaves(page: Page, site: str) -> None:
+    page.goto(f"{site}{APP}")
+    join(page, "ken")
+    page.fill("#say", "Only here for a day")
+    page.get_by_role("button", name="Post", exact=True).click()
+    expect(page.locator("article")).to_have_count(1)
+    page.goto(f"{site}{APP}#/you")
+    page.get_by_role("button", name="Settings").click()
+    page.click("text=Your data, and leaving")
+    with page.expect_download() as download:
+        page.click("text=Download my data")
+    kinds = Counter(one["kind"] for one in json.loads(download.value.path().read_text()))
+    assert (kinds["profile"], kinds["posts"]) == (1, 1)
+    page.click("text=Delete my account")
+    expect(page.locator("#who")).to_have_text("Sign in")
+    page.goto(f"{site}{APP}#/")
+    sign_in(page, "omar")
+    page.goto(f"{site}{APP}#/people/ken")
+    expect(page.locator(".empty")).to_contain_text("Nobody is called so")
 
 
 def test_who_signs_out_everywhere_comes_back_by_handle_and_password(page: Page, site: str) -> None:

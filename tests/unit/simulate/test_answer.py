@@ -32,9 +32,15 @@ def _loaded(name: str, users: float, design: str = "design") -> tuple[Schema, Wo
     return schema, scaled(schema, load(SYSTEMS / name / "workload.yaml", schema), users)
 
 
+def _network(users: float) -> tuple[Schema, Workload]:
+    """A social network without its feed, whose list of removals is a hot key of its own."""
+    schema, workload = _loaded("tamafriends", users)
+    return schema, replace(workload, feeds={})
+
+
 @pytest.fixture(scope="module")
 def network() -> Prediction:
-    return predict(design_load(*_loaded("tamafriends", 1e8)), DAYS)
+    return predict(design_load(*_network(1e8)), DAYS)
 
 
 def test_a_celebritys_post_is_what_breaks_first(network: Prediction) -> None:
@@ -93,7 +99,7 @@ def test_provisioned_capacity_follows_the_day() -> None:
 
 
 def test_growth_adds_partitions() -> None:
-    schema, workload = _loaded("tamafriends", 1e6)
+    schema, workload = _network(1e6)
     entities = {
         name: replace(each, growth=(each.items or 0.0)) for name, each in workload.entities.items()
     }
@@ -119,7 +125,7 @@ def test_what_goes_wrong_costs_something_or_is_said_to_cost_nothing(
 
 @pytest.fixture(scope="module")
 def chaos_base() -> Prediction:
-    schema, workload = _loaded("tamafriends", 1e7)
+    schema, workload = _network(1e7)
     calm = replace(workload, arrival=replace(workload.arrival, bursts=()))
     return predict(design_load(schema, calm), 0.1)
 

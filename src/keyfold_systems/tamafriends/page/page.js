@@ -300,6 +300,17 @@ form($("#password"), async (values) => {
   become({ ...me(), token: signed.token });
 }, { done: "Changed. You are signed out everywhere else." });
 $("#everywhere").addEventListener("click", doing(async () => { await rest.delete(path`/users/${me().id}/sessions`); $("#settings").close(); become(null); }));
+$("#take").addEventListener("click", doing(async () => {
+  const found = [], all = path`/people/${me().id}/data`;
+  for (let cursor = ""; cursor !== null;) {
+    const page = await rest.get(`${all}?limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    found.push(...page.items);
+    cursor = page.cursor;
+  }
+  const file = URL.createObjectURL(new Blob([JSON.stringify(found, null, 2)], { type: "application/json" }));
+  h("a", { href: file, download: "tamafriends.json" }).click();
+  URL.revokeObjectURL(file);
+}));
 $("#leave").addEventListener("click", doing(async () => { await rest.delete(path`/users/${me().id}`); $("#settings").close(); become(null); say("Goodbye."); }));
 $("#blocked").addEventListener("toggle", async function load() {
   if (!this.open || !me()) return;
