@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from keyfold.api import Identity, admin, authenticated, itself, mutation, query
+from keyfold.errors import AlreadyExists, UniqueTaken
 from keyfold_systems.sellers.entities import Account
 from keyfold_systems.sellers.parts import Part, given, there
 from keyfold_systems.sellers.patterns import account, account_by_email
@@ -12,6 +15,14 @@ from keyfold_systems.sellers.values import CleanId
 
 class AccountOperations(Part):
     """Who signs in."""
+
+    async def welcome(self, caller: Identity) -> None:
+        """A first sign-in makes the account, with the address that the issuer knows."""
+        email = caller.claims.get("email")
+        if isinstance(email, str) and 3 <= len(email) <= 320 and "@" in email:
+            new = Account(account_id=caller.id, email=email, given_name=caller.name[:200])
+            with suppress(AlreadyExists, UniqueTaken):
+                await self.db.create(new)
 
     @mutation("/accounts", name="createMyAccount", allow=authenticated, status=201)
     async def create_my_account(self, input: NewAccount, caller: Identity) -> Account:

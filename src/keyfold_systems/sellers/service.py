@@ -10,6 +10,7 @@ from keyfold_systems.sellers.accounts import AccountOperations
 from keyfold_systems.sellers.catalogs import CatalogOperations
 from keyfold_systems.sellers.design import design
 from keyfold_systems.sellers.invites import InviteOperations
+from keyfold_systems.sellers.live import LiveOperations
 from keyfold_systems.sellers.orders import OrderOperations
 from keyfold_systems.sellers.personal_data import PersonalDataOperations
 from keyfold_systems.sellers.profiles import ProfileOperations
@@ -26,6 +27,7 @@ class Sellers(
     SeasonOperations,
     OrderOperations,
     CatalogOperations,
+    LiveOperations,
     Service,
 ):
     """Seller profiles, who shares them, their seasons, orders and catalogs."""

@@ -1,0 +1,343 @@
+/* Sellers for people: stands, the seasons of one, and the order form of a season. Each view loads by
+   REST and loads again when a subscription tells of a change. */
+import { $, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, when } from "../../assets/app.js";
+
+const MINE = "subscription ($id: String!) { mineChanged(ownerAccountId: $id) { kind } }";
+const SHARED = "subscription ($id: String!) { sharedChanged(targetAccountId: $id) { kind } }";
+const PROFILE = "subscription ($id: String!) { profileChanged(profileId: $id) { kind } }";
+const SEASON = "subscription ($id: String!) { seasonChanged(seasonId: $id) { kind } }";
+const PAYMENTS = [["CASH", "Cash"], ["CHECK", "Check"], ["CREDIT_CARD", "Card"], ["OTHER", "Other"]];
+const view = $("#view");
+
+/* ---------- small things ---------- */
+
+const money = (amount) => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" }).format(Number(amount));
+const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+const go = (hash) => { location.hash = hash; };
+const today = () => new Date(Date.now() - new Date().getTimezoneOffset() * 6e4).toISOString().slice(0, 10);
+const empty = (title, words) => () => h(".empty", h("b", title), h("span", words));
+const writes = (profile) => profile.isOwner || profile.permissions.includes("WRITE");
+
+/** All pages of a list. */
+async function all(url) {
+  const found = [];
+  for (let cursor = null; ;) {
+    const page = await rest.get(`${url}?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
+    found.push(...page.items);
+    cursor = page.cursor;
+    if (!cursor) return found;
+  }
+}
+
+/** Load now and whenever one of these subscriptions tells of something, once at a time. */
+function live(load, ...wanted) {
+  let running = false, again = false, left = false;
+  const turn = async () => {
+    again = true;
+    if (running) return;
+    running = true;
+    try { while (again && !left) { again = false; await load(); } } catch (error) { gone(error); } finally { running = false; }
+  };
+  const ends = wanted.map(([query, id]) => subscribe(query, { id }, { open: turn, next: turn, error: gone }));
+  turn();
+  return () => { left = true; ends.forEach((end) => end()); };
+}
+
+function gone(error) {
+  if (["NOT_ALLOWED", "NOT_FOUND"].includes(error.code)) return go("#/");
+  return show(error);
+}
+
+function signedOut() {
+  if (me()) return false;
+  view.replaceChildren(h(".panel", h(".empty", h("b", "Sell with a little order"), h("span", "Catalogs, seasons and orders of your stand. Sign in to start."))));
+  return true;
+}
+
+/* ---------- stands ---------- */
+
+const standCard = (one) => h("a.card.stand", { href: path`#/stands/${one.profileId}` },
+  h("h3", one.sellerName),
+  h(".line.wrap", one.isOwner ? h("span.tag", "Yours") : h("span.tag.on", one.ownerName ? `${one.ownerName}’s` : "Shared"),
+    one.isOwner ? null : h("span.tag", writes(one) ? "You take orders" : "You may look")));
+
+function home() {
+  if (signedOut()) return undefined;
+  const mine = h(".grid"), shared = h(".grid"), others = h("section.stack", { hidden: true }, h("h2", "You help at"), shared);
+  view.replaceChildren(
+    h(".head", h("div", h("h1", "Your stands"), h("p", "Where you sell, and where you help others sell.")),
+      h(".acts", h("button.btn", { onclick: () => open("#code") }, "Use a code"), h("button.btn.main", { onclick: () => stand() }, "New stand"))),
+    mine, others);
+  return live(async () => {
+    const [own, given] = await Promise.all([all("/profiles"), all("/shared-profiles")]);
+    list(mine, own, (one) => one.profileId, standCard, empty("No stand yet", "Open one, and start a season at it."));
+    list(shared, given, (one) => one.profileId, standCard);
+    others.hidden = !given.length;
+  }, [MINE, me().id], [SHARED, me().id]);
+}
+
+let renamed = null;
+function stand(profile = null) {
+  renamed = profile;
+  $("#stand-title").textContent = profile ? "Another name" : "A new stand";
+  $("#stand .btn.main").textContent = profile ? "Rename it" : "Open it";
+  $("#seller-name").value = profile?.sellerName ?? "";
+  open("#stand");
+}
+form($("#stand form"), async (values) => {
+  if (renamed) await rest.put(path`/profiles/${renamed.profileId}`, values);
+  else go(path`#/stands/${(await rest.post("/profiles", values)).profileId}`);
+  $("#stand").close();
+});
+form($("#code form"), async ({ code }) => {
+  const found = await rest.post(path`/invites/${code.trim().toUpperCase()}/redeem`);
+  $("#code").close();
+  say(`You help at ${found.sellerName}`);
+  go(path`#/stands/${found.profileId}`);
+});
+
+/* ---------- one stand ---------- */
+
+let here = null;
+
+const seasonCard = (one) => h("a.card.season", { href: path`#/seasons/${one.seasonId}` },
+  h(".line.apart", h("h3", one.seasonName), h("span.tag", one.catalogName)),
+  h(".line.apart", h("span.big", money(one.totalAmount)), h("span.muted", count(one.orders, "order"))),
+  h("small.muted", [day(`${one.startDate}T12:00`), one.endDate && day(`${one.endDate}T12:00`)].filter(Boolean).join(" – ")));
+
+function helperRow(one) {
+  const name = one.givenName || one.targetAccountId;
+  return h("div", face(name, { size: "small" }), h("span.what", h("b", name), h("small", one.permissions.includes("WRITE") ? "takes orders" : "may look")),
+    h("button.btn.small.quiet", { ariaLabel: `${name} no longer helps`, onclick: doing(() => rest.delete(path`/profiles/${one.profileId}/shares/${one.targetAccountId}`)) }, "Remove"));
+}
+
+function oneStand({ id }) {
+  if (signedOut()) return undefined;
+  const title = h("h1", "…"), acts = h(".acts"), seasons = h(".grid"), sold = h("p");
+  const rows = h(".rows"), helpers = h("section.panel", { hidden: true }, h("header", h("h2", "Helpers"), h("button.btn.small", { onclick: () => open("#helper") }, "Share")), rows);
+  view.replaceChildren(h(".head", h("div", title, sold), acts), h(".cols", h("section.stack", h("h2", "Seasons"), seasons), helpers));
+  return live(async () => {
+    const [profile, found] = await Promise.all([rest.get(path`/profiles/${id}`), all(path`/profiles/${id}/seasons`)]);
+    here = profile;
+    title.textContent = profile.sellerName;
+    const total = found.reduce((sum, one) => sum + Number(one.totalAmount), 0);
+    sold.textContent = `${money(total)} in ${count(found.length, "season")}`;
+    acts.replaceChildren(
+      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : []),
+      ...(writes(profile) ? [h("button.btn", { onclick: () => stand(profile) }, "Rename"), h("button.btn.main", { onclick: doing(newSeason) }, "New season")] : []));
+    list(seasons, [...found].reverse(), (one) => one.seasonId, seasonCard, empty("No season yet", "Choose a catalog and start one."));
+    helpers.hidden = !profile.isOwner;
+    if (profile.isOwner) list(rows, await all(path`/profiles/${id}/shares`), (one) => one.targetAccountId, helperRow, empty("Nobody yet", "Share the stand with friends."));
+  }, [PROFILE, id]);
+}
+
+async function remove(profile) {
+  if (!confirm(`Delete ${profile.sellerName} with its seasons and orders?`)) return;
+  await rest.delete(path`/profiles/${profile.profileId}`);
+  say(`${profile.sellerName} is gone`);
+  go("#/");
+}
+
+async function newSeason() {
+  const [own, everybodys] = await Promise.all([all("/my-catalogs"), all("/catalogs")]);
+  const known = new Map([...own, ...everybodys].map((one) => [one.catalogId, one]));
+  if (!known.size) { say("Make a catalog first", { bad: true }); return go("#/catalogs"); }
+  $("#season form").reset();
+  $("#season-catalog").replaceChildren(...[...known.values()].map((one) => h("option", { value: one.catalogId }, `${one.catalogName} (${count(one.products.length, "product")})`)));
+  $("#season-start").value = today();
+  return open("#season");
+}
+form($("#season form"), async (values) => {
+  const made = await rest.post("/seasons", { ...values, profileId: here.profileId });
+  $("#season").close();
+  go(path`#/seasons/${made.seasonId}`);
+});
+
+form($("#helper form"), async ({ targetAccountEmail, may }) => {
+  const given = { profileId: here.profileId, permissions: may === "WRITE" ? ["READ", "WRITE"] : ["READ"] };
+  if (targetAccountEmail) {
+    await rest.post("/shares", { ...given, targetAccountEmail });
+    $("#helper").close();
+    return say("Shared");
+  }
+  const { inviteCode } = await rest.post("/invites", given);
+  return $("#helper form").replaceChildren(h("p", "Give this code to who should help. It works once, for two weeks."), h("p.code", inviteCode),
+    h(".acts", h("button.btn.main.wide", { type: "button", onclick: () => $("#helper").close() }, "Done")));
+});
+const asked = [...$("#helper form").childNodes];
+$("#helper").addEventListener("close", () => { $("#helper form").replaceChildren(...asked); $("#helper form").reset(); });
+
+/* ---------- a season and its order form ---------- */
+
+/** A row of the form: a product, and how many of it. */
+function productRow(product, changed) {
+  const id = `number-${product.productId}`;
+  const input = h("input", { id, type: "number", min: 0, max: 100000, value: 0, inputMode: "numeric", dataset: { productId: product.productId } });
+  const by = (step) => () => { input.value = Math.max(0, Number(input.value || 0) + step); changed(); };
+  input.addEventListener("input", changed);
+  return h("div", h("label.what", { htmlFor: id }, h("b", product.productName), h("small", money(product.price))),
+    h(".steps", h("button.btn", { type: "button", ariaLabel: `Less ${product.productName}`, onclick: by(-1) }, "−"), input,
+      h("button.btn", { type: "button", ariaLabel: `More ${product.productName}`, onclick: by(1) }, "+")));
+}
+
+function orderForm(season, catalog) {
+  const sum = h("b.big", money(0));
+  const prices = new Map(catalog.products.map((one) => [one.productId, one]));
+  const rows = h(".rows.products");
+  const lines = () => [...rows.querySelectorAll("input")].map((one) => ({ productId: one.dataset.productId, quantity: Number(one.value) })).filter((one) => one.quantity > 0);
+  const changed = () => { sum.textContent = money(lines().reduce((total, one) => total + one.quantity * Number(prices.get(one.productId).price), 0)); };
+  rows.append(...catalog.products.map((one) => productRow(one, changed)));
+  const made = h("form.panel.take", h("header", h("h2", "Take an order"), h("span.muted", catalog.catalogName)), rows,
+    h(".pad.stack", h(".fields",
+      h(".field", h("label", { htmlFor: "customer" }, "Who orders?"), h("input", { id: "customer", name: "customerName", required: true, maxLength: 200, autocomplete: "off" })),
+      h(".field", h("label", { htmlFor: "phone" }, "Phone"), h("input", { id: "phone", name: "customerPhone", type: "tel", maxLength: 40, autocomplete: "off" })),
+      h(".field", h("label", { htmlFor: "payment" }, "Pays by"), h("select", { id: "payment", name: "paymentMethod" }, PAYMENTS.map(([id, word]) => h("option", { value: id }, word)))),
+      h(".field", h("label", { htmlFor: "notes" }, "Notes"), h("input", { id: "notes", name: "notes", maxLength: 2000, autocomplete: "off" })))),
+    h(".sum", h("span", "Together"), sum),
+    h("footer", h("button.btn.main.wide", "Take the order")));
+  return form(made, async (values) => {
+    const chosen = lines().map((one) => ({ ...one, pricePerUnit: prices.get(one.productId).price }));
+    if (!chosen.length) return say("Choose a product first", { bad: true });
+    const order = await rest.post("/orders", { ...values, seasonId: season.seasonId, lineItems: chosen, orderDate: today() });
+    made.reset();
+    changed();
+    say(`${order.customerName} pays ${money(order.totalAmount)}`);
+    return $("#customer").focus();
+  });
+}
+
+const orderRow = (may) => (one) => h(".order", face(one.customerName, { size: "small" }),
+  h("span.what", h("b", one.customerName), h("small", one.lineItems.map((line) => `${line.quantity} ${line.productName}`).join(", ")),
+    h("small", [PAYMENTS.find(([id]) => id === one.paymentMethod)[1], one.customerPhone, one.notes].filter(Boolean).join(" · "), " · ", when(one.createdAt))),
+  h("b.num", money(one.totalAmount)),
+  may && h("button.icon", { ariaLabel: `Delete the order of ${one.customerName}`, onclick: doing(async () => {
+    if (confirm(`Delete the order of ${one.customerName}?`)) await rest.delete(path`/orders/${one.orderId}`);
+  }) }, "✕"));
+
+async function save(season, format) {
+  const file = await rest.post(path`/seasons/${season.seasonId}/report`, { format });
+  const bytes = Uint8Array.from(atob(file.content), (one) => one.charCodeAt(0));
+  const url = URL.createObjectURL(new Blob([bytes], { type: file.mediaType }));
+  h("a", { href: url, download: file.fileName }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+async function oneSeason({ id }) {
+  if (signedOut()) return undefined;
+  const season = await rest.get(path`/seasons/${id}`).catch((error) => { gone(error); });
+  if (!season) return undefined;
+  const [profile, catalog] = await Promise.all([rest.get(path`/profiles/${season.profileId}`), rest.get(path`/catalogs/${season.catalogId}`)]);
+  const sums = h(".sums"), rows = h(".rows"), may = writes(profile);
+  const orders = h("section.panel", h("header", h("h2", "Orders"),
+    h("button.btn.small", { onclick: doing(() => save(season, "CSV")) }, "CSV"), h("button.btn.small", { onclick: doing(() => save(season, "XLSX")) }, "XLSX")), rows);
+  view.replaceChildren(
+    h(".head", h("div", h("h1", season.seasonName), h("p", h("a", { href: path`#/stands/${season.profileId}` }, profile.sellerName), ` · since ${day(`${season.startDate}T12:00`)}`))),
+    sums, h(".cols.even", may ? orderForm(season, catalog) : h(".note", "You may look at this season. Its owner lets others take orders."), orders));
+  return live(async () => {
+    const [report, found] = await Promise.all([rest.get(path`/seasons/${id}/report`), all(path`/seasons/${id}/orders`)]);
+    const best = [...report.byProduct].sort((one, other) => other.quantity - one.quantity)[0];
+    sums.replaceChildren(...[[money(report.totalAmount), "sold"], [report.orders, report.orders === 1 ? "order" : "orders"], [best ? best.productName : "–", "sells best"]]
+      .map(([big, small]) => h("div", h("b.clip", big), h("small", small))));
+    list(rows, found.reverse(), (one) => one.orderId, orderRow(may), empty("No order yet", "The first one comes soon."));
+  }, [SEASON, id]);
+}
+
+/* ---------- catalogs ---------- */
+
+const catalogCard = (mine) => (one) => h("article.card", h(".line.apart", h("h3", one.catalogName), one.isPublic ? h("span.tag.on", "Public") : h("span.tag", "Private")),
+  h("small.muted", one.products.map((product) => `${product.productName} ${money(product.price)}`).join(" · ")),
+  mine ? h(".line.wrap", h("button.btn.small", { onclick: doing(() => rest.patch(path`/catalogs/${one.catalogId}`, { isPublic: !one.isPublic })) }, one.isPublic ? "Make it private" : "Make it public"),
+    h("button.btn.small.danger", { onclick: doing(() => rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
+    : h("small.muted", one.ownerName && `by ${one.ownerName}`));
+
+function catalogs() {
+  if (signedOut()) return undefined;
+  const mine = h(".grid"), others = h(".grid");
+  view.replaceChildren(
+    h(".head", h("div", h("h1", "Catalogs"), h("p", "What can be sold, and for how much.")), h(".acts", h("button.btn.main", { onclick: newCatalog }, "New catalog"))),
+    mine, h("h2", "Everybody’s"), others);
+  return live(async () => {
+    const [own, found] = await Promise.all([all("/my-catalogs"), all("/catalogs")]);
+    list(mine, own, (one) => one.catalogId, catalogCard(true), empty("No catalog yet", "Make one, or sell from everybody’s."));
+    list(others, found.filter((one) => one.ownerAccountId !== me().id), (one) => one.catalogId, catalogCard(false), empty("None yet", "Public catalogs of others stand here."));
+  }, [MINE, me().id]);
+}
+
+let numbered = 0;
+function addProduct() {
+  const number = ++numbered;
+  const made = h(".product",
+    h("input", { name: `product-${number}`, required: true, maxLength: 200, placeholder: "Thin mint", ariaLabel: "Product", autocomplete: "off", className: "name" }),
+    h("input", { name: `price-${number}`, required: true, type: "number", min: 0, step: "0.01", placeholder: "5.50", ariaLabel: "Price", inputMode: "decimal", className: "price" }),
+    h("button.icon", { type: "button", ariaLabel: "Leave this product out", onclick: () => made.remove() }, "✕"));
+  $("#products").append(made);
+  return made;
+}
+function newCatalog() {
+  $("#catalog form").reset();
+  $("#products").replaceChildren();
+  addProduct();
+  addProduct();
+  open("#catalog");
+}
+$("#more-products").addEventListener("click", () => $("input", addProduct()).focus());
+form($("#catalog form"), async ({ catalogName, isPublic }) => {
+  const products = [...$("#products").children].map((one, at) => ({
+    productId: `p${at + 1}`, productName: $(".name", one).value, price: Number($(".price", one).value).toFixed(2),
+  }));
+  await rest.post("/catalogs", { catalogName, isPublic, products });
+  $("#catalog").close();
+  say(`${catalogName} is ready`);
+});
+
+/* ---------- you ---------- */
+
+async function you() {
+  if (signedOut()) return;
+  const account = await rest.get("/accounts/me");
+  const details = h("form.panel", h("header", h("h2", "Your account")),
+    h(".pad.stack", h(".field", h("label", { htmlFor: "given" }, "Name"), h("input", { id: "given", name: "givenName", value: account.givenName, required: true, maxLength: 200 })),
+      h(".field", h("label", { htmlFor: "address" }, "Address"), h("input", { id: "address", name: "email", type: "email", value: account.email, required: true })),
+      h(".acts", h("button.btn.main", "Save"))));
+  form(details, (values) => rest.patch("/accounts/me", values), { done: "Saved" });
+  view.replaceChildren(h(".head", h("div", h("h1", "You"))), h(".cols.even", details,
+    h("section.panel", h("header", h("h2", "Your data")), h(".pad.stack",
+      h("p.muted", "Everything that is stored of you, as a file. Or take it all away: stands, seasons, orders, catalogs."),
+      h(".acts", h("button.btn", { onclick: doing(takeAlong) }, "Take it along"), h("button.btn.danger", { onclick: doing(leave) }, "Delete everything"))))));
+}
+
+async function takeAlong() {
+  const records = await all("/accounts/me/export");
+  const url = URL.createObjectURL(new Blob([JSON.stringify(records, null, 2)], { type: "application/json" }));
+  h("a", { href: url, download: "sellers.json" }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+  say(count(records.length, "record"));
+}
+
+async function leave() {
+  if (!confirm("Delete your account and everything of it?")) return;
+  await rest.delete("/accounts/me");
+  say("Everything of you is gone");
+  $("#sign-out").click();
+  go("#/");
+}
+
+/* ---------- beginning ---------- */
+
+const open = (dialog) => $(dialog).showModal();
+
+form($("#hello form"), async (values) => {
+  await rest.post("/accounts", values);
+  $("#hello").close();
+});
+
+onPerson(async (person) => {
+  if (!person) return;
+  try { await rest.get("/accounts/me"); } catch (error) {
+    if (error.status !== 404) return show(error);
+    $("#my-name").value = person.name === person.id ? "" : person.name.split(" ")[0];
+    open("#hello");
+  }
+});
+
+route({ "": home, "stands/:id": oneStand, "seasons/:id": oneSeason, catalogs, you });

@@ -1,0 +1,168 @@
+"""Sellers' page as people use it: a catalog, a season, and orders that a helper sees come in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from starlette.applications import Starlette
+
+from keyfold.api import Identity
+from keyfold.api.app import ApiSettings, create_app
+from keyfold.api.consumers import following
+from keyfold_systems.sellers.design import design
+from keyfold_systems.sellers.payloads import NewAccount
+from keyfold_systems.sellers.service import Sellers
+
+from .conftest import served
+
+PEOPLE = [Identity.of("mara", name="Mara Lind"), Identity.of("jonas", name="Jonas Ade")]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Starlette]:
+        async with await design.open_async(":memory:") as db, following([db]):
+            service = Sellers(db)
+            jonas = NewAccount(email="jonas@example.org", given_name="Jonas")
+            await service.create_my_account(jonas, PEOPLE[1])
+            yield create_app([service], ApiSettings(development=True, people={"sellers": PEOPLE}))
+
+    with served(opened) as address:
+        yield address
+
+
+def visit(page: Page, site: str, who: str, place: str = "", theme: str = "light") -> Page:
+    page.goto(f"{site}/sellers/app/?theme={theme}#/{place}")
+    page.click("#who")
+    page.click(f"#people [data-id={who}]")
+    expect(page.locator("#who .clip")).not_to_have_text("Sign in")
+    return page
+
+
+def sign_up(page: Page, email: str) -> None:
+    """The page asks who is new."""
+    expect(page.locator("#hello")).to_be_visible()
+    page.fill("#my-email", email)
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.locator("#hello")).to_be_hidden()
+
+
+def make_catalog(page: Page, name: str) -> None:
+    page.get_by_role("link", name="Catalogs").click()
+    page.get_by_role("button", name="New catalog").click()
+    page.fill("#catalog-name", name)
+    for number, (product, price) in enumerate([("Thin mint", "5.50"), ("Lemon wafer", "4.25")]):
+        page.locator("#products .name").nth(number).fill(product)
+        page.locator("#products .price").nth(number).fill(price)
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.locator("article.card").first).to_contain_text("Thin mint $5.50")
+
+
+def start_season(page: Page, stand: str, season: str) -> None:
+    page.get_by_role("link", name="Stands").click()
+    page.get_by_role("button", name="New stand").click()
+    page.fill("#seller-name", stand)
+    page.get_by_role("button", name="Open it").click()
+    expect(page.locator("h1")).to_have_text(stand)
+    page.get_by_role("button", name="New season").click()
+    page.fill("#season-name", season)
+    page.get_by_role("button", name="Start selling").click()
+    expect(page.locator("h1")).to_have_text(season)
+
+
+def take_order(page: Page, customer: str, mints: int) -> None:
+    for _ in range(mints):
+        page.get_by_role("button", name="More Thin mint").click()
+    page.fill("#customer", customer)
+    page.get_by_role("button", name="Take the order").click()
+    expect(page.locator("#customer")).to_have_value("")
+
+
+def test_a_season_is_sold_together_and_both_see_it_live(
+    page: Page, browser: Browser, site: str
+) -> None:
+    mara = visit(page, site, "mara")
+    sign_up(mara, "mara@example.org")
+    jonas = visit(browser.new_page(viewport={"width": 375, "height": 760}), site, "jonas")
+    make_catalog(mara, "Cookies")
+    start_season(mara, "Mara’s stand", "Spring")
+    season = mara.url
+
+    mara.get_by_role("link", name="Mara’s stand").click()
+    mara.get_by_role("button", name="Share", exact=True).click()
+    mara.fill("#helper-email", "jonas@example.org")
+    mara.locator("#helper .btn.main").click()
+    expect(mara.locator(".panel .rows")).to_contain_text("Jonas")
+
+    # Jonas sees the stand come in, and takes an order on his phone.
+    jonas.locator("a.stand", has_text="Mara’s stand").click()
+    jonas.locator("a.season", has_text="Spring").click()
+    take_order(jonas, "Ms. Doe", 3)
+    expect(jonas.locator(".order")).to_contain_text("3 Thin mint")
+    expect(mara.locator("a.season")).to_contain_text("$16.50")
+    mara.goto(season)
+    expect(mara.locator(".order b.num")).to_have_text("$16.50")
+    take_order(mara, "Mr. Roe", 1)
+    expect(jonas.locator(".sums")).to_contain_text("$22.00")
+    expect(jonas.locator(".order")).to_have_count(2)
+
+    mara.once("dialog", lambda asked: asked.accept())
+    mara.get_by_role("button", name="Delete the order of Ms. Doe").click()
+    expect(jonas.locator(".sums")).to_contain_text("$5.50")
+    with mara.expect_download() as saved:
+        mara.get_by_role("button", name="CSV").click()
+    assert "Mr. Roe" in saved.value.path().read_text("utf-8-sig")
+    jonas.close()
+
+
+def test_a_code_makes_a_helper_and_a_rename_reaches_them(
+    page: Page, browser: Browser, site: str
+) -> None:
+    mara = visit(page, site, "mara")
+    mara.get_by_role("button", name="New stand").click()
+    mara.fill("#seller-name", "Harbour stand")
+    mara.get_by_role("button", name="Open it").click()
+    mara.get_by_role("button", name="Share", exact=True).click()
+    mara.locator("#helper .btn.main").click()
+    code = mara.locator(".code").inner_text()
+    mara.get_by_role("button", name="Done").click()
+    jonas = visit(browser.new_page(), site, "jonas")
+    jonas.get_by_role("button", name="Use a code").click()
+    jonas.fill("#invite-code", code)
+    jonas.get_by_role("button", name="Help", exact=True).click()
+    expect(jonas.locator("h1")).to_have_text("Harbour stand")
+    jonas.get_by_role("link", name="Stands").click()
+    mara.get_by_role("button", name="Rename").click()
+    mara.fill("#seller-name", "Quay stand")
+    mara.get_by_role("button", name="Rename it").click()
+    expect(jonas.locator("a.stand", has_text="Quay stand")).to_be_visible()
+    jonas.close()
+
+
+@pytest.mark.parametrize(("width", "theme"), [(360, "light"), (1200, "dark")])
+def test_everybody_can_read_it_on_a_phone_and_on_a_desk(
+    page: Page, site: str, width: int, theme: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    visit(page, site, "jonas", theme=theme)
+    make_catalog(page, f"Cookies of a long name {width}")
+    start_season(page, f"A stand with a rather long name {width}", "Spring")
+    take_order(page, "Ms. Doe-Featherstonehaugh", 2)
+    expect(page.locator(".order")).to_be_visible()
+    for place in (None, "#/", "#/catalogs", "#/you"):
+        if place is not None:
+            page.goto(f"{site}/sellers/app/?theme={theme}{place}")
+            expect(page.locator("#view h1")).to_be_visible()
+            expect(page.locator("#view .card, #view .panel").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
+        wrong = [
+            (one["id"], [node["html"] for node in one["nodes"]])
+            for one in found.response["violations"]
+        ]
+        assert wrong == [], place
