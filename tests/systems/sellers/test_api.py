@@ -7,8 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
+from keyfold.api import Identity, Missing
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
+from keyfold_systems.sellers.live import reader
 
 from .conftest import World
 
@@ -137,3 +139,26 @@ async def test_ids_are_taken_with_and_without_their_prefix(
         assert (found.status_code, found.json()["profileId"]) == (200, profile_id)
     refused = await http.get(f"/profiles/{profile_id}", headers=signed_in(tokens, "mia"))
     assert refused.status_code == 403
+
+
+async def test_a_first_sign_in_makes_the_account(world: World) -> None:
+    claims = {"sub": "ada", "email": "Ada@example.org", "name": "Ada"}
+    for _ in "ab":
+        await world.service.welcome(Identity.from_claims(claims))
+    made = await world.service.get_my_account(Identity.of("ada"))
+    assert (made.email, made.given_name) == ("ada@example.org", "Ada")
+    await world.service.welcome(Identity.of("bob"))
+    with pytest.raises(Missing):
+        await world.service.get_my_account(Identity.of("bob"))
+
+
+@pytest.mark.parametrize(
+    ("who", "allowed"), [("olga", True), ("mia", True), ("sam", False), ("root", True)]
+)
+async def test_who_may_read_hears_of_changes(world: World, who: str, allowed: bool) -> None:
+    profile = await world.profile()
+    await world.share(profile)
+    season = await world.season(profile, (await world.catalog()).catalog_id)
+    caller = Identity.of(who, *(["admin"] if who == "root" else []))
+    for arguments in ({"profile_id": profile}, {"season_id": season.season_id}):
+        assert await reader.allows(world.service, caller, arguments) is allowed
