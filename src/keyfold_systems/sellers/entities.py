@@ -104,7 +104,7 @@ orders = design.table(
         Index("profileId-index", "profileId", "createdAt", purpose="orders across all seasons"),
     ],
     stream=STREAM,
-    description="Orders under their season, with its totals, and under their id.",
+    description="Orders under their season, and under their id.",
 )
 catalogs = design.table(
     "SellersCatalogs",
@@ -220,6 +220,10 @@ class Season(typed.Season, Entity, table=seasons):
     created_at: Timestamp
     updated_at: Annotated[Timestamp | None, Updated()] = None
     deleting_since: Timestamp | None = None
+    orders: Annotated[int, Counter("Order", sync="stream")] = 0
+    total_amount: Annotated[Decimal, Counter("Order", sums="total_amount", sync="stream")] = (
+        Decimal(0)
+    )
     key = Key("SEASON#{season_id}", "SEASON")
 
 
@@ -235,6 +239,8 @@ class SeasonOfProfile(typed.SeasonOfProfile, Pointer[Season], table=seasons, syn
     created_at: Timestamp
     updated_at: Timestamp | None = None
     deleting_since: Timestamp | None = None
+    orders: int = 0
+    total_amount: Decimal = Decimal(0)
     key = Key("PROFILE#{profile_id}", "SEASON#{season_id}")
     by_creation = On("createdAt-index", "PROFILE#{profile_id}", "{created_at:iso}#{season_id}")
 
@@ -274,15 +280,6 @@ class OrderById(typed.OrderById, Pointer[Order], table=orders, sync="transaction
     order_id: CleanId
     season_id: CleanId
     key = Key("ORDER#{order_id}", "ORDER")
-
-
-class SeasonTotals(typed.SeasonTotals, Entity, table=orders):
-    """What a list shows of a season's orders."""
-
-    season_id: CleanId
-    orders: Annotated[int, Counter("Order", creates=True)] = 0
-    amount: Annotated[Decimal, Counter("Order", sums="total_amount", creates=True)] = Decimal(0)
-    key = Key("SEASON#{season_id}", "TOTALS")
 
 
 class Catalog(typed.Catalog, Entity, table=catalogs):

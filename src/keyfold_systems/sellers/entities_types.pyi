@@ -378,23 +378,6 @@ class OrderById(Entity):
         where: collections.abc.Callable[[of.OrderById], object] | None = ...,
     ) -> of.OrderById: ...
 
-class SeasonTotalsKey(KeyOf[of.SeasonTotals]):
-    def __call__(self, *, season_id: str) -> Ref[of.SeasonTotals]: ...
-    def query(self, *, season_id: str) -> Query[of.SeasonTotals]: ...
-
-class SeasonTotals(Entity):
-    key: ClassVar[Key[SeasonTotalsKey]]
-    def __changes__(  # type: ignore[override]
-        self,
-        *_at: PathChange[of.SeasonTotals],
-        where: collections.abc.Callable[[of.SeasonTotals], object] | None = ...,
-    ) -> of.SeasonTotals: ...
-    def __moves__(
-        self,
-        *,
-        season_id: str = ...,
-    ) -> of.SeasonTotals: ...
-
 class CatalogKey(KeyOf[of.Catalog]):
     def __call__(self, *, catalog_id: str) -> Ref[of.Catalog]: ...
     def query(self, *, catalog_id: str) -> Query[of.Catalog]: ...

@@ -14,7 +14,7 @@ from keyfold.api import (
 )
 from keyfold.streams import Change
 from keyfold_systems.sellers.access import require, season_for
-from keyfold_systems.sellers.entities import Catalog, Order, Profile, Season, SeasonTotals, Share
+from keyfold_systems.sellers.entities import Catalog, Order, Profile, Season, Share
 from keyfold_systems.sellers.parts import Part
 
 
@@ -41,10 +41,8 @@ async def reader(service: Part, caller: Identity, arguments: Arguments) -> bool:
 class LiveOperations(Part):
     """Subscriptions."""
 
-    @subscription(Order, SeasonTotals, Season, allow=reader)
-    async def season_changed(
-        self, change: Change[Order | SeasonTotals | Season], season_id: str
-    ) -> News:
+    @subscription(Order, Season, allow=reader)
+    async def season_changed(self, change: Change[Order | Season], season_id: str) -> News:
         """A season and its orders."""
         found = change.new or change.old
         return News(kind=type(found).__name__, id=season_id)

@@ -65,14 +65,13 @@ def season(old: current.Season) -> design.Season:
 
 
 def season_back(new: design.Season) -> current.Season:
-    return current.Season(
-        **_values(
-            new,
-            season_id=f"SEASON#{new.season_id}",
-            profile_id=f"PROFILE#{new.profile_id}",
-            catalog_id=f"CATALOG#{new.catalog_id}",
-        )
+    values = _values(
+        new,
+        season_id=f"SEASON#{new.season_id}",
+        profile_id=f"PROFILE#{new.profile_id}",
+        catalog_id=f"CATALOG#{new.catalog_id}",
     )
+    return current.Season(**{name: values[name] for name in current.Season.model_fields})
 
 
 def order(old: current.Order) -> design.Order:

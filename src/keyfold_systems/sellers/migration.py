@@ -17,7 +17,6 @@ from keyfold.migrations import (
     fill_indexes,
     move,
     rebuild,
-    recount,
     transform_attribute,
 )
 from keyfold_systems.sellers import current, mapping
@@ -70,7 +69,6 @@ orders = Migration(
     [
         CreateTable(design.orders.schema),
         move(current.Order, design.Order, forward=mapping.order, backward=mapping.order_back),
-        recount(design.design, "SeasonTotals.orders", "SeasonTotals.amount"),
         DropTable(current.orders.schema),
     ],
     description="Phase 3: orders under their season.",

@@ -15,7 +15,6 @@ from keyfold_systems.sellers.entities import (
     ProfileOfOwner,
     Season,
     SeasonOfProfile,
-    SeasonTotals,
     Share,
     design,
 )
@@ -122,12 +121,6 @@ def orders_of_season(season_id: str, limit: int = 50) -> Query[Order]:
 def orders_of_profile(profile_id: str, limit: int = 50) -> Query[Order]:
     """The orders of a profile across all seasons, in the order of their creation."""
     return Order.by_profile.query(profile_id=profile_id).limit(limit)
-
-
-@design.pattern(requests=1)
-def season_totals(season_id: str) -> Get[SeasonTotals]:
-    """How many orders a season has, and what they come to."""
-    return get(SeasonTotals.key(season_id=season_id))
 
 
 @design.pattern(requests=1)

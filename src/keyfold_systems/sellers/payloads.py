@@ -18,7 +18,6 @@ from keyfold_systems.sellers.entities import (
     ProfileOfOwner,
     Season,
     SeasonOfProfile,
-    SeasonTotals,
     Share,
 )
 from keyfold_systems.sellers.values import (
@@ -161,16 +160,9 @@ class ListedSeason(Payload):
     total_amount: Decimal
 
     @classmethod
-    def of(
-        cls, season: SeasonOfProfile, catalog: Catalog | None, totals: SeasonTotals | None
-    ) -> Self:
+    def of(cls, season: SeasonOfProfile, catalog: Catalog | None) -> Self:
         shown = {name: one for name, one in season.__dict__.items() if name in cls.model_fields}
-        return cls(
-            **shown,
-            catalog_name=catalog.catalog_name if catalog else "",
-            orders=totals.orders if totals else 0,
-            total_amount=totals.amount if totals else Decimal(0),
-        )
+        return cls(**shown, catalog_name=catalog.catalog_name if catalog else "")
 
 
 class OrderLine(Payload):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
 
 from keyfold import AsyncDb, Page, create, missing, new_ulid, update
 from keyfold.api import Identity, Invalid, PageRequest, authenticated, mutation, query
 from keyfold.errors import NotFound
 from keyfold_systems.sellers.access import require, season_for
 from keyfold_systems.sellers.catalogs import usable
-from keyfold_systems.sellers.entities import Catalog, Order, Season, SeasonTotals
+from keyfold_systems.sellers.entities import Catalog, Order, Season
 from keyfold_systems.sellers.parts import Part, given, profile_stays, there, written
 from keyfold_systems.sellers.patterns import season_by_id, seasons_of_profile
 from keyfold_systems.sellers.payloads import ListedSeason, NewSeason, SeasonChanges
@@ -60,16 +59,10 @@ class SeasonOperations(Part):
         await require(self.db, profile_id, caller, "READ")
         found = await seasons_of_profile.after(page.cursor)(self.db, profile_id, limit=page.limit)
         seasons = [one for one in found if one.deleting_since is None]
-        catalogs = sorted({one.catalog_id for one in seasons})
-        refs: list[Any] = [Catalog.key(catalog_id=one) for one in catalogs]
-        refs += [SeasonTotals.key(season_id=one.season_id) for one in seasons]
-        beside = await self.db.get_many(refs)
-        named = dict(zip(catalogs, beside, strict=False))
-        totals = beside[len(catalogs) :]
-        shown = [
-            ListedSeason.of(one, named[one.catalog_id], sold)
-            for one, sold in zip(seasons, totals, strict=True)
-        ]
+        ids = sorted({one.catalog_id for one in seasons})
+        found_catalogs = await self.db.get_many([Catalog.key(catalog_id=one) for one in ids])
+        catalogs = dict(zip(ids, found_catalogs, strict=True))
+        shown = [ListedSeason.of(one, catalogs[one.catalog_id]) for one in seasons]
         return Page(shown, found.cursor)
 
     @mutation("/seasons/{season_id}", name="updateSeason", allow=authenticated, method="PATCH")
@@ -106,7 +99,6 @@ async def delete_season(db: AsyncDb, season_id: str) -> None:
     except NotFound:
         return  # somebody else was faster
     await db.delete_collection(Order.key.query(season_id=season_id).consistent())
-    await db.delete(SeasonTotals.key(season_id=season_id))
     await db.delete(ref)
 
 

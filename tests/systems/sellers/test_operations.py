@@ -355,6 +355,7 @@ async def test_a_list_of_seasons_has_their_catalog_and_what_they_sold(world: Wor
     season = await world.season(profile, (await world.catalog()).catalog_id)
     orders = [await world.order(season.season_id, quantity) for quantity in (1, 2, 4)]
     await world.service.delete_order(orders[1].order_id, OLGA)
+    await AsyncConsumer(world.db).drain()
     (shown,) = await world.service.list_seasons_by_profile(profile, PAGE, OLGA)
     assert (shown.catalog_name, shown.orders, shown.total_amount) == (
         "Cookies",

@@ -168,11 +168,6 @@ ROWS: dict[str, Row[Stored]] = {
         [in_order("SellersOrdersBySeason", "SEASON#s1")],
         answer("o2", "o1"),
     ),
-    "season_totals": Row(
-        lambda db: s.season_totals(db, "s1"),
-        [get_item("SellersOrdersBySeason", "SEASON#s1", "TOTALS")],
-        lambda _: e.SeasonTotals(season_id="s1", orders=2, amount=Decimal("22.00")),
-    ),
     "orders_of_profile": Row(
         lambda db: s.orders_of_profile(db, "p1"),
         [indexed("SellersOrdersBySeason", "profileId-index", "profileId", "p1")],
