@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 from keyfold.design import codes
 from keyfold.design.vector_index import Distance, VectorSchema
 from keyfold.errors import DeclarationError
-from keyfold.limits import VECTOR_DIMENSIONS, VECTOR_FILTERS, VECTOR_INDEXES
+from keyfold.limits import SEARCH_FILTERS, VECTOR_DIMENSIONS, VECTOR_INDEXES
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity, EntitySpec
@@ -113,10 +113,11 @@ class Vector:
                 f"{self.distance!r} is not a distance.",
                 f"Distances are: {', '.join(get_args(Distance))}.",
             )
-        if len(self.filters) > VECTOR_FILTERS:
+        own = SEARCH_FILTERS - (spec.table.schema.type_attribute is not None)
+        if len(self.filters) > own:
             yield (
                 f"the vector has {len(self.filters)} filters.",
-                f"DynamoDB takes {VECTOR_FILTERS}.",
+                f"DynamoDB takes {SEARCH_FILTERS}, the entity's type included: {own} are left.",
             )
         for one in (*((self.within,) if self.within else ()), *self.filters):
             field = spec.fields.get(one)

@@ -31,7 +31,9 @@ _WRITES = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
 _REPLICATED = _WRITES | {"BatchWriteItem"}
 _TRANSACTIONS = frozenset(("TransactWriteItems", "ExecuteTransaction"))
 _BATCHES = {"BatchGetItem": "UnprocessedKeys", "BatchWriteItem": "UnprocessedItems"}
-_READS = frozenset(("GetItem", "Query", "Scan", "TransactGetItems", "ExecuteStatement"))
+_READS = frozenset(
+    ("GetItem", "Query", "Scan", "TransactGetItems", "ExecuteStatement", "SearchVectors")
+)
 _READING = _READS | {"BatchGetItem"}
 _ITEM_OPERATIONS = _WRITES | _TRANSACTIONS | _READS | frozenset(_BATCHES)
 

@@ -139,6 +139,7 @@ def test_latency_delays_but_answers(create_table: CreateTable) -> None:
 
 ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/Shaky"
 BATCH = {"RequestItems": {"Shaky": {"Keys": [KEY]}}}
+SEARCH = {"TableName": "Shaky", "IndexName": "near", "SearchVector": [{"N": "1"}], "TopK": 1}
 PUT = {"Put": {"TableName": "Shaky", "Item": KEY}}
 
 
@@ -155,6 +156,7 @@ PUT = {"Put": {"TableName": "Shaky", "Item": KEY}}
     [
         ("GetItem", {"TableName": ARN, "Key": KEY}, "Read"),
         ("BatchGetItem", BATCH, "Read"),
+        ("SearchVectors", SEARCH, "Read"),
         ("TransactWriteItems", {"TransactItems": [PUT]}, "Write"),
     ],
 )

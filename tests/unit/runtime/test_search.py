@@ -176,8 +176,9 @@ def _declared(mark: Vector, **more: Any) -> None:
         (Vector(3, within="nobody"), "'nobody', which is no stored field"),
         (Vector(3, within="owner"), "owner may be missing"),
         (Vector(3, filters=("flags",)), "'flags', which is no stored field"),
+        (Vector(3, filters=("owner",) * 18), "18 filters"),
     ],
-    ids=["none", "many", "distance", "unknown", "optional", "map"],
+    ids=["none", "many", "distance", "unknown", "optional", "map", "filters"],
 )
 def test_a_wrong_declaration_is_refused(mark: Vector, message: str) -> None:
     with pytest.raises(DeclarationError, match=message):
