@@ -123,7 +123,7 @@ def test_a_group_sees_the_hangout_that_it_is_invited_to(visit: Callable[[str], V
     )
     ada.run("respond", hangoutId=hangout["hangoutId"], answer="GOING")
     (card,) = ada.run("groupUpcoming", groupId=group)["nodes"]
-    assert (card["title"], card["going"]) == ("Sunday run", 1)
+    assert (card["title"], card["myAnswer"]) == ("Sunday run", "GOING")
 
 
 def test_a_room_has_what_was_found_and_what_all_look_for(visit: Callable[[str], Visitor]) -> None:
