@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.api import Payload
+from keyfold.api import Payload, unchanged
 from keyfold_systems.gg_core.entities import (
     LongText,
     Media,
@@ -43,11 +43,11 @@ class NewUser(Payload):
 class UserChange(Payload):
     """What changes about a profile; what is left out stays."""
 
-    nickname: Nickname | None = None
-    email: Email | None = None
-    full_name: Stated | None = None
-    language: Language | None = None
-    tags: Tags | None = None
+    nickname: Nickname = unchanged()
+    email: Email = unchanged()
+    full_name: Stated = unchanged()
+    language: Language = unchanged()
+    tags: Tags = unchanged()
 
 
 class Person(Payload):
@@ -107,10 +107,10 @@ class NewGroup(Payload):
 class GroupChange(Payload):
     """What changes about a group; a project may become a community, and then stays one."""
 
-    name: Stated | None = None
-    description: LongText | None = None
-    tags: Tags | None = None
-    is_persistent: Literal[True] | None = None
+    name: Stated = unchanged()
+    description: LongText = unchanged()
+    tags: Tags = unchanged()
+    is_persistent: Literal[True] = unchanged()
 
 
 class Member(Payload):
@@ -147,9 +147,9 @@ class NewGoal(Payload):
 class GoalChange(Payload):
     """What changes about a goal."""
 
-    title: Stated | None = None
-    description: LongText | None = None
-    tags: Tags | None = None
+    title: Stated = unchanged()
+    description: LongText = unchanged()
+    tags: Tags = unchanged()
 
 
 class NewTask(Payload):
@@ -162,7 +162,7 @@ class NewTask(Payload):
 class TaskChange(Payload):
     """What changes about a task."""
 
-    title: Stated | None = None
+    title: Stated = unchanged()
     due_at: Timestamp | None = None
 
 

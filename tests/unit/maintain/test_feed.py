@@ -235,6 +235,31 @@ def test_what_a_copy_does_not_show_is_not_copied_again(db: Db, consumer: Consume
     assert feed.page(db, "reader")[0].text == "changed"
 
 
+def test_an_activity_that_is_deleted_past_the_feed_leaves_all_copies(
+    db: Db, consumer: Consumer
+) -> None:
+    _follow(db, "reader", "star")
+    _promote(db, consumer, "star")
+    gone, _ = _post(db, "star", "gone"), _post(db, "star", "kept")
+    consumer.drain()
+    assert len(feed.page(db, "reader")) == 2
+    db.delete(gone.ref())
+    consumer.drain()
+    assert [item.activity_id for item in feed.page(db, "reader")] == ["kept"]
+    copies = db.read(FeedItem.key.query(follower_id="reader"))
+    assert [item.activity_id for item in copies] == ["kept"]
+
+
+def test_how_somebody_read_and_posted_is_forgotten(db: Db, consumer: Consumer) -> None:
+    _post(db, "star", "news")
+    for _ in range(40):
+        feed.page(db, "star")
+    consumer.drain()
+    db.transact(*feed.forgetting("star"))
+    assert db.find(feed.support.hint.key(source="star")) is None
+    assert db.find(feed.reader_ref("star")) is None
+
+
 def test_a_post_goes_to_no_more_readers_than_the_bound(
     db: Db, consumer: Consumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

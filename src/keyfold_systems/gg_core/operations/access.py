@@ -6,10 +6,8 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic.alias_generators import to_camel
-
 from keyfold import AsyncDb, create, new_ulid
-from keyfold.api import Arguments, Identity, Invalid, NotAllowed, Payload, Service, rule
+from keyfold.api import Arguments, Identity, NotAllowed, Service, rule
 from keyfold.runtime import Intent
 from keyfold_systems.gg_core.entities import Activity, Block, Group, GroupMember, Role, User
 from keyfold_systems.gg_core.oversight import AuditEntry
@@ -61,15 +59,6 @@ def blocks_between(one: str, other: str) -> list[Any]:
         Block.key(user_id=one, blocked_id=other),
         Block.key(user_id=other, blocked_id=one),
     ]
-
-
-def changes(input: Payload, *optional: str) -> dict[str, Any]:
-    """What somebody changes: a field left out stays, null takes an optional one away."""
-    given = input.model_dump(exclude_unset=True)
-    for name, value in given.items():
-        if value is None and name not in optional:
-            raise Invalid(to_camel(name), "it needs a value; leave it out to keep it")
-    return given
 
 
 def id_of(*parts: str) -> str:

@@ -14,7 +14,7 @@ from keyfold.api import (
 )
 from keyfold.errors import ConditionFailed
 from keyfold_systems.gg_core.entities import Goal, Task
-from keyfold_systems.gg_core.operations.access import Part, changes, registered
+from keyfold_systems.gg_core.operations.access import Part, registered
 from keyfold_systems.gg_core.patterns import goals_of_user, tasks_due, tasks_of_goal
 from keyfold_systems.gg_core.payloads import DueTask, GoalChange, NewGoal, NewTask, TaskChange
 
@@ -45,7 +45,7 @@ class Goals(Part):
     async def update_goal(self, goal_id: str, input: GoalChange, caller: Identity) -> Goal:
         """Change a goal of yours."""
         ref = Goal.key(user_id=caller.id, goal_id=goal_id)
-        changed = changes(input)
+        changed = input.given()
         return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
 
     @mutation("/goals/{goal_id}/completion", name="completeGoal", allow=goal_owner)
@@ -95,7 +95,7 @@ class Goals(Part):
     async def update_task(self, goal_id: str, task_id: str, input: TaskChange) -> Task:
         """Change a task of yours; without a due date it leaves the list of what is due."""
         ref = Task.key(goal_id=goal_id, task_id=task_id)
-        changed = changes(input, "due_at")
+        changed = input.given()
         return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
 
     @mutation(

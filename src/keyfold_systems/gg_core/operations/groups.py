@@ -21,7 +21,6 @@ from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Group, GroupMember, Role, home
 from keyfold_systems.gg_core.operations.access import (
     Part,
-    changes,
     group_admin,
     group_member,
     group_owner,
@@ -53,7 +52,7 @@ class Groups(Part):
     async def update_group(self, group_id: str, input: GroupChange) -> Group:
         """Change a group; every member's list follows."""
         ref = Group.key(group_id=group_id)
-        changed = changes(input)
+        changed = input.given()
         return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
 
     @query("/groups/{group_id}", allow=authenticated)

@@ -32,7 +32,7 @@ from keyfold_systems.gg_core.entities import (
     User,
     home,
 )
-from keyfold_systems.gg_core.operations.access import Part, blocks_between, changes, registered
+from keyfold_systems.gg_core.operations.access import Part, blocks_between, registered
 from keyfold_systems.gg_core.patterns import (
     blocked_users,
     followers,
@@ -98,7 +98,7 @@ class People(Part):
     async def update_user(self, user_id: str, input: UserChange) -> User:
         """Change your profile."""
         ref = User.key(id=user_id)
-        changed = changes(input)
+        changed = input.given()
         return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
 
     @mutation("/users/{user_id}/tier", name="changeTier", method="PUT", allow=admin)
