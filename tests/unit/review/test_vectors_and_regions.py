@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import pytest
 
 from keyfold.design.file import DesignFileError, dumps, loads
@@ -13,6 +16,7 @@ from keyfold.review.cost.tally import bill
 from keyfold.review.cost.workload_file import loads as load_workload
 from keyfold.review.docs.content import document
 from keyfold.review.docs.markdown import markdown
+from keyfold.review.draft.python import declaration
 from keyfold.review.infra import cdk, cloudformation, iam, script, terraform
 from keyfold.runtime import Design
 from keyfold.runtime.tables import create_request
@@ -157,3 +161,21 @@ def test_the_replicas_of_a_design_are_made(conflict: str) -> None:
         for name in names:
             table = regions.engine(name).call("DescribeTable", {"TableName": "Users"})["Table"]
             assert {replica["RegionName"] for replica in table["Replicas"]} >= set(names) - {name}
+
+
+@pytest.mark.parametrize("text", [NOTES, USERS], ids=["vectors", "regions"])
+def test_a_design_file_becomes_python_with_its_vectors_and_regions(text: str) -> None:
+    schema = loads(text)
+    made, unserved = declaration(schema)
+    module = ModuleType("declared")
+    sys.modules["declared"] = module
+    exec(compile(made, "declared.py", "exec"), module.__dict__)
+    again = module.design.schema
+    assert unserved == []
+    assert again.tables[0].replication == schema.tables[0].replication
+    assert [(one.name, one.dimensions, one.within) for one in again.tables[0].vectors] == [
+        (one.name, one.dimensions, one.within) for one in schema.tables[0].vectors
+    ]
+    assert [(one.entity, one.index, one.limit) for one in again.searches] == [
+        (one.entity, one.index, one.limit) for one in schema.searches
+    ]

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from keyfold.design.schema import AttributeSchema, CounterSchema, EntitySchema, Schema
 from keyfold.design.template import Slot, Template
 from keyfold.review.draft import conditions, names
+from keyfold.review.draft.searches import mark, vector_of
 
 _TYPES = {
     "id": "Id",
@@ -64,7 +65,7 @@ def _guessed(slot: Slot) -> str:
 
 def line(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> str:
     """One field with its type and markers: `title: str`."""
-    kind = _type(attribute)
+    kind = _type(attribute) if vector_of(attribute, entity, schema) is None else "list[float]"
     marks = list(_marks(attribute, entity, schema))
     expires = any(mark.startswith("Ttl(") for mark in marks)
     optional = attribute.optional or expires
@@ -123,7 +124,10 @@ def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> 
         yield "Fixed()"
     if attribute.in_key:
         yield "InKey()"
-    if attribute.max_items is not None and attribute.type != "string":
+    vector = vector_of(attribute, entity, schema)
+    if vector is not None:
+        yield mark(vector, entity, schema)
+    elif attribute.max_items is not None and attribute.type != "string":
         yield f"AtMost({attribute.max_items})"
     if attribute.normalise:
         yield "Normalised(str.casefold)"

@@ -11,7 +11,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.literals import docstring
 from keyfold.review.check import check
 from keyfold.review.check.reach import Appearance, Reach
-from keyfold.review.draft import conditions, fields, names
+from keyfold.review.draft import conditions, fields, names, searches
 from keyfold.review.draft.patterns import Unserved, function, placement_name
 
 BLOCKING = ("K2", "K3", "K4", "K12", "X1")
@@ -41,6 +41,7 @@ def declaration(schema: Schema) -> tuple[str, list[str]]:
             parts.append(function(pattern, facts))
         except Unserved:
             unserved.append(pattern.name)
+    parts += [searches.function(search, schema) for search in schema.searches]
     body = "\n".join(parts)
     title = (schema.description or schema.name).rstrip(".")
     head = f"{docstring(f'{title}.')}\n\nfrom __future__ import annotations\n\n"
@@ -96,6 +97,8 @@ def _table(schema: Schema, table: TableSchema) -> str:
     if table.indexes:
         inner = "".join(f"{_index(index)},\n" for index in table.indexes)
         arguments.append(f"indexes=[\n{inner}    ]")
+    if table.replication is not None:
+        arguments.append(f"replication={searches.replication(table.replication)}")
     arguments += [f"ttl={names.quoted(table.ttl)}"] if table.ttl else []
     arguments += [f"stream={names.quoted(table.stream)}"] if table.stream else []
     if table.type_attribute != "type":
