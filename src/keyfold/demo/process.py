@@ -81,9 +81,12 @@ async def _serve(
     options: DemoOptions,
     say: Say,
 ) -> None:
-    for system in await unfilled(client, systems):
+    new = await unfilled(client, systems)
+    for system in new:
         say(f"Filling {system.title} ...")
         say(f"  {await fill(client, system):,} items")
+    if new:
+        say("Letting copies, counters and events follow ...")
     for system in systems:
         catch_up(client.engine, system)
     databases = [await system.design.open_async(client) for system in systems]
