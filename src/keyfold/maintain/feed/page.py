@@ -28,6 +28,7 @@ from keyfold.maintain.feed.newest_first import (
 )
 from keyfold.maintain.feed.page_samples import SeenPage, sample
 from keyfold.maintain.feed.support_items import READER, REPLICAS
+from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
 from keyfold.runtime.flow import Flow, Parallel
@@ -42,6 +43,8 @@ Item = dict[str, Any]
 MOST = 100
 FIRST_READ = 11
 """About as many activities as one read unit holds; asking for fewer would cost the same."""
+LISTED = 100
+"""So much of the list of what was removed is read; where it is longer, each copy is asked for."""
 HINTS_FROM = 24
 """With more pulled sources than this, and no page before to go by, their hints are read first."""
 
@@ -55,6 +58,8 @@ class _Known:
     shadowed: Mapping[str, str]
     """Sources whose copies do not count, and up to which position."""
     removed: frozenset[tuple[str, str]]
+    replica: int | None
+    """The list of what was removed, if it is longer than what was read of it."""
     person: Any | None
     since: datetime | None
     """When the oldest of the reader's marks was made."""
@@ -82,6 +87,10 @@ def read_page(
     page: list[I] = []
     last, more = "", False
     while not more and (found := (yield from next_newest(streams, limit - len(page)))):
+        removed = known.removed
+        if known.replica is not None:
+            shown = [one for one in found if one.stream is copies]
+            removed = yield from _removed_among(context, feed, known.replica, shown)
         for place, one in enumerate(found):
             if one.position == last:
                 continue
@@ -89,7 +98,7 @@ def read_page(
             if one.stream is copies:
                 source = getattr(activity, feed.source_field)
                 hidden = one.position < known.shadowed.get(source, "")
-                if hidden or (source, one.position) in known.removed:
+                if hidden or (source, one.position) in removed:
                     continue
                 page.append(activity)
             else:
@@ -118,10 +127,10 @@ def _look_around(
     listed = feed.support.removed.key(replica=replica, position="x", source="x")
     removed = _everything(context, feed.support.removed, listed.wire(), prefix="")
     lists = [Walk("Query", sources), Walk("Query", removed)]
-    answers = yield Parallel([copies.next_call(), *(walk.call() for walk in lists)])
+    answers = yield Parallel([copies.next_call(), lists[0].call(), lists[1].call(LISTED)])
     copies.take(answers[0])
     around = yield from rest(lists[0], answers[1])
-    gone = yield from rest(lists[1], answers[2])
+    gone = lists[1].take(answers[2])["Items"]
     spec, removals = feed.support.source.__spec__, feed.support.removed.__spec__
     person, now = None, context.clock.now()
     if around and around[0][spec.table.schema.sort]["S"] == READER:
@@ -134,9 +143,25 @@ def _look_around(
         pulled={s.source: min(newest, since[s.source]) for s in live if s.state != "gone"},
         shadowed=since,
         removed=frozenset((entry.source, entry.position) for entry in entries),
+        replica=None if lists[1].ended else replica,
         person=person,
         since=min((s.at for s in live if s.at is not None), default=None),
     )
+
+
+def _removed_among(
+    context: Context, feed: Feed[Any], replica: int, found: Sequence[Any]
+) -> Flow[frozenset[tuple[str, str]]]:
+    """Which of these copies were removed, each asked for: the list is too long to be read."""
+    copies = [one.stream.spec.decode(one.item) for one in found]
+    refs = [
+        feed.support.removed.key(
+            replica=replica, source=getattr(copy, feed.source_field), position=one.position
+        )
+        for one, copy in zip(found, copies, strict=True)
+    ]
+    entries = (yield from get_many(context, refs)) if refs else []
+    return frozenset((entry.source, entry.position) for entry in entries if entry is not None)
 
 
 def _everything(context: Context, entity: type[Entity], key: Item, prefix: str = READER) -> Item:

@@ -11,7 +11,7 @@ from typing import Final
 
 from keyfold.design.schema import Effect, EntitySchema, FeedSchema
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
-from keyfold.maintain.feed.page import FIRST_READ, HINTS_FROM
+from keyfold.maintain.feed.page import FIRST_READ, HINTS_FROM, LISTED
 from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPolicy, FeedPrices, born
 from keyfold.maintain.feed.support_items import REPLICAS
 from keyfold.review.cost.figures import Figures
@@ -48,12 +48,17 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
     load = figures.feed(feed)
     pulled = figures.sources(feed) * (1 - pushed_share(figures, feed))
     copied = min(load.page + 1, figures.matched(item, _partition(item)))
+    gone = figures.items(removed) / REPLICAS
     parts = [
         listed(figures, item, copied, "feed", page=copied + 1),
         listed(figures, source, pulled, "feed", page=pulled + 1),
-        listed(figures, removed, figures.items(removed) / REPLICAS, "feed", page=10_000),
+        listed(figures, removed, min(gone, LISTED), "feed", page=LISTED),
     ]
     requests, asked = 3.0, pulled
+    if gone > LISTED:
+        units = copied * read_units(figures.item_bytes(removed), consistent=True)
+        parts.append(Part(Store(removed.table), removed.name, units, "feed", True))
+        requests += 1
     # Hints are half a unit each: they pay where less than half of the sources is on a page.
     if pulled > HINTS_FROM and load.page < pulled / 2:
         units = pulled * read_units(figures.item_bytes(hint), consistent=False)
