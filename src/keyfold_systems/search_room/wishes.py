@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
 
 from keyfold.api import Payload
 
@@ -53,6 +53,8 @@ Wish: TypeAlias = Annotated[
     | Annotated[Span, Tag("span")]
     | Annotated[Any, Tag("other")],
     Discriminator(_kind),
+    # One of several, and what others stored may be anything.
+    WithJsonSchema({"description": "A span {min, max}, a number, words, or yes or no."}),
 ]
 Wishes: TypeAlias = dict[str, Wish]
 Weights: TypeAlias = dict[str, float]
