@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pytest
 
 from keyfold.api import Conflict, Identity, Invalid, NotAllowed, NotAuthenticated, TooMany
-from keyfold.errors import RequestReused, UniqueTaken
-from keyfold_systems.tamafriends import attempts, passwords, sessions
+from keyfold.errors import KeyfoldError, RequestReused, UniqueTaken
+from keyfold_systems.tamafriends import attempts, mail, passwords, sessions
 from keyfold_systems.tamafriends.entities import Credential, Session, UserProfile
-from keyfold_systems.tamafriends.payloads import Login, NewAccount, Signed
-from tests.systems.opening import LATER
+from keyfold_systems.tamafriends.payloads import Login, NewAccount, NewPost, Signed
+from tests.systems.opening import LATER, ask
 
 from .conftest import PAGE, Postbox, World
 
@@ -325,3 +325,61 @@ async def test_what_a_role_is_counts_at_once(world: World) -> None:
     assert (await known.identity(signed.token)).groups == frozenset()
     await world.db.update(UserProfile.key(user_id=signed.user_id), role="admin")
     assert (await known.identity(signed.token)).is_admin
+
+
+class TestIssuers:
+    """Tokens of somebody else's, with what they say of a person."""
+
+    def caller(self, id: str, email: str, **more: object) -> Identity:
+        return Identity.from_claims({"sub": id, "email": email, **more})
+
+    async def test_a_first_request_with_an_issuers_token_makes_the_profile(
+        self, world: World
+    ) -> None:
+        zoe = self.caller("issuer|7", "zoe.k@example.com", name="Zoe K.")
+        for _ in range(2):
+            await ask(world.service, "posts", zoe, user_id="yuki", page=PAGE)
+        made = await world.service.account("issuer|7")
+        assert (made.handle, made.display_name) == ("zoe_k", "Zoe K.")
+        await ask(world.service, "createPost", zoe, input=NewPost(text="Hi"))
+
+    async def test_a_taken_handle_gets_an_end_and_a_taken_email_is_said(self, world: World) -> None:
+        await world.service.welcome(self.caller("i1", "yuki@elsewhere.com"))
+        assert (await world.service.account("i1")).handle.startswith("yuki_")
+        with pytest.raises(Conflict, match="your email"):
+            await world.service.welcome(self.caller("i2", "yuki@example.com"))
+
+    async def test_an_address_that_nobody_verified_makes_nothing(self, world: World) -> None:
+        before = await world.kinds()
+        await world.service.welcome(self.caller("i3", "x@example.com", email_verified=False))
+        await world.service.welcome(Identity.of("i4"))
+        assert await world.kinds() == before
+
+
+async def test_mail_goes_to_a_real_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers = {"data": b"354 go on", "quit": b"221 bye", ".": b"250 taken"}
+        writer.write(b"220 here\r\n")
+        in_message = False
+        while raw := await reader.readline():
+            line = raw.decode().rstrip("\r\n")
+            heard.append(line)
+            if not in_message or line == ".":
+                writer.write(answers.get(line.lower(), b"250 good") + b"\r\n")
+            in_message = line.lower() == "data" or (in_message and line != ".")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    monkeypatch.setenv(mail.VARIABLE, f"smtp://127.0.0.1:{port}")
+    sending = mail.from_environment()
+    assert sending is not None
+    await sending.send("mia@example.com", "A new password", "A code")
+    server.close()
+    assert "rcpt to:<mia@example.com>" in [one.lower() for one in heard]
+    assert {"Subject: A new password", "A code"} <= set(heard)
+    monkeypatch.setenv(mail.VARIABLE, "mail.example.com")
+    with pytest.raises(KeyfoldError, match="smtp://host:port"):
+        mail.from_environment()

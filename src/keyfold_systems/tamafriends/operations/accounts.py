@@ -24,7 +24,13 @@ from keyfold.api import (
     mutation,
     query,
 )
-from keyfold.errors import ConditionFailed, NotFound, RequestReused
+from keyfold.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    NotFound,
+    RequestReused,
+    UniqueTaken,
+)
 from keyfold_systems.tamafriends import attempts, passwords, sessions
 from keyfold_systems.tamafriends.entities import (
     Attempts,
@@ -53,6 +59,8 @@ from keyfold_systems.tamafriends.payloads import (
 RESET_SECONDS = 60
 """Who asks again earlier gets no second mail."""
 WORTHLESS = "is not good any more; ask for a new one"
+_NAMES = 5
+_NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 _CODE = re.compile(r"([\w.-]+)~([\w-]+)")
 log = logging.getLogger("keyfold.tamafriends")
 
@@ -68,6 +76,28 @@ class Accounts(Part):
     def tokens(self, given: Tokens | None) -> Tokens:
         """Our own sessions, and beside them what the application knows."""
         return sessions.Sessions(self.db, given)
+
+    async def welcome(self, caller: Identity) -> None:
+        """Who comes with a token of an issuer has a profile from their first request on."""
+        email = caller.claims.get("email")
+        if not isinstance(email, str) or caller.claims.get("email_verified") is False:
+            return
+        if await self.db.find(UserProfile.key(user_id=caller.id)) is not None:
+            return
+        name = _NO_NAME.sub("_", email.partition("@")[0])[:24].ljust(3, "_")
+        said = str(caller.claims.get("name") or name)[:80]
+        for handle in (name, *(f"{name}_{secrets.token_hex(2)}" for _ in range(_NAMES))):
+            profile = UserProfile(
+                user_id=caller.id, email=email, username=handle, handle=handle, display_name=said
+            )
+            try:
+                await self.db.create(profile)
+                return
+            except AlreadyExists:
+                return
+            except UniqueTaken as taken:
+                if taken.field == "email":
+                    raise Conflict("Somebody else has your email.", code="EMAIL_TAKEN") from None
 
     @mutation(
         "/accounts",
