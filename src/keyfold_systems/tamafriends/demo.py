@@ -85,7 +85,7 @@ async def fill(db: AsyncDb) -> int:
 
 
 async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
-    people = []
+    people: list[UserProfile] = []
     known = [(user, name) for user, name, _ in USERS]
     names = dice.sample([f"{first} {last}" for first in _FIRST for last in _LAST], OTHERS)
     others = [(name.lower().replace(" ", "_"), name) for name in names]

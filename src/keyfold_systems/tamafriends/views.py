@@ -7,7 +7,7 @@ of reads, whatever stands in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from keyfold import AsyncDb, Ref
@@ -33,12 +33,12 @@ from keyfold_systems.tamafriends.payloads import (
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Company:
     """The people of a page: those who are there, and those behind a block."""
 
-    people: dict[str, Person] = field(default_factory=dict)
-    apart: set[str] = field(default_factory=set)
+    people: dict[str, Person]
+    apart: set[str]
 
     def admit(self, user_id: str) -> Person:
         """Somebody, or the reason why the caller cannot see them."""

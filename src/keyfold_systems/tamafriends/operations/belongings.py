@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import BaseModel
@@ -33,7 +34,7 @@ class SessionRecord(BaseModel):
 class Belongings(PersonalData, Part):
     """The profile is deleted; cascades take the rest along, wherever they are broken off."""
 
-    personal: ClassVar[tuple[Belonging, ...]] = (
+    personal: ClassVar[Sequence[Belonging]] = (
         Belonging("profile", lambda id: UserProfile.key(user_id=id)),
         Belonging("posts", lambda id: Post.key.query(user_id=id), kept=True),
         Belonging("comments", lambda id: Comment.by_user.query(user_id=id), kept=True),
