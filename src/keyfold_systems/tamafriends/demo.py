@@ -25,7 +25,7 @@ USERS: list[tuple[str, str, list[str]]] = [
 ]
 TRY = "/users/yuki/followers"
 PASSWORD = "tamafriends"
-OTHERS = 160
+OTHERS = 60
 
 _FIRST = (
     *("Aiko", "Bela", "Cleo", "Dario", "Elif", "Finn", "Gaia", "Hugo", "Iva", "Jun", "Kim"),
@@ -66,7 +66,7 @@ async def fill(db: AsyncDb) -> int:
     popular: list[str] = [user for user, _, _ in USERS]
     edges: set[tuple[str, str]] = set()
     for person in people:
-        for _ in range(dice.randint(3, 14)):
+        for _ in range(dice.randint(3, 10)):
             star = dice.choice(popular)
             if star != person.user_id and (person.user_id, star) not in edges:
                 edges.add((person.user_id, star))
@@ -78,7 +78,7 @@ async def fill(db: AsyncDb) -> int:
     reactions = 0
     for post in posts:
         fans = dice.sample(people, min(len(people), int(dice.paretovariate(1.1)) + 1))
-        for fan in fans[:40]:
+        for fan in fans[:25]:
             await _react(db, dice, post, fan)
             reactions += 1
     return made + len(edges) + len(posts) + reactions
