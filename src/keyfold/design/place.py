@@ -9,7 +9,7 @@ from pathlib import Path
 from keyfold.design.schema import Place
 
 _OURS = f"{Path(__file__).resolve().parents[1]}{os.sep}"
-_BETWEEN = ("abc", "pydantic", "types")
+_BETWEEN = ("abc", "annotationlib", "pydantic", "types", "typing", "typing_extensions")
 """Packages that stand between a declaration and its author."""
 
 

@@ -128,3 +128,11 @@ def test_a_cascade_says_by_what_its_items_are_found_and_how_many_join() -> None:
 
 def test_records_survive_a_design_file() -> None:
     assert file.loads(file.dumps(design.schema)).follows == design.schema.follows
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_structure_has_its_place_in_the_system_that_declares_it(system: str) -> None:
+    found = importlib.import_module(f"keyfold_systems.{system}.design").design.schema.follows
+    placed = {one.name: one.place.file for one in found if one.place.file}
+    assert [name for name in placed if name.startswith("copied") or "counter" in name]
+    assert {name: f for name, f in placed.items() if f"keyfold_systems/{system}/" not in f} == {}
