@@ -150,6 +150,12 @@ def follow(town: Town) -> Work:
     return partial(town.service.follow_user, town.who.id, caller=town.who)
 
 
+async def searching(service: SearchRoom, _: AsyncDb, who: Identity) -> Any:
+    """Somebody who can be asked into rooms, with one of their own."""
+    await service.welcome(who)
+    return await service.create_room(NewRoom(name=who.id, search_type="buy"), who)
+
+
 SYSTEMS: dict[str, System] = {
     "inviter": System(
         inviter.design,
@@ -177,7 +183,7 @@ SYSTEMS: dict[str, System] = {
     "search_room": System(
         search_room.design,
         SearchRoom,
-        lambda service, _, who: service.create_room(NewRoom(name=who.id, search_type="buy"), who),
+        searching,
         (
             lambda town: partial(
                 town.service.create_room, NewRoom(name="Ours", search_type="rent"), town.who
