@@ -89,16 +89,11 @@ class PersonalData:
             return Page(items, f"{at}.{following}")
         return Page(items, f"{at + 1}." if at + 1 < len(kinds) else None)
 
-    @mutation(
-        "/people/{user_id}/data",
-        method="DELETE",
-        allow=itself("user_id") | admin,
-        remembered=False,
-    )
+    @mutation("/people/{user_id}/data", method="DELETE", allow=itself("user_id") | admin)
     async def delete_personal_data(self, user_id: str) -> Departure:
         """Delete what belongs to a person, some at a time: call it until it is done.
 
-        A call that breaks off is no harm; the next one goes on.
+        A call that breaks off is no harm; the next one goes on, under a key of its own.
         """
         removed = 0
         async for one, thing in self._things(user_id):
