@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 from keyfold import Design
 from keyfold.clients import AsyncClient, connect_async
@@ -47,8 +47,9 @@ class Metered:
         if operation == "DescribeTable" or operation == "CreateTable":
             return await self.inner.call(operation, request)
         answer = await self.inner.call(operation, {**request, "ReturnConsumedCapacity": "TOTAL"})
-        used = answer.get("ConsumedCapacity", [])
-        units = sum(u["CapacityUnits"] for u in (used if isinstance(used, list) else [used]))
+        used: Any = answer.get("ConsumedCapacity", [])
+        each = cast("list[dict[str, float]]", used if isinstance(used, list) else [used])
+        units = sum(one["CapacityUnits"] for one in each)
         self.cost.requests += 1
         if operation in _WRITES:
             self.cost.writes += units
@@ -83,7 +84,7 @@ async def measured(declared: Design) -> tuple[dict[str, Cost], dict[str, float]]
 
 
 async def _timed(call: Callable[[], Awaitable[Any]]) -> float:
-    found = []
+    found: list[float] = []
     for _ in range(_REPEATS):
         started = time.perf_counter()
         await call()

@@ -27,7 +27,7 @@ from keyfold_systems.sellers.patterns import (
 )
 from keyfold_systems.sellers.payloads import InviteDetails, NewInvite, SellerProfile, seen_through
 from keyfold_systems.sellers.shares import ShareOperations
-from keyfold_systems.sellers.values import CleanId
+from keyfold_systems.sellers.values import CleanId, Permission
 
 
 class InviteOperations(ShareOperations):
@@ -63,7 +63,9 @@ class InviteOperations(ShareOperations):
             raise Conflict("Create your account first.", code="NO_ACCOUNT")
         # Nobody loses by a code; what an administrator may do is no share.
         kept = () if caller.is_admin else had.permissions
-        permissions = tuple(one for one in BOTH if one in (*found.permissions, *kept))
+        permissions: tuple[Permission, ...] = tuple(
+            one for one in BOTH if one in (*found.permissions, *kept)
+        )
         share = self.new_share(had.profile, caller.id, permissions, found.created_by_account_id)
         now = self.db.context.now()
         try:

@@ -149,7 +149,7 @@ def priced(
 
     A product that is not offered is refused, and so is another name or price than it has.
     """
-    found = []
+    found: list[LineItem] = []
     for number, line in enumerate(lines):
         products = [
             *((one.product_name, one.price_per_unit) for one in agreed if one.of(line.product_id)),

@@ -126,7 +126,7 @@ def _safe(cell: Cell) -> Cell:
 
 def as_xlsx(table: Sequence[Sequence[Cell]], title: str = "Orders") -> bytes:
     """A workbook of one sheet: five small files in a zip, so nothing else is needed for it."""
-    lines = []
+    lines: list[str] = []
     for number, row in enumerate(table, 1):
         cells = "".join(_cell(f"{_column(place)}{number}", cell) for place, cell in enumerate(row))
         lines.append(f'<row r="{number}">{cells}</row>')

@@ -10,7 +10,7 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -41,11 +41,11 @@ class Traffic:
     """Customers who order all the while, and what they were promised."""
 
     wishes: Sequence[tuple[Season, Product]]
-    promised: list[str] = field(default_factory=list)
+    promised: list[str] = field(default_factory=list[str])
     slowest: float = 0.0
 
     @asynccontextmanager
-    async def by(self, place: Place) -> AsyncIterator[None]:
+    async def by(self, place: Place) -> AsyncGenerator[None, None]:
         """Orders come in meanwhile; one that fails ends everything."""
         done = asyncio.Event()
         async with asyncio.TaskGroup() as group:

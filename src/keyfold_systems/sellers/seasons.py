@@ -7,6 +7,7 @@ from datetime import date
 from keyfold import AsyncDb, Page, create, missing, new_ulid, update
 from keyfold.api import Identity, Invalid, PageRequest, authenticated, mutation, query
 from keyfold.errors import NotFound
+from keyfold.runtime import Intent
 from keyfold_systems.sellers.access import require, season_for
 from keyfold_systems.sellers.catalogs import usable
 from keyfold_systems.sellers.entities import Catalog, Order, Season
@@ -76,7 +77,7 @@ class SeasonOperations(Part):
             changes.get("start_date", season.start_date),
             changes.get("end_date", season.end_date),
         )
-        checks = []
+        checks: list[Intent] = []
         if "catalog_id" in changes and changes["catalog_id"] != season.catalog_id:
             checks.append(await usable(self.db, changes["catalog_id"], caller))
         change = update(season.ref(), where=lambda s: missing(s.deleting_since), **changes)

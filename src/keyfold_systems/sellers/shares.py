@@ -96,7 +96,7 @@ class ShareOperations(Part):
         # A share of an application from before has no name until the consumer has seen it.
         unnamed = [Profile.key(profile_id=s.profile_id) for s in found if s.seller_name is None]
         profiles = {p.profile_id: p for p in await self.db.get_many(unnamed) if p is not None}
-        seen = []
+        seen: list[SellerProfile] = []
         for one in found:
             profile = profiles.get(one.profile_id)
             if one.seller_name is not None:
