@@ -219,6 +219,7 @@ class CounterMaintainer(SummedStructure):
         if holder is not None:
             number = yield from total(context, holder, self.field)
             if number != (suspect.found or 0):
+                causes.moving += self.sync == "transaction"
                 return None  # it moved since it was met
             assert suspect.said is not None, "a number is expected"
             causes.note(holder, self.field, suspect.said)
@@ -275,7 +276,14 @@ class CounterMaintainer(SummedStructure):
             self.declared.creates,
             self.declared.shards,
         )
-        yield from commit(context, [replace(one, lenient=False) for one in fact.moved()])
+        # Where one item holds the number, nobody can count between the look and the write.
+        guard = (
+            FieldComparison(FieldPath((self.field,)), "=", drift.found)
+            if drift.found and self.declared.shards == 1
+            else None
+        )
+        moved = [replace(one, lenient=False, condition=guard) for one in fact.moved()]
+        yield from commit(context, moved)
         item = yield from raw(context, holder)
         present = None if item is None else self.target.__spec__.decode(item)
         for structure in self._showing(context):

@@ -61,6 +61,8 @@ class DriftReport:
     foreign: Tally[tuple[str, str]] = field(default_factory=Tally)
     """How many items have an attribute that their entity does not declare, by entity and name.
     They are no drift either: they belong to somebody, and are carried along."""
+    moving: int = 0
+    """Numbers that differed, and that writers moved while they were looked at."""
 
     @property
     def clean(self) -> bool:
@@ -79,7 +81,8 @@ class DriftReport:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
         drift = f"drift: {kinds}" if kinds else "no drift"
         more = f"; {self.undeclared} that no entity declares" if self.undeclared else ""
-        return f"{self.scanned} items, {drift}{more}"
+        moving = f"; {self.moving} numbers in motion" if self.moving else ""
+        return f"{self.scanned} items, {drift}{more}{moving}"
 
 
 def differences(wanted: Entity | None, found: Entity | None) -> tuple[Any, Any]:

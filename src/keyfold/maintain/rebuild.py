@@ -11,9 +11,9 @@ from typing import Final
 
 from keyfold.errors import VerifyFailed
 from keyfold.maintain.drift import Drift, DriftReport
-from keyfold.maintain.repair import LEFT, OnFix, fix
+from keyfold.maintain.repair import LEFT, OVERTAKEN, OnFix, fix
 from keyfold.maintain.survey import Progress, Structures
-from keyfold.maintain.verify import Settle, examine, structures_of
+from keyfold.maintain.verify import Settle, examine, structures_of, verify
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
@@ -35,13 +35,17 @@ def rebuild(
     `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does:
     structures that follow a stream need it.
     """
+    structures = tuple(structures)
     chosen = structures_of(db.context, structures)
     for _ in range(ROUNDS):
         flow = _round(db.context, chosen, per_second, progress, on_fix, settle)
-        fixed, left = db.run(flow, "rebuild")
-        if not fixed:
+        unsettled, left = db.run(flow, "rebuild")
+        if not unsettled:
             break
-    if any(drift.repairable or drift.decision for drift in left.drifts):
+    else:
+        # The last round wrote what it had seen, and writers went on: look once more.
+        left = verify(db, only=structures, settle=settle)
+    if left.moving or any(drift.repairable or drift.decision for drift in left.drifts):
         raise VerifyFailed(
             f"after all rounds there still is drift ({left}); it changes faster than it is "
             "rebuilt, or needs a decision: `keyfold verify` shows it"
@@ -57,15 +61,16 @@ def _round(
     on_fix: OnFix | None,
     settle: Settle | None,
 ) -> Flow[tuple[int, DriftReport]]:
-    """Repair whatever differs, as it is found; gives how much was fixed and what stays."""
-    left, fixed = DriftReport(), 0
+    """Repair whatever differs, as it is found; gives how much is to be looked at again, because
+    it was written or somebody else wrote it meanwhile, and what stays."""
+    left, unsettled = DriftReport(), 0
 
     def found(drift: Drift) -> Flow[None]:
-        nonlocal fixed
-        if (yield from fix(context, drift, per_second, on_fix)).startswith(LEFT):
+        nonlocal unsettled
+        outcome = yield from fix(context, drift, per_second, on_fix)
+        if outcome.startswith(LEFT):
             left.add(drift)
-        else:
-            fixed += 1
+        unsettled += outcome == OVERTAKEN or not outcome.startswith(LEFT)
 
     yield from examine(context, structures, left, found, progress, settle)
-    return fixed, left
+    return unsettled + left.moving, left

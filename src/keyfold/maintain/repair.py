@@ -32,6 +32,7 @@ from keyfold.runtime.flow import Call, Flow, Pause
 FIXED: Final = "fixed"
 RIGHT: Final = "right by now"
 LEFT: Final = "left: "
+OVERTAKEN: Final = f"{LEFT}somebody wrote to it meanwhile; verify again"
 MOST_COMPARED: Final = 250
 _WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem")
 
@@ -103,7 +104,7 @@ def fix(
             written = yield from _fix(context, drift)
         outcome = FIXED if written else RIGHT
     except (VersionConflict, ConditionFailed, NotFound):
-        outcome = f"{LEFT}somebody wrote to it meanwhile; verify again"
+        outcome = OVERTAKEN
     except (ItemError, PlanError) as problem:
         outcome = f"{LEFT}{problem}"
     if on_fix is not None:

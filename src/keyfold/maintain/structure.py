@@ -38,6 +38,8 @@ class Causes:
     """Fields that hold a wrong number, and the right one, by the holder's address."""
     unread: set[type[Entity]] = field(default_factory=set)
     """Entities of which an item could not be read: what it would have said is not known."""
+    moving: int = 0
+    """Numbers that differed, and were counted on while they were looked at: nothing is known."""
 
     def note(self, holder: Ref[Any], name: str, number: Decimal) -> None:
         value = int(number) if holder.entity.__spec__.fields[name].kind == "integer" else number

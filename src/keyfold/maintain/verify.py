@@ -117,6 +117,7 @@ def examine(
         for audit in audits:
             yield from audit.wrong(context, found)
     finally:
+        report.moving = causes.moving
         log.close()
         for audit in audits:
             audit.close()
@@ -145,11 +146,14 @@ def _steady_numbers(
         yield from _settled(settle)
         survey = FactSurvey(structures, later, causes, numbers_alone=True)
         yield from survey.scan(context, lambda _: _nothing())
-        return [
-            one
-            for one in later.wrong_amounts(structures.comparisons)
-            if _is_steady(one, later, late=structures.kept[one.structure].sync == "stream")
-        ]
+        steady: list[Suspect] = []
+        for one in later.wrong_amounts(structures.comparisons):
+            late = structures.kept[one.structure].sync == "stream"
+            if _is_steady(one, later, late=late):
+                steady.append(one)
+            else:
+                causes.moving += not late
+        return steady
     finally:
         later.close()
 
