@@ -276,14 +276,7 @@ class CounterMaintainer(SummedStructure):
             self.declared.creates,
             self.declared.shards,
         )
-        # Where one item holds the number, nobody can count between the look and the write.
-        guard = (
-            FieldComparison(FieldPath((self.field,)), "=", drift.found)
-            if drift.found and self.declared.shards == 1
-            else None
-        )
-        moved = [replace(one, lenient=False, condition=guard) for one in fact.moved()]
-        yield from commit(context, moved)
+        yield from commit(context, [replace(one, lenient=False) for one in fact.moved()])
         item = yield from raw(context, holder)
         present = None if item is None else self.target.__spec__.decode(item)
         for structure in self._showing(context):

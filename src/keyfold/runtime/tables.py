@@ -124,9 +124,10 @@ def refuse_dropped(context: Context) -> Flow[None]:
         "ConsistentRead": True,
     }
     try:
-        found = yield from all_items(request)
+        yield Call("DescribeTable", {"TableName": request["TableName"]})
     except TableNotFound:
         return
+    found = yield from all_items(request)
     dropped = {item["part"]["S"]: item["by"]["S"] for item in found}
     for table in context.design.tables.values():
         name = context.physical(table.schema)

@@ -36,12 +36,16 @@ RANKS: Final = (Role.OWNER, Role.ADMIN, Role.MEMBER)
 """In this order others get a group that is left; among equals, who is in it the longest."""
 
 
+def _in_a_group(activity: Activity) -> object:
+    return exists(activity.group_id)
+
+
 class GroupPost(
     typed.GroupPost,
     Pointer[Activity],
     table=table,
     sync="stream",
-    when=lambda a: exists(a.group_id),
+    when=_in_a_group,
     silence=(("W8", "it goes with its activity"),),
 ):
     """What somebody wrote in a group, as one of their things."""

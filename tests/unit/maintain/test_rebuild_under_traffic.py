@@ -67,7 +67,7 @@ def busy() -> tuple[Busy, Db]:
     return client, db
 
 
-def test_a_fix_does_not_count_beside_somebody_who_counts(busy: tuple[Busy, Db]) -> None:
+def test_what_is_counted_between_the_look_and_the_fix_is_kept(busy: tuple[Busy, Db]) -> None:
     client, db = busy
     added = iter(range(3))
 
@@ -80,24 +80,8 @@ def test_a_fix_does_not_count_beside_somebody_who_counts(busy: tuple[Busy, Db]) 
     client.before["UpdateItem"] = add
     rebuild(db)
     client.before.clear()
-    assert db.get(Shelf.key(shelf_id="s")).books == 8
+    assert db.get(Shelf.key(shelf_id="s")).books == len(list(db.scan(Book))) > 5
     assert verify(db).clean
-
-
-def test_a_rebuild_that_is_overtaken_each_time_says_so(busy: tuple[Busy, Db]) -> None:
-    client, db = busy
-    other = design.open(EmbeddedClient(client.engine))
-    count = 0
-
-    def add() -> None:
-        nonlocal count
-        count += 1
-        other.create(Book(shelf_id="s", book_id=f"more{count}"))
-
-    client.before["UpdateItem"] = add
-    with pytest.raises(VerifyFailed, match="changes faster than it is rebuilt"):
-        rebuild(db)
-    assert count >= 10
 
 
 def test_a_number_in_motion_is_not_taken_for_right(busy: tuple[Busy, Db]) -> None:

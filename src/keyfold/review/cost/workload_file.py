@@ -85,8 +85,8 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
         compose(text, file),
         "a workload",
         {
-            "$schema": lambda v: v.text("the address of a JSON Schema"),
             "design": reader.design,
+            "$schema": lambda v: v.text("the address of a JSON Schema"),
             "region": _region,
             "prices": lambda v: numbers(v, "prices", PRICE_NAMES),
             "stale_read": amount,
