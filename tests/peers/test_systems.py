@@ -80,6 +80,8 @@ async def test_a_system_is_answered_as_by_our_engine(
                 client.call(operation, request)
             continue
         answer = client.call(operation, request)
+        if "ReturnConsumedCapacity" not in request:
+            answer.pop("ConsumedCapacity", None)  # moto tells it of batches without being asked
         if operation != "CreateTable":
             assert comparable(answer) == comparable(expected), (operation, request)
     client.close()
