@@ -84,10 +84,25 @@ async def step(db: Reader, removal: Removal) -> list[Intent]:
             return some
     if former:
         return [delete(one.ref()) for one in former]
-    invited = await _some(db, UserInvitation.key.query(user_id=user_id))
-    if invited:
-        return [delete(Invitation.key(room_id=x.room_id, user_id=user_id)) for x in invited]
+    if invited := await _invitations(db, user_id):
+        return [delete(one.ref()) for one in invited]
     return [delete(x.ref()) for x in await _some(db, Notification.key.query(user_id=user_id))]
+
+
+async def _invitations(db: Reader, user_id: str) -> list[Invitation]:
+    """Some that they have. One that has expired is gone, and its entry with the next sweep."""
+    found: list[Invitation] = []
+    cursor: str | None = None
+    entries = UserInvitation.key.query(user_id=user_id).consistent().limit(SOME)
+    while True:
+        page = await db.read(entries, cursor=cursor)
+        for entry in page.items:
+            wanted = get(Invitation.key(room_id=entry.room_id, user_id=user_id))
+            if (invitation := await db.read(wanted)) is not None:
+                found.append(invitation)
+        cursor = page.cursor
+        if found or cursor is None:
+            return found
 
 
 async def _leaving(db: Reader, removal: Removal) -> list[Intent]:
