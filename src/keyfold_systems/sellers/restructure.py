@@ -159,13 +159,8 @@ def _show(say: Say, when: str, declared: Design, client: Client) -> None:
     tables = declared.schema.tables
     say(f"{when}: {len(tables)} tables, {len(indexes) - local} global and {local} local indexes.")
     for table in tables:
-        items, request = 0, {"TableName": table.name, "Select": "COUNT"}
-        while True:
-            answer = client.call("Scan", request)
-            items += answer["Count"]
-            if "LastEvaluatedKey" not in answer:
-                break
-            request = {**request, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        described = client.call("DescribeTable", {"TableName": table.name})["Table"]
+        items = described["ItemCount"]
         say(f"  {table.name:<26}{items:>6} items")
 
 

@@ -89,11 +89,11 @@ class TypeWriter:
 
     def _default(self, info: FieldInfo) -> str | None:
         value = info.default
-        if value is PydanticUndefined:
+        if value is PydanticUndefined or value is None:
             return None
         if isinstance(value, Enum):
             return f"{self._class(type(value))}.{value.name}"
-        if value is None or isinstance(value, bool | int | float | str):
+        if isinstance(value, bool | int | float | str):
             return repr(value)
         return None
 
