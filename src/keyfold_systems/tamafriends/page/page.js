@@ -131,7 +131,8 @@ function timeline(url, { empty, take = (one) => one }) {
       if (what === "changed" && !known) return undefined;
       const post = await rest.get(path`/posts/${postId}`).catch((error) => { if (error.status !== 404) show(error); });
       if (!post) return undefined;
-      if (known) posts = posts.map((one) => (one.postId === postId ? post : one));
+      // It may have come by another way meanwhile.
+      if (posts.some((one) => one.postId === postId)) posts = posts.map((one) => (one.postId === postId ? post : one));
       else posts = [post, ...posts];
       return draw();
     },
