@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# The reference is written from the code at each build; pages of an older one may still lie there.
+WRITTEN = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference"]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(WRITTEN)]
 ROOMS = [ROOT, ROOT / "src", ROOT / "src/keyfold", ROOT / "docs", ROOT / "tests"]
 PACKAGES = sorted(path.parent.name for path in (ROOT / "src/keyfold").glob("*/__init__.py"))
 
