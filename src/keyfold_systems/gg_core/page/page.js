@@ -1,4 +1,4 @@
-import { $, $$, doing, face, form, h, list, me, path, rest, route, say, show, subscribe, when } from "../../assets/app.js";
+import { $, $$, doing, face, form, h, list, me, path, rest, route, show, subscribe, welcome, when } from "../../assets/app.js";
 
 const ENTRY = "activityId actorId authorId authorName groupName verb objectType objectId postActorId previewText comments mine createdAt media { url }";
 const FEED = `subscription ($userId: String!) { feedAdded(userId: $userId) { ${ENTRY} } }`;
@@ -214,12 +214,15 @@ async function hasProfile() {
 }
 form($("#profile form"), async (values) => { await rest.post("/users", values); $("#profile").close(); location.reload(); });
 
+$("#welcome").replaceChildren(welcome("Goals, together", "Post what you did, talk in rooms, take on quests with others."));
+
 async function at(place, room = null) {
-  for (const one of $$("[data-place]")) one.hidden = one.dataset.place !== place;
+  for (const one of $$("[data-place]")) one.hidden = !me() || one.dataset.place !== place;
+  $("#welcome").hidden = !!me();
+  if (!me()) return null;
   open = room;
   $("#rooms").classList.toggle("open", !!room);
   $("#room").hidden = !room;
-  if (!me()) { say("Sign in at the top to begin."); return null; }
   if (!(await hasProfile())) return null;
   const ends = [];
   const again = (work) => Promise.all(work.map((one) => one().catch(show)));

@@ -1,6 +1,6 @@
 /* Inviter for people: what comes up, groups, one hangout, news. Each view loads by REST and loads
    again when a subscription tells of a change. */
-import { $, $$, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, when } from "../../assets/app.js";
+import { $, $$, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
 
 const MINE = "subscription ($id: String!) { myListChanged(userId: $id) { changed } }";
 const GROUP = "subscription ($id: String!) { groupChanged(groupId: $id) { hangoutId } }";
@@ -180,7 +180,7 @@ form($("#found form"), async (values) => {
 /* ---------- what comes up ---------- */
 
 function signedOut() {
-  view.replaceChildren(h(".empty", h("b", "Friends, plans, and who comes"), h("p", "Sign in to see what comes up.")));
+  view.replaceChildren(welcome("Friends, plans, and who comes", "Sign in to see what comes up."));
 }
 
 async function home() {

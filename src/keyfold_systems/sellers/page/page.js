@@ -1,6 +1,6 @@
 /* Sellers for people: stands, the seasons of one, and the order form of a season. Each view loads by
    REST and loads again when a subscription tells of a change. */
-import { $, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, when } from "../../assets/app.js";
+import { $, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
 
 const MINE = "subscription ($id: String!) { mineChanged(ownerAccountId: $id) { kind } }";
 const SHARED = "subscription ($id: String!) { sharedChanged(targetAccountId: $id) { kind } }";
@@ -50,7 +50,7 @@ function gone(error) {
 
 function signedOut() {
   if (me()) return false;
-  view.replaceChildren(h(".panel", h(".empty", h("b", "Sell with a little order"), h("span", "Catalogs, seasons and orders of your stand. Sign in to start."))));
+  view.replaceChildren(welcome("Sell with a little order", "Catalogs, seasons and orders of your stand."));
   return true;
 }
 

@@ -139,6 +139,10 @@ export function chooseWho() {
   $("#people").showModal();
 }
 
+/** What somebody sees who has not signed in: what this is, and the way in. */
+export const welcome = (title, words) => h(".panel", h(".empty", h("b", title), h("p", words),
+  h("button.btn.main", { type: "button", onclick: chooseWho }, "Sign in")));
+
 function showPerson() {
   const button = $("#who");
   button.replaceChildren(person ? face(person.name, { size: "small" }) : "", h("span.clip", person ? person.name : "Sign in"));
