@@ -79,7 +79,7 @@ class ItemMaker:
         }
 
     def make(self, total: int, counts: Mapping[str, int] | None = None) -> Iterator[Entity]:
-        """About so many items; `counts` says how many of some entities."""
+        """About `total` items; `counts` fixes the number for some entities."""
         for name in counts or ():
             if name not in self.specs:
                 raise KeyfoldError(f"{self.design.name} has no entity {name} to make items of")

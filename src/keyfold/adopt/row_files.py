@@ -37,7 +37,7 @@ class RowReader:
                 )
 
     def problems(self) -> list[str]:
-        """What is wrong with the rows, the first so many; nothing is written while there is any."""
+        """The first errors in the rows. Nothing is written while there are any."""
         found: list[str] = []
         for place, row in self._rows():
             try:
@@ -109,7 +109,7 @@ class RowReader:
             name = name if name in spec.fields else by_attribute.get(name, name)
             if name not in spec.fields:
                 raise KeyfoldError(
-                    f"the column {column} is no field of {spec.name}: add --map {column}=FIELD, or "
+                    f"{spec.name} has no field {column}: add --map {column}=FIELD, or "
                     f"--map {column}= to leave it out; {nearest(column, spec.fields)}"
                 )
             given = _value(spec, name, value)

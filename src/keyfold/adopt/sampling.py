@@ -58,7 +58,7 @@ def load(path: Path) -> Sample:
         return Sample(told["table"], told["segments"], items, starts, told["units"])
     except FileNotFoundError:
         raise KeyfoldError(
-            f"there is no sample {path}; run keyfold inspect with --sample-file first"
+            f"Not found: sample {path}. Run keyfold inspect with --sample-file first."
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise KeyfoldError(f"{path} is not a sample that keyfold inspect kept") from None

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, Final
 
-from keyfold.limits import BATCH_GET_ITEMS, TRANSACTION_ITEMS
+from keyfold.limits import BATCH_GET_ITEMS, READ_UNIT_BYTES, TRANSACTION_ITEMS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.progress import Progress
@@ -105,7 +105,7 @@ def _work(migration: Migration, sides: Sides, table: str) -> Iterator[JobEstimat
     size = max(size, looked.bytes)
     share = items / looked.items if looked.items else 0.0
     pages, outputs = ceil(items / PAGE), round(looked.outputs * share)
-    scanned = size / 4096
+    scanned = size / READ_UNIT_BYTES
     yield JobEstimate(
         "backfill",
         table,
@@ -126,7 +126,9 @@ def _work(migration: Migration, sides: Sides, table: str) -> Iterator[JobEstimat
         size,
         0,
         pages + ceil(outputs / BATCH_GET_ITEMS) + ceil(back / PAGE) + ceil(back / BATCH_GET_ITEMS),
-        scanned + compared + (looked.output_bytes * share / 4096 + items if moved else 0),
+        scanned
+        + compared
+        + (looked.output_bytes * share / READ_UNIT_BYTES + items if moved else 0),
     )
 
 

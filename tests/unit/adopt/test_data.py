@@ -191,7 +191,7 @@ def test_json_lines_keep_exact_numbers(customer: Path) -> None:
     ("name", "text", "arguments", "told"),
     [
         ("a.csv", CSV.replace("12.50", "much"), MAPPED, "a.csv:2: total: Input should be a valid"),
-        ("a.csv", CSV, MAPPED[:4], "a.csv:2: the column internal is no field of Order: add --map"),
+        ("a.csv", CSV, MAPPED[:4], "a.csv:2: Order has no field internal: add --map"),
         ("a.csv", CSV, ["--map", "x=nope"], "--map x=nope: Order has no field nope"),
         ("a.csv", CSV, ["--map", "x"], "--map x: write COLUMN=FIELD"),
         ("a.csv", CSV.replace(",y\n", ",y,z\n"), MAPPED, "a.csv:3: the row has more values"),

@@ -269,7 +269,7 @@ def test_names_that_were_given_are_kept(
         (["--sample", "0"], "--sample must be 1 or more"),
         (["--units", "0"], "--units must be greater than 0"),
         (["--more"], "--more needs --sample-file"),
-        (["--more", "--sample-file", "none"], "there is no sample none"),
+        (["--more", "--sample-file", "none"], "Not found: sample none"),
     ],
 )
 def test_wrong_arguments_are_told(

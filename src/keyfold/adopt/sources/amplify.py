@@ -51,7 +51,7 @@ def read(text: str, source: str) -> Imported:
     }
     models = {t.name.value for t in types if _directive(t, "model")}
     if not models:
-        raise SourceError(Place(source, 1), "there is no type with @model in it")
+        raise SourceError(Place(source, 1), "no type has @model")
     for type_ in types:
         if type_.name.value in models:
             _model(type_, models, enums, found, source)

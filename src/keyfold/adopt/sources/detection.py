@@ -51,7 +51,7 @@ def read(source: str, *, table: str = "") -> Imported:
         return _file(path, table)
     if all(part.isidentifier() for part in source.partition(":")[0].split(".")):
         return python_models.read(source)
-    raise KeyfoldError(f"there is no file {source}. A source is {KINDS}.")
+    raise KeyfoldError(f"Not found: {source}. A source is {KINDS}.")
 
 
 def _live(source: str) -> Imported:

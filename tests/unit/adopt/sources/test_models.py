@@ -561,7 +561,7 @@ def test_a_model_that_says_too_little_is_refused(
     ("text", "told"),
     [
         ("type A @model {\n  id ID!\n}\n", "s.graphql:2: Syntax Error"),
-        ("type A { id: ID! }\n", "s.graphql:1: there is no type with @model in it"),
+        ("type A { id: ID! }\n", "s.graphql:1: no type has @model"),
         (
             'type A @model {\n  b: ID! @index(name: "x", sortKeyFields: ["c"])\n}\n',
             "s.graphql:1: A: the index x has the key c, which is not a field",

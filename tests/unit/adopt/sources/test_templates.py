@@ -279,7 +279,7 @@ def test_bad_input_is_named_with_its_place_and_nothing_is_written(
 
 
 def test_what_is_no_source_is_told(tmp_path: Path) -> None:
-    with pytest.raises(KeyfoldError, match="there is no file no-such-file"):
+    with pytest.raises(KeyfoldError, match="Not found: no-such-file"):
         read("no-such-file")
     with pytest.raises(KeyfoldError, match="has neither"):
         read(str(tmp_path))
