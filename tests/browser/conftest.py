@@ -33,7 +33,10 @@ def served(opened: Callable[[], AbstractAsyncContextManager[Starlette]]) -> Iter
 
     async def serve() -> None:
         async with opened() as app:
-            servers.append(uvicorn.Server(uvicorn.Config(app, log_level="warning")))
+            # Chromium opens connections before it needs them; one that comes while the server
+            # stops is never used, and the server would wait for it.
+            settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
+            servers.append(uvicorn.Server(settings))
             begun.set()
             await servers[0].serve(sockets=[listener])
 

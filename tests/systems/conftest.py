@@ -141,7 +141,9 @@ async def served(service: Service) -> AsyncIterator[Web]:
     """The service on a socket of its own."""
     tokens = DevelopmentTokens()
     app = create_app([service], ApiSettings(tokens=tokens, on_loop="raise"))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=3)
+    )
     listening = socket.create_server(("127.0.0.1", 0))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     web = Web(f"http://127.0.0.1:{listening.getsockname()[1]}/{service.name}", tokens)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 HELP = "Offer a design's tools to assistants: read, check, try, run, cost, draft (MCP)."
 LOOPBACK = "127.0.0.1"
+SHUTDOWN_SECONDS = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,4 +63,10 @@ def _serve(server: MCPServer[Any], port: int) -> None:
     token = secrets.token_urlsafe(24)
     print(f"http://{LOOPBACK}:{port}/mcp", file=sys.stderr)
     print(f"Authorization: Bearer {token}", file=sys.stderr, flush=True)
-    uvicorn.run(http_app(server, token), host=LOOPBACK, port=port, log_level="warning")
+    uvicorn.run(
+        http_app(server, token),
+        host=LOOPBACK,
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )

@@ -87,7 +87,9 @@ async def served(service: GgCore, tokens: DevelopmentTokens) -> AsyncIterator[st
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     app = create_app([service], ApiSettings(development=True, tokens=tokens))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=3)
+    )
     task = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
         await asyncio.sleep(0.01)
